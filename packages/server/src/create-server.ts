@@ -1,8 +1,7 @@
-import { statusCode } from "@xdskit/protocol";
 import { createAdmission, createDiscovery, createOtherServices } from "./answering.js";
+import { createClose } from "./closing.js";
 import { createConfig } from "./configuration/create-config.js";
 import { checkCall, checkListener, checkSource } from "./configuration/option-tables.js";
-import type { Source } from "./contracts/source.js";
 import type { ServerOptions, XdsServer } from "./contracts/xds-server.js";
 import { createListeners } from "./listeners.js";
 import type { Ledger } from "./node-status/ledger.js";
@@ -17,7 +16,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
   const core = createCore(settings);
   const { types, limits, keepalive, clock } = settings;
-  const { events, counters, layers, publication, arrivals, loop, targets, ledger, troubles } = core;
+  const { events, counters, layers, publication, arrivals, targets, ledger, troubles } = core;
   const discovery = createDiscovery(settings, core, () => configuring.catchUp());
   const admission = createAdmission(settings, core, () => discovery.open + services.open);
   const { callInfo, refusedCall, refuseIfClosed } = admission;
@@ -36,21 +35,15 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     prepared: targets.prepare,
     published: services.update,
   });
-  let closing: Promise<void> | undefined;
-
-  async function shutDown(timeoutMs: number): Promise<void> {
-    loop?.stop();
-    arrivals.close();
-    targets.close();
-    discovery.polls.close();
-    // This comes first: a client that sees its stream end before its connection would open another stream there, in
-    // vain.
-    const transportsClosed = listeners.close(timeoutMs);
-    services.stop();
-    for (const session of core.sessions) session.end(statusCode.ok, "");
-    loadReports.close();
-    await allClosed(transportsClosed, [...configuring.sources], timeoutMs, () => core.end());
-  }
+  const close = createClose({
+    core,
+    discovery,
+    admission,
+    services,
+    loadReports,
+    listeners,
+    sources: configuring.sources,
+  });
 
   return {
     config: createConfig(core.config, configuring.apply, configuring.drop, (layer, awaited) => {
@@ -76,13 +69,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     pollOn: listeners.pollOn,
     connections: listeners.connections,
     askToGo: listeners.askToGo,
-    async close(options = {}) {
-      checkCall("server.close", options);
-      const { timeoutMs = 4_000 } = options;
-      admission.refuseFurther();
-      closing ??= shutDown(timeoutMs);
-      await closing;
-    },
+    close,
     on(...listening) {
       checkListener(listening[0]);
       return events.on(...listening);
@@ -124,26 +111,4 @@ function checkedLedger(ledger: Ledger): Ledger {
       return ledger.nodeConfig(id, filter);
     },
   };
-}
-
-/** Waits until transports and sources are closed, then calls `over`. Throws if one of them failed. */
-async function allClosed(
-  transports: readonly Promise<void>[],
-  sources: readonly Source[],
-  timeoutMs: number,
-  over: () => void,
-): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  const closed = await Promise.allSettled([
-    ...transports,
-    // A source may hang, a transport may not: its contract bounds the time.
-    ...sources.map((source) => Promise.race([source.close(), late])),
-  ]);
-  clearTimeout(timer);
-  // Not earlier: unary calls may still wait for a decision.
-  over();
-  for (const result of closed) if (result.status === "rejected") throw result.reason;
 }

@@ -5,7 +5,7 @@ import { createResource, type Finding, type Resource, XdskitError } from "@xdski
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { claimedAddresses } from "../basics/claimed-addresses.js";
-import { createLayerStack } from "../configuration/layer-stack.js";
+import { LayerStack } from "../configuration/layer-stack.js";
 import { createLayers } from "../configuration/layers.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
@@ -155,7 +155,7 @@ describe("the judge of addresses", () => {
       const int = randomFrom(seed);
       const pick = <T>(from: readonly T[]): T => from[int(from.length)] as T;
       const layers = createLayers();
-      const stack = createLayerStack(layers, order);
+      const stack = new LayerStack(layers, order);
       const index = new AddressIndex();
       layers.apply([{ layer: "l1", kind: "replace", upsert: [] }]);
       const before = () => stack.snapshot() ?? emptySnapshot();

@@ -10,52 +10,92 @@ import { PlannedLayers, winnerIn } from "./planned-layers.js";
  * earlier layer's resource comes back. Groups with the same list share one stack. Nothing is computed before it is
  * first read; from then on a change costs its size, times the layers.
  */
-export type LayerStack = ReturnType<typeof createLayerStack>;
+export class LayerStack {
+  readonly #layers: Layers;
+  readonly #names: readonly LayerName[] | undefined;
+  readonly #below: LayerName | undefined;
+  readonly #asTheyAre: PlannedLayers;
+  #current: Snapshot | undefined;
+  /** True while `#current` was derived here, false while it is the only layer's own snapshot. */
+  #isOwn = false;
 
-/**
- * `names` from the lowest to the highest; undefined means all layers. `below` is a layer below them, which by itself
- * does not make the configuration known.
- */
-export function createLayerStack(
-  layers: Layers,
-  names: readonly LayerName[] | undefined,
-  below?: LayerName | undefined,
-) {
-  let current: Snapshot | undefined;
-  /** True while `current` was derived here, false while it is the only layer's own snapshot. */
-  let own = false;
-
-  function present(): readonly LayerName[] {
-    return names === undefined ? layers.names : names.filter((name) => layers.get(name) !== undefined);
+  /**
+   * `names` from the lowest to the highest; undefined means all layers. `below` is a layer below them, which by itself
+   * does not make the configuration known.
+   */
+  constructor(layers: Layers, names: readonly LayerName[] | undefined, below?: LayerName | undefined) {
+    this.#layers = layers;
+    this.#names = names;
+    this.#below = below;
+    this.#asTheyAre = new PlannedLayers(layers, []);
   }
 
-  function all(): readonly LayerName[] {
-    return below === undefined || layers.get(below) === undefined ? present() : [below, ...present()];
+  /** Its layers from the lowest to the highest, with the given new ones. */
+  order(added: readonly LayerName[]): readonly LayerName[] {
+    const known = new Set([...this.#layers.names, ...added]);
+    const present = this.#names?.filter((name) => known.has(name)) ?? [...known].filter((name) => !isBelow(name));
+    return this.#below === undefined ? present : [this.#below, ...present];
   }
 
-  function order(added: readonly LayerName[]): readonly LayerName[] {
-    const known = new Set([...layers.names, ...added]);
-    const present =
-      names === undefined ? [...known].filter((name) => !isBelow(name)) : names.filter((name) => known.has(name));
-    return below === undefined ? present : [below, ...present];
+  /** Undefined while none of its layers exists; empty once the last one was dropped. */
+  snapshot(): Snapshot | undefined {
+    if (this.#current === undefined && this.#present().length > 0) this.#current = this.#build(this.#all());
+    return this.#current;
   }
 
-  function concerns({ layer }: LayerChange): boolean {
-    return names === undefined || layer === below || names.includes(layer);
+  /** The snapshot, if it has been computed before. */
+  get known(): Snapshot | undefined {
+    return this.#current;
   }
 
-  function build(from: readonly LayerName[]): Snapshot | undefined {
+  /** Applies the changes of the layers; returns whether the snapshot has changed. */
+  update(changes: readonly LayerChange[]): boolean {
+    const before = this.#current;
+    if (before === undefined) return changes.some((change) => this.#concerns(change));
+    const from = this.#all();
+    // A client that has resources must hear that they are gone; undefined would mean that nothing is known.
+    this.#current = this.#isOwn
+      ? updateSnapshot(before, this.#updateFor(before, from, changes, this.#asTheyAre))
+      : (this.#build(from) ?? emptySnapshot());
+    return this.#current !== before;
+  }
+
+  /**
+   * The current snapshot and the one with these changes; nothing is changed. Costs the changes, once the snapshot has
+   * been computed.
+   */
+  preview(changes: readonly LayerChange[]): { readonly before: Snapshot; readonly after: Snapshot } {
+    const before = this.snapshot() ?? emptySnapshot();
+    const planned = new PlannedLayers(this.#layers, changes);
+    const update = this.#updateFor(before, this.order(planned.touched), changes, planned);
+    return { before, after: branchSnapshot(before, update) };
+  }
+
+  #present(): readonly LayerName[] {
+    return this.#names?.filter((name) => this.#layers.get(name) !== undefined) ?? this.#layers.names;
+  }
+
+  #all(): readonly LayerName[] {
+    const below = this.#below;
+    return below === undefined || this.#layers.get(below) === undefined ? this.#present() : [below, ...this.#present()];
+  }
+
+  #concerns({ layer }: LayerChange): boolean {
+    return this.#names === undefined || layer === this.#below || this.#names.includes(layer);
+  }
+
+  #build(from: readonly LayerName[]): Snapshot | undefined {
     const [only] = from;
-    own = from.length > 1;
-    if (!own) return only === undefined ? undefined : layers.get(only);
+    this.#isOwn = from.length > 1;
+    if (!this.#isOwn) return only === undefined ? undefined : this.#layers.get(only);
     // Starts from an empty set and not from the lowest layer, which keeps changing on its own. The last resource of a
     // name wins.
-    const sets = from.flatMap((name) => [...(layers.get(name)?.sets.values() ?? [])]);
+    const sets = from.flatMap((name) => [...(this.#layers.get(name)?.sets.values() ?? [])]);
     return updateSnapshot(emptySnapshot(), { upsert: sets.flatMap((set) => [...set]) });
   }
 
   /** The update of a stack of `from` for these changes of its layers; `planned` are the layers with the changes. */
-  function updateFor(
+  #updateFor(
     before: Snapshot,
     from: readonly LayerName[],
     changes: readonly LayerChange[],
@@ -72,48 +112,10 @@ export function createLayerStack(
     };
     for (const change of changes) {
       // A dropped layer is gone, but its resources must be removed.
-      if (!concerns(change)) continue;
+      if (!this.#concerns(change)) continue;
       for (const { type, key } of change.upserted) compare({ type, name: key });
       change.removed.forEach(compare);
     }
     return { upsert, remove };
   }
-
-  const asTheyAre = new PlannedLayers(layers, []);
-
-  function snapshot(): Snapshot | undefined {
-    if (current === undefined && present().length > 0) current = build(all());
-    return current;
-  }
-
-  return {
-    /** Its layers from the lowest to the highest, with the given new ones. */
-    order,
-    /** Undefined while none of its layers exists; empty once the last one was dropped. */
-    snapshot,
-    /** The snapshot, if it has been computed before. */
-    get known(): Snapshot | undefined {
-      return current;
-    },
-    /** Applies the changes of the layers; returns whether the snapshot has changed. */
-    update(changes: readonly LayerChange[]): boolean {
-      if (current === undefined) return changes.some(concerns);
-      const before = current;
-      const from = all();
-      // A client that has resources must hear that they are gone; undefined would mean that nothing is known.
-      current = own
-        ? updateSnapshot(current, updateFor(current, from, changes, asTheyAre))
-        : (build(from) ?? emptySnapshot());
-      return current !== before;
-    },
-    /**
-     * The current snapshot and the one with these changes; nothing is changed. Costs the changes, once the snapshot has
-     * been computed.
-     */
-    preview(changes: readonly LayerChange[]): { readonly before: Snapshot; readonly after: Snapshot } {
-      const before = snapshot() ?? emptySnapshot();
-      const planned = new PlannedLayers(layers, changes);
-      return { before, after: branchSnapshot(before, updateFor(before, order(planned.touched), changes, planned)) };
-    },
-  };
 }

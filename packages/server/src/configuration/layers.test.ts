@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Resource, resourceTypes, XdskitError } from "@xdskit/api";
 import { clusterResource } from "../testing/test-resources.js";
-import { createLayerStack } from "./layer-stack.js";
+import { LayerStack } from "./layer-stack.js";
 import { createLayers, type LayerChange, type Layers } from "./layers.js";
 
 const clusters = resourceTypes.find("cluster")!;
@@ -87,15 +87,15 @@ describe("createLayers", () => {
   });
 });
 
-describe("createLayerStack", () => {
-  const content = (stack: ReturnType<typeof createLayerStack>) =>
+describe("LayerStack", () => {
+  const content = (stack: LayerStack) =>
     Object.fromEntries(Array.from(stack.snapshot()?.of(clusters) ?? [], ({ name, version }) => [name, version]));
   const versions = (...resources: Resource[]) =>
     Object.fromEntries(resources.map(({ name, version }) => [name, version]));
 
   it("the later layer wins, and the earlier one's resource comes back when it is removed", () => {
     const layers = createLayers();
-    const stack = createLayerStack(layers, ["low", "high"]);
+    const stack = new LayerStack(layers, ["low", "high"]);
     const [low, high, other] = [clusterResource("a", "low"), clusterResource("a", "high"), clusterResource("b")];
     layers.apply([replace("low", low, other), replace("high", high)]);
     assert.deepEqual(content(stack), versions(high, other));
@@ -115,7 +115,7 @@ describe("createLayerStack", () => {
   for (const names of [["low", "high"], undefined]) {
     it(`a stack releases a layer that is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
       const layers = createLayers();
-      const stack = createLayerStack(layers, names);
+      const stack = new LayerStack(layers, names);
       const drop = (layer: string) => {
         const change = layers.drop(layer);
         assert.equal(stack.update(change === undefined ? [] : [change]), true);
@@ -132,7 +132,7 @@ describe("createLayerStack", () => {
 
     it(`a stack is empty once its only layer is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
       const layers = createLayers();
-      const stack = createLayerStack(layers, names);
+      const stack = new LayerStack(layers, names);
       layers.apply([replace("low", clusterResource("a"))]);
       stack.snapshot();
       const change = layers.drop("low");
@@ -146,7 +146,7 @@ describe("createLayerStack", () => {
 
   it("a stack is unknown while none of its layers exists, and takes those that do", () => {
     const layers = createLayers();
-    const stack = createLayerStack(layers, ["low", "high"]);
+    const stack = new LayerStack(layers, ["low", "high"]);
     layers.apply([replace("elsewhere", clusterResource("x"))]);
     assert.equal(stack.snapshot(), undefined);
     stack.update(layers.apply([replace("high", clusterResource("a"))]));
@@ -157,7 +157,7 @@ describe("createLayerStack", () => {
 
   it("a stack of a single layer shares that layer's snapshot", () => {
     const layers = createLayers();
-    const all = createLayerStack(layers, undefined);
+    const all = new LayerStack(layers, undefined);
     layers.apply([replace("only", clusterResource("a"))]);
     assert.equal(all.snapshot(), layers.get("only"));
     all.update(layers.apply([replace("only", clusterResource("b"))]));
@@ -170,7 +170,7 @@ describe("createLayerStack", () => {
     const names = ["one", "two", "three"];
     const random = generator(42);
     const layers: Layers = createLayers();
-    const stack = createLayerStack(layers, names);
+    const stack = new LayerStack(layers, names);
     layers.apply(names.map((name) => replace(name)));
     stack.snapshot();
     for (let round = 0; round < 300; round++) {
@@ -183,7 +183,7 @@ describe("createLayerStack", () => {
       const before = stack.snapshot();
       const changed = stack.update(layers.apply(updates));
       assert.equal(changed, stack.snapshot() !== before);
-      assert.deepEqual(content(stack), content(createLayerStack(layers, names)));
+      assert.deepEqual(content(stack), content(new LayerStack(layers, names)));
     }
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import { createLayerStack } from "../configuration/layer-stack.js";
+import { LayerStack } from "../configuration/layer-stack.js";
 import { createLayers } from "../configuration/layers.js";
 import { clusterResource } from "../testing/test-resources.js";
 
@@ -14,7 +14,7 @@ test("a thousand groups that share a layer of a hundred resources hold each of t
   layers.apply([{ kind: "replace", layer: "common", upsert: common }]);
   const stacks = Array.from({ length: 1_000 }, (_, group) => {
     layers.apply([{ kind: "replace", layer: `own-${group}`, upsert: [clusterResource("own", `group ${group}`)] }]);
-    return createLayerStack(layers, ["common", `own-${group}`]);
+    return new LayerStack(layers, ["common", `own-${group}`]);
   });
   const held = () => new Set(stacks.flatMap((stack) => [...(stack.snapshot()?.of(clusters) ?? [])]));
   const before = held();

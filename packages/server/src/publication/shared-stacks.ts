@@ -11,7 +11,7 @@ import {
 import { AddressIndex } from "../addresses/address-index.js";
 import { MultiMap } from "../basics/maps.js";
 import { isBelow } from "../configuration/below.js";
-import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
+import { LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import type { NameDecision } from "../on-demand/wanted.js";
 import type { MemberClient } from "../rollouts/member.js";
@@ -54,7 +54,7 @@ export class SharedStack {
     this.#stacks = stacks;
     this.key = key;
     this.layers = [...(below === undefined ? [] : [below]), ...(names ?? [undefined])];
-    this.stack = createLayerStack(stacks.layers, names, below);
+    this.stack = new LayerStack(stacks.layers, names, below);
     this.recent = new RecentSnapshots(stacks.clock);
     this.pulse = createPulse(stacks.clock, () => this.#snapshots());
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, type Resource, type ResourceType, resourceTypes } from "@xdskit/api";
 import { createDanglingNames, type Snapshot } from "@xdskit/protocol";
-import { createLayerStack } from "../configuration/layer-stack.js";
+import { LayerStack } from "../configuration/layer-stack.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import { times } from "../testing/effort.js";
@@ -15,7 +15,7 @@ const route = (name: string, to: string) => createResource(routeConfiguration(na
 
 /** A judge of one group with these layers; `watch` sees each look at a snapshot. */
 function judging(layers: Layers, order: readonly string[], watch = (snapshot: Snapshot) => snapshot) {
-  const stack = createLayerStack(layers, order);
+  const stack = new LayerStack(layers, order);
   const names = createDanglingNames();
   const before = () => stack.snapshot()!;
   const judge = new ReferenceJudge({

@@ -1,0 +1,67 @@
+import { statusCode } from "@xdskit/protocol";
+import type { createAdmission, createDiscovery, createOtherServices } from "./answering.js";
+import { checkCall } from "./configuration/option-tables.js";
+import type { Source } from "./contracts/source.js";
+import type { XdsServer } from "./contracts/xds-server.js";
+import type { createListeners } from "./listeners.js";
+import type { ServerCore } from "./server-core.js";
+
+/** The parts of a server that its end ends. */
+interface ClosedParts extends ReturnType<typeof createOtherServices> {
+  readonly core: ServerCore;
+  readonly discovery: Pick<ReturnType<typeof createDiscovery>, "polls">;
+  readonly admission: Pick<ReturnType<typeof createAdmission>, "refuseFurther">;
+  readonly listeners: Pick<ReturnType<typeof createListeners>, "close">;
+  /** Those that are to be closed when the server closes. */
+  readonly sources: Iterable<Source>;
+}
+
+/** Ends a server once, whoever asks, and however often. */
+export function createClose(parts: ClosedParts): XdsServer["close"] {
+  let closing: Promise<void> | undefined;
+  return async (options = {}) => {
+    checkCall("server.close", options);
+    const { timeoutMs = 4_000 } = options;
+    parts.admission.refuseFurther();
+    closing ??= shutDown(parts, timeoutMs);
+    await closing;
+  };
+}
+
+async function shutDown(
+  { core, discovery, services, loadReports, listeners, sources }: ClosedParts,
+  timeoutMs: number,
+): Promise<void> {
+  core.loop?.stop();
+  core.arrivals.close();
+  core.targets.close();
+  discovery.polls.close();
+  // This comes first: a client that sees its stream end before its connection would open another stream there, in vain.
+  const transportsClosed = listeners.close(timeoutMs);
+  services.stop();
+  for (const session of core.sessions) session.end(statusCode.ok, "");
+  loadReports.close();
+  await allClosed(transportsClosed, [...sources], timeoutMs, () => core.end());
+}
+
+/** Waits until transports and sources are closed, then calls `over`. Throws if one of them failed. */
+async function allClosed(
+  transports: readonly Promise<void>[],
+  sources: readonly Source[],
+  timeoutMs: number,
+  over: () => void,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  const closed = await Promise.allSettled([
+    ...transports,
+    // A source may hang, a transport may not: its contract bounds the time.
+    ...sources.map((source) => Promise.race([source.close(), late])),
+  ]);
+  clearTimeout(timer);
+  // Not earlier: unary calls may still wait for a decision.
+  over();
+  for (const result of closed) if (result.status === "rejected") throw result.reason;
+}
