@@ -56,6 +56,7 @@ export const layers = {
     "contracts",
     ["configuration", "sources", "transports", "node-status"],
     "stores/basics",
+    "stores/history",
     ["stores/tables", "stores/leases"],
     ["stores/written", "stores/kept", "stores/copied", "stores/suite"],
     ["arrivals", "client-status", "rollouts", "on-demand", "references"],

@@ -3,7 +3,7 @@ import { dropOldest, getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalOutcome } from "../contracts/arrival.js";
 import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";
-import { mostRevisions } from "../stores/basics/following.js";
+import { mostRevisions } from "../stores/history/following.js";
 import { countStandings } from "./arrival-count.js";
 import {
   type ArrivalStanding,

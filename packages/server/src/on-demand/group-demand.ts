@@ -8,9 +8,9 @@ import type { DemandContext } from "./demand-context.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
 import { type LeaseOwner, SupplierLease } from "./lease.js";
 import { NameTable } from "./name-table.js";
-import type { OwnLayers } from "./own-layers.js";
-import { supplyFindings } from "./supplied-resource.js";
-import { type SuppliedSet, suppliedNames } from "./supplied-set.js";
+import type { OwnLayers } from "./supplied/own-layers.js";
+import { supplyFindings } from "./supplied/supplied-resource.js";
+import { type SuppliedSet, suppliedNames } from "./supplied/supplied-set.js";
 import { type WaitKind, Waits } from "./waits.js";
 import { type Asker, type NameDecision, states, WantedName, type WantedState } from "./wanted.js";
 

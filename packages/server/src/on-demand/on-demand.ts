@@ -24,9 +24,9 @@ import { GroupDemand } from "./group-demand.js";
 import { Interest } from "./interest.js";
 import type { SupplierLease } from "./lease.js";
 import { createLingering, type Lingering } from "./lingering.js";
-import { createOwnLayers } from "./own-layers.js";
-import { suppliedResource } from "./supplied-resource.js";
-import { createSuppliedSet } from "./supplied-set.js";
+import { createOwnLayers } from "./supplied/own-layers.js";
+import { suppliedResource } from "./supplied/supplied-resource.js";
+import { createSuppliedSet } from "./supplied/supplied-set.js";
 import type { Asker, WantedState } from "./wanted.js";
 
 /** The parts of the server that it needs. */

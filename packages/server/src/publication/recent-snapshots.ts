@@ -1,6 +1,6 @@
 import type { Clock } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
-import { mostChanges, mostRevisions } from "../stores/basics/following.js";
+import { mostChanges, mostRevisions } from "../stores/history/following.js";
 
 /** In this time clients come back that were here, or at another server, in milliseconds. */
 export const recentMs = 10 * 60_000;

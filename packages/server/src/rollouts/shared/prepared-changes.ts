@@ -11,7 +11,7 @@ import {
 import { idOf } from "../../basics/id-of.js";
 import type { Store } from "../../contracts/store.js";
 import { mostConflicts } from "../../stores/basics/paces.js";
-import { decodeStored } from "../../stores/basics/stored-content.js";
+import { decodeStored } from "../../stores/history/stored-content.js";
 import type { Prepared, PreparedResource } from "./group-side.js";
 import { type ChangedResource, isHolding, preparedFor, type RolloutRecord } from "./record.js";
 import type { RecordStore } from "./record-store.js";

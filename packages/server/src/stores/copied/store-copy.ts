@@ -3,8 +3,8 @@ import type { ContentOfCopy, CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry } from "../../contracts/shared-keys.js";
 import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { followedSince } from "../basics/following.js";
 import { mostConflicts } from "../basics/paces.js";
+import { followedSince } from "../history/following.js";
 
 const seenKey = "copy/seen";
 /** Begins the keys of copied shared entries. */

@@ -6,7 +6,7 @@ import type { LayerUpdate, Source, SourceSink, StepBack } from "../../contracts/
 import type { Revision, Store } from "../../contracts/store.js";
 import { cluster } from "../../testing/test-resources.js";
 import { waitFor } from "../../testing/wait-for.js";
-import { decodeStored, encodeStored } from "../basics/stored-content.js";
+import { decodeStored, encodeStored } from "../history/stored-content.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { KeptSource } from "./kept-source.js";
 

@@ -5,9 +5,9 @@ import type { CommitInfo, LayerCommit, Revision } from "../../contracts/store.js
 import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
 import { mostConflicts, writeAgainMs } from "../basics/paces.js";
-import { Retaining } from "../basics/retaining.js";
 import { storeFindings } from "../basics/store-finding.js";
-import { commitOf } from "../basics/stored-content.js";
+import { Retaining } from "../history/retaining.js";
+import { commitOf } from "../history/stored-content.js";
 import type { KeptSourceOptions } from "./kept-options.js";
 import type { Rollbacks } from "./rollbacks.js";
 import type { ToldRevisions } from "./told-revisions.js";

@@ -8,7 +8,7 @@ import { readAgainMs } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
 import { storeFindings } from "../basics/store-finding.js";
-import { commitOf, decodeStored } from "../basics/stored-content.js";
+import { commitOf, decodeStored } from "../history/stored-content.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
 import type { RevisionWriter } from "./revision-writer.js";
 import { ownBefore, type Rollbacks, rolledBackBy } from "./rollbacks.js";

@@ -1,7 +1,7 @@
 import { noteIn } from "../../basics/note-in.js";
 import type { Revision, RevisionId, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { revisionsSince } from "../basics/following.js";
+import { revisionsSince } from "../history/following.js";
 
 /** Tells of each new revision of some layers once: those that are made here, and those that the store tells of. */
 export class ToldRevisions {

@@ -4,7 +4,7 @@ import type { SharedKeys } from "../../contracts/shared-keys.js";
 import type { Revision, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { writeAgainMs } from "../basics/paces.js";
-import { resourcesNamed } from "../basics/stored-content.js";
+import { resourcesNamed } from "../history/stored-content.js";
 import { Deadlines } from "./deadlines.js";
 import { EndedLeases } from "./ended-leases.js";
 import { LeaseRenewals } from "./lease-renewals.js";

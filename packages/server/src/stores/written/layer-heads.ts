@@ -2,9 +2,9 @@ import type { Resource } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { Revision, RevisionId, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { followedSince } from "../basics/following.js";
-import { decodeStored, resourcesNamed } from "../basics/stored-content.js";
-import { wentBackFinding, whatWentBack } from "../basics/went-back.js";
+import { followedSince } from "../history/following.js";
+import { decodeStored, resourcesNamed } from "../history/stored-content.js";
+import { wentBackFinding, whatWentBack } from "../history/went-back.js";
 import type { LeaseBook } from "../leases/lease-book.js";
 import type { WrittenLayersOptions } from "./written-layers-options.js";
 

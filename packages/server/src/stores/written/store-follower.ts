@@ -5,7 +5,7 @@ import type { Revision, Store } from "../../contracts/store.js";
 import { readAgainMs } from "../basics/paces.js";
 import type { Queue } from "../basics/queue.js";
 import { storeFinding } from "../basics/store-finding.js";
-import { watchHeads } from "../basics/watch-heads.js";
+import { watchHeads } from "../history/watch-heads.js";
 
 /** A store that cannot be read. */
 export interface StoreAway {

@@ -8,7 +8,7 @@ import { createServer } from "../../create-server.js";
 import { changed } from "../../testing/changed.js";
 import { cluster, routeConfiguration } from "../../testing/test-resources.js";
 import { waitFor, within } from "../../testing/wait-for.js";
-import { encodeStored } from "../basics/stored-content.js";
+import { encodeStored } from "../history/stored-content.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { WrittenLayers } from "./written-layers.js";
 

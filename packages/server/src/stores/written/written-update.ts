@@ -5,7 +5,7 @@ import type { LayerCommit, Revision, StoredKey } from "../../contracts/store.js"
 import type { XdsServer } from "../../contracts/xds-server.js";
 import { heldBy } from "../basics/held-by.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
-import { commitOf } from "../basics/stored-content.js";
+import { commitOf } from "../history/stored-content.js";
 import type { LayerLeases } from "../leases/leases.js";
 
 type Layer = ReturnType<XdsServer["layerSnapshot"]>;

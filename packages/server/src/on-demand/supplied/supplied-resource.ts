@@ -1,5 +1,5 @@
 import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
-import { type ConfigOptions, toResource } from "../configuration/create-config.js";
+import { type ConfigOptions, toResource } from "../../configuration/create-config.js";
 import { suppliedNames } from "./supplied-set.js";
 
 /**

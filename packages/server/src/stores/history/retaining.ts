@@ -1,8 +1,8 @@
 import type { Finding } from "@xdskit/api";
 import type { Retention, Store } from "../../contracts/store.js";
-import { LatestWork } from "./latest-work.js";
-import { writeAgainMs } from "./paces.js";
-import { storeFindings } from "./store-finding.js";
+import { LatestWork } from "../basics/latest-work.js";
+import { writeAgainMs } from "../basics/paces.js";
+import { storeFindings } from "../basics/store-finding.js";
 
 interface RetainingOptions {
   readonly store: Pick<Store, "retain">;

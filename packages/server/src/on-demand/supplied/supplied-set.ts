@@ -9,10 +9,10 @@ import {
   type ResourceName,
   type ResourceType,
 } from "@xdskit/api";
-import type { ResourceKey } from "../configuration/layers.js";
-import type { SupplierLease } from "./lease.js";
-import { NameTable } from "./name-table.js";
-import type { WantedName } from "./wanted.js";
+import type { ResourceKey } from "../../configuration/layers.js";
+import type { SupplierLease } from "../lease.js";
+import { NameTable } from "../name-table.js";
+import type { WantedName } from "../wanted.js";
 
 /** The next change of a group's layer of supplied resources. */
 export interface SuppliedChange {

@@ -1,8 +1,8 @@
 import type { Finding } from "@xdskit/api";
 import type { Revision, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { LatestWork } from "./latest-work.js";
-import { readAgainMs } from "./paces.js";
+import { LatestWork } from "../basics/latest-work.js";
+import { readAgainMs } from "../basics/paces.js";
 
 /** A layer that has an older head in its store than was known. */
 export interface WentBack {
