@@ -36,7 +36,7 @@ export type Predecessor = "nothing" | "content" | "source";
  * `successor`: another source of the name serves, and this one is starting; `started-successor`: this one has started,
  * but all that it had was refused; `in-place`: it is the source of its name.
  */
-type Place = "successor" | "started-successor" | "in-place";
+type SourcePlace = "successor" | "started-successor" | "in-place";
 
 /**
  * One source of the configuration: takes its changes, and tells what becomes of them.
@@ -53,7 +53,7 @@ export class ServedSource implements SourceSink {
    * source that takes the place of another one has no first change.
    */
   readonly #isFirst: boolean;
-  #place: Place;
+  #place: SourcePlace;
   /** Of all that it has brought so far: whether something was applied; if not, whether its last attempt was refused. */
   #content: "none" | "refused" | "applied" = "none";
   #rolledBack: readonly RolledBack[] = [];
