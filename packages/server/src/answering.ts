@@ -1,7 +1,7 @@
 import { createResourceJson, XdskitError } from "@xdskit/api";
 import { createFairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
-import type { CallInfo } from "./contracts/stream-info.js";
+import type { CallInfo } from "./contracts/nodes/stream-info.js";
 import type { Accept, Refusal } from "./contracts/transport.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
 import { momentOf } from "./node-status/moment.js";

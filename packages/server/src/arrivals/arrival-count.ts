@@ -1,5 +1,5 @@
 import { mostFindings } from "@xdskit/api";
-import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "../contracts/arrival.js";
+import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "../contracts/nodes/arrival.js";
 import { type ArrivalStanding, waitOf } from "./arrival-standing.js";
 
 /** Counts how far nodes have a change. */

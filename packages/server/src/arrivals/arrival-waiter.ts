@@ -1,7 +1,7 @@
 import type { Clock, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { dropOldest, getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
-import type { ConfigArrivalOutcome } from "../contracts/arrival.js";
+import type { ConfigArrivalOutcome } from "../contracts/nodes/arrival.js";
 import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";
 import { mostRevisions } from "../stores/history/following.js";
 import { countStandings } from "./arrival-count.js";

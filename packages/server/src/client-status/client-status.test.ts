@@ -14,7 +14,7 @@ import {
   ConfigStatus,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import { statusCode } from "@xdskit/protocol";
-import type { ClientStatusPage, StatusPeer } from "../contracts/status-peers.js";
+import type { ClientStatusPage, StatusPeer } from "../contracts/nodes/status-peers.js";
 import type { ServerOptions } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import { ads, type Running, urlOf, withServer } from "../testing/running-server.js";

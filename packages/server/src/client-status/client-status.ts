@@ -1,8 +1,8 @@
 import { createFairQueue, type FairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
 import { RateLimit } from "../basics/rate-limit.js";
-import type { SourceTrouble } from "../contracts/node-status.js";
-import type { StatusPeer } from "../contracts/status-peers.js";
+import type { SourceTrouble } from "../contracts/nodes/node-status.js";
+import type { StatusPeer } from "../contracts/nodes/status-peers.js";
 import {
   type Call,
   type Refusal,

@@ -1,6 +1,6 @@
 import type { RedactedBody } from "@xdskit/api";
 import type { ResourceSet, SotwOrDelta, TypeStatus } from "@xdskit/protocol";
-import type { ResourceState } from "../contracts/node-status.js";
+import type { ResourceState } from "../contracts/nodes/node-status.js";
 import type { Moment } from "../node-status/moment.js";
 import { type ResourceDetail, resourceDetails } from "../node-status/resource-details.js";
 import type { StatusEntry } from "./status-entry.js";

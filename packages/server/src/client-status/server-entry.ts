@@ -1,7 +1,7 @@
 import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { ClientConfig } from "@xdskit/api/envoy/service/status/v3/csds";
-import type { SourceTrouble } from "../contracts/node-status.js";
+import type { SourceTrouble } from "../contracts/nodes/node-status.js";
 import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 import { summaryTypeUrl } from "./type-summary.js";

@@ -4,7 +4,7 @@ import { envoySchema, mostFindings, type RedactedBody, redactJson, type Steps } 
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
-import type { SourceTrouble } from "../contracts/node-status.js";
+import type { SourceTrouble } from "../contracts/nodes/node-status.js";
 import { type LedgerStream, newestOf, streamsByNode } from "../node-status/ledger-stream.js";
 import type { Moment } from "../node-status/moment.js";
 import { typeReport } from "../node-status/type-report.js";

@@ -1,6 +1,6 @@
 import { inTurns } from "@xdskit/api";
-import type { SourceTrouble } from "../contracts/node-status.js";
-import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "../contracts/status-peers.js";
+import type { SourceTrouble } from "../contracts/nodes/node-status.js";
+import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "../contracts/nodes/status-peers.js";
 import { AnswerTooLarge, type StatusPart, type StatusSource, statusParts } from "./status-answer.js";
 import { readStatusRequest } from "./status-request.js";
 

@@ -1,4 +1,4 @@
-import type { TypeReport } from "../contracts/node-status.js";
+import type { TypeReport } from "../contracts/nodes/node-status.js";
 import { detailsOf } from "./resource-entries.js";
 import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";

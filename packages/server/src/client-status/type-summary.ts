@@ -1,7 +1,7 @@
 import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { ClientConfig_GenericXdsConfig } from "@xdskit/api/envoy/service/status/v3/csds";
-import type { NodeState, TypeReport, WaitReport } from "../contracts/node-status.js";
+import type { NodeState, TypeReport, WaitReport } from "../contracts/nodes/node-status.js";
 
 /**
  * The details of a type in a summary, given if it is not synced, the client is not told some TTLs, or a rollout or a

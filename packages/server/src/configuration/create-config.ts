@@ -10,7 +10,6 @@ import {
   validateMessage,
   XdskitError,
 } from "@xdskit/api";
-import type { ConfigArrival } from "../contracts/arrival.js";
 import {
   type ChangeOptions,
   type Config,
@@ -18,6 +17,7 @@ import {
   defaultLayer,
   type ResourceSelector,
 } from "../contracts/config.js";
+import type { ConfigArrival } from "../contracts/nodes/arrival.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { checkCall, checkList } from "./option-tables.js";

@@ -7,10 +7,10 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
-import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/arrival.js";
 import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts/config.js";
-import type { LoadReportFilter } from "../contracts/load-report.js";
-import type { NodeConfigFilter, NodesFilter } from "../contracts/node-status.js";
+import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/nodes/arrival.js";
+import type { LoadReportFilter } from "../contracts/nodes/load-report.js";
+import type { NodeConfigFilter, NodesFilter } from "../contracts/nodes/node-status.js";
 import type { Addresses, LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { GroupSettings } from "../settings/group-settings.js";

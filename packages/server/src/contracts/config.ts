@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Resource, ResourceName } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
-import type { ConfigArrival } from "./arrival.js";
+import type { ConfigArrival } from "./nodes/arrival.js";
 
 /** Names one resource: its type as people type it (`cluster`, `cds`) or its type URL, and its name. */
 export interface ResourceSelector {

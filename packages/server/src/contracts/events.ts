@@ -4,10 +4,10 @@ import { callListener } from "../basics/call-listener.js";
 import type { EventLoopBlock } from "../event-loop/event-loop-stats.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Validity } from "../tls/validity.js";
-import type { ConfigArrivalOutcome } from "./arrival.js";
-import type { Quarantined } from "./quarantined.js";
-import type { RolloutOutcome, RolloutStatus } from "./rollout-status.js";
-import type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./stream-info.js";
+import type { ConfigArrivalOutcome } from "./nodes/arrival.js";
+import type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./nodes/stream-info.js";
+import type { Quarantined } from "./rollouts/quarantined.js";
+import type { RolloutOutcome, RolloutStatus } from "./rollouts/rollout-status.js";
 
 /** What happens in a server. No event ever carries the content of a resource. */
 export type ServerEvent =

@@ -1,6 +1,6 @@
 import type { Finding, Resource } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
-import type { RevisionId } from "./store.js";
+import type { RevisionId } from "./stores/store.js";
 
 /** A change of some layers: all of it, or nothing. */
 export interface LayerUpdate {

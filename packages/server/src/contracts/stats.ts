@@ -4,8 +4,8 @@ import type { HistogramStats } from "../basics/histogram.js";
 import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { CertificateDates } from "../tls/validity.js";
-import type { QuarantineCause } from "./quarantined.js";
-import type { RolloutOutcome } from "./rollout-status.js";
+import type { QuarantineCause } from "./rollouts/quarantined.js";
+import type { RolloutOutcome } from "./rollouts/rollout-status.js";
 
 /** Streams of one kind of method. Counters since the start, except `open` and `behind`, which are of now. */
 export interface StreamStats {

@@ -10,21 +10,28 @@ import type { OrderingOptions } from "../settings/ordering-options.js";
 import type { RestOptions } from "../settings/rest-options.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import type { ServerTls } from "../tls/server-tls.js";
-import type { ConfigArrival } from "./arrival.js";
 import type { Config } from "./config.js";
 import type { ServerEvent, ServerListener } from "./events.js";
 import type { GroupPreview } from "./group-preview.js";
-import type { LoadReport, LoadReportFilter } from "./load-report.js";
-import type { LoadTotals } from "./load-totals.js";
-import type { NodeMoment } from "./node-history.js";
-import type { NodeConfig, NodeConfigFilter, NodeContents, NodeStates, NodeStatus, NodesFilter } from "./node-status.js";
+import type { ConfigArrival } from "./nodes/arrival.js";
+import type { LoadReport, LoadReportFilter } from "./nodes/load-report.js";
+import type { LoadTotals } from "./nodes/load-totals.js";
+import type { NodeMoment } from "./nodes/node-history.js";
+import type {
+  NodeConfig,
+  NodeConfigFilter,
+  NodeContents,
+  NodeStates,
+  NodeStatus,
+  NodesFilter,
+} from "./nodes/node-status.js";
+import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "./nodes/status-peers.js";
 import type { PollTransport } from "./poll-transport.js";
-import type { LiftableQuarantine } from "./quarantined.js";
-import type { RolloutSharing, SharedRollouts } from "./rollout-sharing.js";
-import type { Rollout } from "./rollout-status.js";
+import type { LiftableQuarantine } from "./rollouts/quarantined.js";
+import type { RolloutSharing, SharedRollouts } from "./rollouts/rollout-sharing.js";
+import type { Rollout } from "./rollouts/rollout-status.js";
 import type { LayerUpdate, Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
-import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "./status-peers.js";
 import type { Transport } from "./transport.js";
 
 /** Whether changes that break references are refused. */

@@ -6,7 +6,7 @@ import {
   type LocalityReport,
   localityKey,
   weightOf,
-} from "../contracts/load-report.js";
+} from "../contracts/nodes/load-report.js";
 import type { StoreLimits } from "../settings/limits.js";
 
 /** A node that reports. */

@@ -1,9 +1,9 @@
 import type { ApiVersion } from "@xdskit/api";
 import { createFairQueue } from "@xdskit/grpc-server";
 import type { ClusterLoad, StatusCode } from "@xdskit/protocol";
-import type { LoadReport, LoadReportFilter } from "../contracts/load-report.js";
-import type { LoadTotals } from "../contracts/load-totals.js";
-import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
+import type { LoadReport, LoadReportFilter } from "../contracts/nodes/load-report.js";
+import type { LoadTotals } from "../contracts/nodes/load-totals.js";
+import type { CallInfo, LoadStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { ServiceMethod } from "../contracts/transport.js";
 import { LoadReportStore } from "./load-report-store.js";
 import { LoadSession, type LoadSessionContext } from "./load-session.js";

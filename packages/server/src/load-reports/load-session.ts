@@ -4,7 +4,7 @@ import type { FairQueue } from "@xdskit/grpc-server";
 import { type ClusterLoad, type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import { RateLimit } from "../basics/rate-limit.js";
 import type { Events } from "../contracts/events.js";
-import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
+import type { CallInfo, LoadStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { Call, ServiceHandler } from "../contracts/transport.js";
 import type { Membership } from "../publication/membership.js";
 import type { Publication } from "../publication/publication.js";

@@ -1,7 +1,7 @@
 import type { ClusterLoad, Node } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
-import { localityKey } from "../contracts/load-report.js";
-import type { DropTotals, LocalityTotals } from "../contracts/load-totals.js";
+import { localityKey } from "../contracts/nodes/load-report.js";
+import type { DropTotals, LocalityTotals } from "../contracts/nodes/load-totals.js";
 
 /** The requests in progress in a locality of a cluster, as one node reports. */
 interface CurrentLoad {

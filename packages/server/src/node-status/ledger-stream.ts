@@ -1,6 +1,6 @@
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
-import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PeerIdentity } from "../contracts/transport.js";
 import type { LayerName } from "../settings/group-settings.js";
 

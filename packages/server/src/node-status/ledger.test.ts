@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createResource } from "@xdskit/api";
-import type { NodeState } from "../contracts/node-status.js";
+import type { NodeState } from "../contracts/nodes/node-status.js";
 import type { XdsServer } from "../index.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { ads, perType, type Running, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";

@@ -10,7 +10,7 @@ import {
   type ResourceReport,
   type StreamStatus,
   worst,
-} from "../contracts/node-status.js";
+} from "../contracts/nodes/node-status.js";
 import { isOpen, type LedgerStream, newestOf, type OpenStream, streamsByNode } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import { resourceDetails } from "./resource-details.js";

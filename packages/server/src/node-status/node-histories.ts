@@ -1,7 +1,7 @@
 import type { ResourceType, Version } from "@xdskit/api";
 import { dropOldest } from "../basics/maps.js";
 import type { Events, ServerEvent } from "../contracts/events.js";
-import type { NodeMoment } from "../contracts/node-history.js";
+import type { NodeMoment } from "../contracts/nodes/node-history.js";
 
 /** The number of moments that are kept of each node. */
 const mostMoments = 40;

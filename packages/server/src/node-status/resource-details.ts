@@ -1,6 +1,6 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { emptyResourceSet, missingNames, type ResourceSet, select, type TypeStatus } from "@xdskit/protocol";
-import type { ResourceState } from "../contracts/node-status.js";
+import type { ResourceState } from "../contracts/nodes/node-status.js";
 
 /** One resource of one type on one stream, with its contents, which may hold secrets. */
 export interface ResourceDetail {

@@ -7,7 +7,7 @@ import {
   type TypeStatus,
   type Wait,
 } from "@xdskit/protocol";
-import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../contracts/node-status.js";
+import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../contracts/nodes/node-status.js";
 import type { LedgerStream } from "./ledger-stream.js";
 import type { Moment } from "./moment.js";
 

@@ -1,5 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { SourceTrouble } from "../contracts/node-status.js";
+import type { SourceTrouble } from "../contracts/nodes/node-status.js";
 import type { RolledBack, Source } from "../contracts/source.js";
 
 /** Knows the sources whose newest content is not served. */

@@ -10,8 +10,8 @@ import {
   type Selection,
   select,
 } from "@xdskit/protocol";
+import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PollAnswer } from "../contracts/poll-transport.js";
-import type { NodeStreamInfo } from "../contracts/stream-info.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";

@@ -1,8 +1,8 @@
 import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Events } from "../contracts/events.js";
+import type { StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PollCall, PollRefusal } from "../contracts/poll-transport.js";
-import type { StreamInfo } from "../contracts/stream-info.js";
 import type { Counters } from "../publication/counters.js";
 import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";

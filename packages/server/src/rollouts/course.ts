@@ -1,4 +1,4 @@
-import type { RolloutRejection } from "../contracts/rollout-status.js";
+import type { RolloutRejection } from "../contracts/rollouts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import { nobody, type Reach, reachesMore, reachOf, withMore } from "./share.js";
 

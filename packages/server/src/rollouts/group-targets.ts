@@ -1,7 +1,7 @@
 import type { Clock, Resource, ResourceType, Version } from "@xdskit/api";
 import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
-import type { RolloutOutcome } from "../contracts/rollout-status.js";
+import type { RolloutOutcome } from "../contracts/rollouts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import { LastAcknowledged, namedIn } from "./last-acknowledged.js";
 import type { Member } from "./member.js";

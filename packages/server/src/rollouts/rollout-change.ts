@@ -1,7 +1,7 @@
 import type { ResourceType, Version } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
-import { shownAtMost } from "../contracts/rollout-status.js";
+import { shownAtMost } from "../contracts/rollouts/rollout-status.js";
 import type { KeyChange, Override } from "./overrides.js";
 import type { ChangedResource } from "./shared/record.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Rollout } from "../contracts/rollout-status.js";
+import type { Rollout } from "../contracts/rollouts/rollout-status.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { type Judgement, type JudgingClient, judgingClient } from "../testing/judging-client.js";

@@ -6,7 +6,7 @@ import {
   type RolloutState,
   type RolloutStatus,
   shownAtMost,
-} from "../contracts/rollout-status.js";
+} from "../contracts/rollouts/rollout-status.js";
 import { type FullRolloutSettings, fullSettings } from "../settings/rollout-settings.js";
 import {
   begun,

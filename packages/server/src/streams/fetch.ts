@@ -9,7 +9,7 @@ import {
   type StreamEffect,
   statusCode,
 } from "@xdskit/protocol";
-import type { StreamInfo } from "../contracts/stream-info.js";
+import type { StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
 import { errorsOfLate } from "../on-demand/late-names.js";
 import type { NameDecision } from "../on-demand/wanted.js";

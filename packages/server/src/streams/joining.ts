@@ -1,7 +1,7 @@
 import type { Node, Stream } from "@xdskit/protocol";
 import { tellsTtl } from "@xdskit/protocol";
 import { Alarm } from "../basics/alarm.js";
-import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
+import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { GroupLags } from "../publication/latencies.js";
 import type { Membership } from "../publication/membership.js";
 import type { Admission } from "../publication/publication.js";

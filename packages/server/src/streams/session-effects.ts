@@ -1,6 +1,6 @@
 import { mostFindings } from "@xdskit/api";
 import type { StreamEffect } from "@xdskit/protocol";
-import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { Membership } from "../publication/membership.js";
 import type { SessionContext } from "./session-context.js";
 

@@ -13,7 +13,7 @@ import {
   type UnknownTypes,
 } from "@xdskit/protocol";
 import { RateLimit } from "../basics/rate-limit.js";
-import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
+import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { NodeHistory } from "../node-status/node-histories.js";

@@ -1,4 +1,4 @@
-import type { Store } from "../contracts/store.js";
+import type { Store } from "../contracts/stores/store.js";
 
 /** The same object, with other ways to do some of its work. */
 export function changed<T extends object>(target: T, instead: Partial<T>): T {

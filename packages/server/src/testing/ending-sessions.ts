@@ -1,4 +1,4 @@
-import type { SharedKeys, SharedSession } from "../contracts/shared-keys.js";
+import type { SharedKeys, SharedSession } from "../contracts/stores/shared-keys.js";
 import { changed } from "./changed.js";
 
 /** A test can close the session first, and tell its holder later. */

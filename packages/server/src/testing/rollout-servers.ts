@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes } from "@xdskit/api";
-import type { RolloutPeer, SharedRollouts } from "../contracts/rollout-sharing.js";
-import type { SharedKeys, SharedPut, SharedSession } from "../contracts/shared-keys.js";
-import type { Store } from "../contracts/store.js";
+import type { RolloutPeer, SharedRollouts } from "../contracts/rollouts/rollout-sharing.js";
+import type { SharedKeys, SharedPut, SharedSession } from "../contracts/stores/shared-keys.js";
+import type { Store } from "../contracts/stores/store.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";

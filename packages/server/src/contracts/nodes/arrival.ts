@@ -1,6 +1,6 @@
 import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { NodeMatch } from "../settings/node-match.js";
+import type { NodeMatch } from "../../settings/node-match.js";
 import type { RejectionReport, WaitReport } from "./node-status.js";
 
 /**

@@ -1,7 +1,7 @@
 import type { Resource, TypeUrl, Version } from "@xdskit/api";
 import type { Node, Wait } from "@xdskit/protocol";
+import type { PeerIdentity } from "../transport.js";
 import type { NodeStreamInfo } from "./stream-info.js";
-import type { PeerIdentity } from "./transport.js";
 
 /**
  * How far a client is from its target.

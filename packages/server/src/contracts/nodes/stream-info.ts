@@ -1,6 +1,6 @@
 import type { ApiVersion } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { Method } from "./transport.js";
+import type { Method } from "../transport.js";
 
 /** A client's stream, as events and logs show it. */
 export interface StreamInfo {

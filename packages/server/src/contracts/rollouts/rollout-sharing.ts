@@ -1,5 +1,5 @@
 import type { Finding, Registry } from "@xdskit/api";
-import type { Store } from "./store.js";
+import type { Store } from "../stores/store.js";
 
 /** Another server that carries the same rollouts out. */
 export interface RolloutPeer {

@@ -1,5 +1,5 @@
 import type { Version } from "@xdskit/api";
-import type { RolloutStep } from "../settings/rollout-settings.js";
+import type { RolloutStep } from "../../settings/rollout-settings.js";
 
 /**
  * - `waiting`: the nodes of the step have not all acknowledged the change.

@@ -1,5 +1,5 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
-import type { LayerName } from "../settings/group-settings.js";
+import type { LayerName } from "../../settings/group-settings.js";
 import type { CommitInfo, Revision, RevisionId, StoredKey } from "./store.js";
 
 /** A requested change of one layer. */

@@ -1,5 +1,5 @@
 import type { Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
-import type { LayerName } from "../settings/group-settings.js";
+import type { LayerName } from "../../settings/group-settings.js";
 import type { SharedKeys, StoreWatch } from "./shared-keys.js";
 
 /** Names a revision: a hash of its parent and of its changes, 22 characters of base64url. */

@@ -1,5 +1,5 @@
 import { idOf } from "../../basics/id-of.js";
-import type { RolloutAction, RolloutLed, SharedRollouts } from "../../contracts/rollout-sharing.js";
+import type { RolloutAction, RolloutLed, SharedRollouts } from "../../contracts/rollouts/rollout-sharing.js";
 import { mostConflicts } from "../../stores/basics/paces.js";
 import { type Course, ended, halted, isOver, resumed } from "../course.js";
 import type { Leader } from "./leader.js";

@@ -1,5 +1,5 @@
-import type { ContentOfCopy, CopiedKeys } from "../../contracts/copied-keys.js";
-import type { SharedEntry } from "../../contracts/shared-keys.js";
+import type { ContentOfCopy, CopiedKeys } from "../../contracts/stores/copied-keys.js";
+import type { SharedEntry } from "../../contracts/stores/shared-keys.js";
 import { type ChangedResource, courses, lists } from "./record.js";
 
 /**

@@ -1,5 +1,5 @@
 import type { Version } from "@xdskit/api";
-import type { RolloutRejection } from "../../contracts/rollout-status.js";
+import type { RolloutRejection } from "../../contracts/rollouts/rollout-status.js";
 import type { Course } from "../course.js";
 import type { ServerCount } from "./group-side.js";
 import type { RolloutRecord } from "./record.js";

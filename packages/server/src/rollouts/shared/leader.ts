@@ -1,6 +1,6 @@
 import type { Clock, Finding } from "@xdskit/api";
-import type { RolloutPeer, RolloutSharing } from "../../contracts/rollout-sharing.js";
-import type { SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import type { RolloutPeer, RolloutSharing } from "../../contracts/rollouts/rollout-sharing.js";
+import type { SharedKeys, SharedSession, StoreWatch } from "../../contracts/stores/shared-keys.js";
 import { readAgainMs, sessionMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { type Course, decide, dueIn, ended, isOver } from "../course.js";

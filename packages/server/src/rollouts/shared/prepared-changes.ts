@@ -9,7 +9,7 @@ import {
   type Version,
 } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
-import type { Store } from "../../contracts/store.js";
+import type { Store } from "../../contracts/stores/store.js";
 import { mostConflicts } from "../../stores/basics/paces.js";
 import { decodeStored } from "../../stores/history/stored-content.js";
 import type { Prepared, PreparedResource } from "./group-side.js";

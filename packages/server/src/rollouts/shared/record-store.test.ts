@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { SharedKeys, SharedPut } from "../../contracts/shared-keys.js";
+import type { SharedKeys, SharedPut } from "../../contracts/stores/shared-keys.js";
 import { fullSettings } from "../../settings/rollout-settings.js";
 import { createMemoryStore } from "../../stores/tables/memory-store.js";
 import { changed } from "../../testing/changed.js";

@@ -5,7 +5,7 @@ import {
   type SharedKeys,
   type SharedVersion,
   type StoreWatch,
-} from "../../contracts/shared-keys.js";
+} from "../../contracts/stores/shared-keys.js";
 import {
   type ChangedResource,
   courseKey,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
-import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/stores/shared-keys.js";
 import { readAgainMs, sessionMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { rejectedKey, rejectedPrefix } from "./record.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Store } from "../../contracts/store.js";
+import type { Store } from "../../contracts/stores/store.js";
 import type { RolloutSettings } from "../../settings/rollout-settings.js";
 import { changed } from "../../testing/changed.js";
 import { endingSessions } from "../../testing/ending-sessions.js";

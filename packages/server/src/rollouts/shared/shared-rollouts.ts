@@ -1,6 +1,11 @@
 import type { Clock, Finding, Resource, ResourceName, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
 import { getOrInsert } from "../../basics/maps.js";
-import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
+import type {
+  RolloutAction,
+  RolloutLed,
+  RolloutSharing,
+  SharedRollouts,
+} from "../../contracts/rollouts/rollout-sharing.js";
 import { mostConflicts, readAgainMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { Troubles } from "../../stores/basics/troubles.js";

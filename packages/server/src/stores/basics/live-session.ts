@@ -1,4 +1,4 @@
-import type { SharedSession, SharedSessionOptions } from "../../contracts/shared-keys.js";
+import type { SharedSession, SharedSessionOptions } from "../../contracts/stores/shared-keys.js";
 
 /** A session as its store keeps it. */
 interface KeptSession {

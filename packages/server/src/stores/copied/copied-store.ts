@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, type ResourceName, type TypeUrl, type Version, XdskitError } from "@xdskit/api";
-import type { CopiedKeys } from "../../contracts/copied-keys.js";
-import type { StoreWatch } from "../../contracts/shared-keys.js";
+import type { CopiedKeys } from "../../contracts/stores/copied-keys.js";
+import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
 import type {
   CommitInfo,
   CommitResult,
@@ -13,7 +13,7 @@ import type {
   Store,
   StoredChange,
   StoredResource,
-} from "../../contracts/store.js";
+} from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { readAgainMs } from "../basics/paces.js";
 import { storeFinding, withoutNumbers } from "../basics/store-finding.js";

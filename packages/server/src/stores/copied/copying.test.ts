@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import type { CopiedKeys } from "../../contracts/copied-keys.js";
-import type { SharedPut } from "../../contracts/shared-keys.js";
-import type { CommitResult, Store, StoredResource } from "../../contracts/store.js";
+import type { CopiedKeys } from "../../contracts/stores/copied-keys.js";
+import type { SharedPut } from "../../contracts/stores/shared-keys.js";
+import type { CommitResult, Store, StoredResource } from "../../contracts/stores/store.js";
 import { changed } from "../../testing/changed.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { Copying } from "./copying.js";

@@ -1,7 +1,7 @@
 import type { Finding } from "@xdskit/api";
-import type { CopiedKeys } from "../../contracts/copied-keys.js";
-import type { SharedEntry, StoreWatch } from "../../contracts/shared-keys.js";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { CopiedKeys } from "../../contracts/stores/copied-keys.js";
+import type { SharedEntry, StoreWatch } from "../../contracts/stores/shared-keys.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import { LatestWork } from "../basics/latest-work.js";
 import { writeAgainMs } from "../basics/paces.js";
 import { storeFinding } from "../basics/store-finding.js";

@@ -8,7 +8,7 @@ import type {
   SharedSessionOptions,
   SharedVersion,
   StoreWatch,
-} from "../../contracts/shared-keys.js";
+} from "../../contracts/stores/shared-keys.js";
 
 /**
  * The shared keys of a store that is reached later: until then it is away. `copied` has what a copy has of the entries

@@ -1,7 +1,7 @@
 import { XdskitError } from "@xdskit/api";
-import type { ContentOfCopy, CopiedKeys } from "../../contracts/copied-keys.js";
-import type { SharedEntry } from "../../contracts/shared-keys.js";
-import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
+import type { ContentOfCopy, CopiedKeys } from "../../contracts/stores/copied-keys.js";
+import type { SharedEntry } from "../../contracts/stores/shared-keys.js";
+import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { mostConflicts } from "../basics/paces.js";
 import { followedSince } from "../history/following.js";

@@ -1,4 +1,4 @@
-import type { Revision, Store, StoredChange, StoredKey, StoredResource } from "../../contracts/store.js";
+import type { Revision, Store, StoredChange, StoredKey, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 
 /** Somebody who missed more revisions, or changes of resources, gets the newest at once: that costs less. */

@@ -1,5 +1,5 @@
 import type { Finding } from "@xdskit/api";
-import type { Retention, Store } from "../../contracts/store.js";
+import type { Retention, Store } from "../../contracts/stores/store.js";
 import { LatestWork } from "../basics/latest-work.js";
 import { writeAgainMs } from "../basics/paces.js";
 import { storeFindings } from "../basics/store-finding.js";

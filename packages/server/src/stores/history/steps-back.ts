@@ -1,7 +1,7 @@
 import type { Registry, Resource, ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { LayerUpdate, StepBack } from "../../contracts/source.js";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import { mostChanges } from "./following.js";
 import { decodeStored } from "./stored-content.js";
 

@@ -7,7 +7,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import type { LayerUpdate } from "../../contracts/source.js";
-import type { LayerCommit, Revision, StoredKey, StoredResource } from "../../contracts/store.js";
+import type { LayerCommit, Revision, StoredKey, StoredResource } from "../../contracts/stores/store.js";
 
 /** A resource as stores keep it. It is serialized only where a store does not have its content. */
 export function encodeStored(resource: Resource): StoredResource {

@@ -1,6 +1,6 @@
 import type { Finding } from "@xdskit/api";
-import type { StoreWatch } from "../../contracts/shared-keys.js";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 
 interface HeadsTaker {
   /** Takes the heads that the store tells. Resolves once it has, or cannot. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { WentBackLooks } from "./went-back.js";
 

@@ -1,5 +1,5 @@
 import type { Finding } from "@xdskit/api";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { LatestWork } from "../basics/latest-work.js";
 import { readAgainMs } from "../basics/paces.js";

@@ -1,7 +1,7 @@
 import type { Finding, Registry, ResourceTypes } from "@xdskit/api";
-import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { LayerUpdate, RolledBack, Source } from "../../contracts/source.js";
-import type { CommitInfo, Retention, Revision, Store } from "../../contracts/store.js";
+import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
+import type { CommitInfo, Retention, Revision, Store } from "../../contracts/stores/store.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import type { LayerName } from "../../settings/group-settings.js";
 

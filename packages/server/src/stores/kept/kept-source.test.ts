@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
 import { createLayers } from "../../configuration/layers.js";
 import type { LayerUpdate, Source, SourceSink, StepBack } from "../../contracts/source.js";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import { cluster } from "../../testing/test-resources.js";
 import { waitFor } from "../../testing/wait-for.js";
 import { decodeStored, encodeStored } from "../history/stored-content.js";

@@ -1,7 +1,7 @@
-import type { LayerWritten } from "../../contracts/layer-writer.js";
-import type { StoreWatch } from "../../contracts/shared-keys.js";
 import type { LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
-import type { Revision, RevisionId } from "../../contracts/store.js";
+import type { LayerWritten } from "../../contracts/stores/layer-writer.js";
+import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
+import type { Revision, RevisionId } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { heldBy } from "../basics/held-by.js";
 import { inTime } from "../basics/in-time.js";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { LayerUpdate } from "../../contracts/source.js";
-import type { CommitInfo, LayerCommit, Revision } from "../../contracts/store.js";
+import type { CommitInfo, LayerCommit, Revision } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
 import { mostConflicts, writeAgainMs } from "../basics/paces.js";

@@ -1,7 +1,7 @@
 import type { Resource, Version } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
-import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
+import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
 

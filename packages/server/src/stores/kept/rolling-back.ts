@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Resource, XdskitError } from "@xdskit/api";
-import type { LayerWritten } from "../../contracts/layer-writer.js";
 import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
-import type { Revision, RevisionId } from "../../contracts/store.js";
+import type { LayerWritten } from "../../contracts/stores/layer-writer.js";
+import type { Revision, RevisionId } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { readAgainMs } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";

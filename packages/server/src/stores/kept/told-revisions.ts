@@ -1,5 +1,5 @@
 import { noteIn } from "../../basics/note-in.js";
-import type { Revision, RevisionId, Store } from "../../contracts/store.js";
+import type { Revision, RevisionId, Store } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { revisionsSince } from "../history/following.js";
 

@@ -1,7 +1,7 @@
 import { type Clock, listNames, mostNamesKept, type ResourceTypes, XdskitError } from "@xdskit/api";
-import type { LayerWrite, Lease } from "../../contracts/layer-writer.js";
-import type { SharedKeys } from "../../contracts/shared-keys.js";
-import type { Revision, StoredResource } from "../../contracts/store.js";
+import type { LayerWrite, Lease } from "../../contracts/stores/layer-writer.js";
+import type { SharedKeys } from "../../contracts/stores/shared-keys.js";
+import type { Revision, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { writeAgainMs } from "../basics/paces.js";
 import { resourcesNamed } from "../history/stored-content.js";

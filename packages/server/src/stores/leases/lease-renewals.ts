@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Clock, XdskitError } from "@xdskit/api";
-import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/stores/shared-keys.js";
 import { readAgainMs, sessionMs } from "../basics/paces.js";
 import { type Renewals, readRenewals, renewalsText } from "./renewals-text.js";
 

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type { ResourceName, TypeUrl } from "@xdskit/api";
-import type { Lease } from "../../contracts/layer-writer.js";
-import type { LayerCommit, Revision, StoredKey, StoredResource } from "../../contracts/store.js";
+import type { Lease } from "../../contracts/stores/layer-writer.js";
+import type { LayerCommit, Revision, StoredKey, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 
 /** How leases are kept: as a resource of a layer beside the one whose resources they hold. */

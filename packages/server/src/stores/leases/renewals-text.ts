@@ -1,4 +1,4 @@
-import { mostSharedValue } from "../../contracts/shared-keys.js";
+import { mostSharedValue } from "../../contracts/stores/shared-keys.js";
 
 /** Leases that were renewed at about the same time: how many milliseconds each has left. */
 export type Renewals = ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { SharedEntry, SharedKeys, SharedSession } from "../../contracts/shared-keys.js";
+import type { SharedEntry, SharedKeys, SharedSession } from "../../contracts/stores/shared-keys.js";
 import { Heard, type StoreUnderTest, withTwo } from "./store-under-test.js";
 
 function watched(shared: SharedKeys, prefix: string): Heard<readonly SharedEntry[]> {

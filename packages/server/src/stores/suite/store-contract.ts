@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { CommitInfo, Revision, Store, StoredResource } from "../../contracts/store.js";
+import type { CommitInfo, Revision, Store, StoredResource } from "../../contracts/stores/store.js";
 import { describeSharedKeys } from "./shared-contract.js";
 import type { StoreUnderTest } from "./store-under-test.js";
 import { describeWatching } from "./watch-contract.js";

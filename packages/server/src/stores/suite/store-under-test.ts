@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Store } from "../../contracts/store.js";
+import type { Store } from "../../contracts/stores/store.js";
 
 /** How the suite gets at a store. */
 export interface StoreUnderTest {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import { Heard, type StoreUnderTest, withTwo } from "./store-under-test.js";
 
 const info = { author: "a test", cause: { kind: "api", caller: "a test" }, message: "", time: 1_000 } as const;

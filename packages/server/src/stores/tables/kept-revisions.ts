@@ -1,4 +1,4 @@
-import type { Cause, Retention, Revision } from "../../contracts/store.js";
+import type { Cause, Retention, Revision } from "../../contracts/stores/store.js";
 
 /**
  * Whether a lease made a revision: what it holds came, or went with it. Nobody rolls back to these, and where processes

@@ -1,4 +1,4 @@
-import type { Store } from "../../contracts/store.js";
+import type { Store } from "../../contracts/stores/store.js";
 import { MemoryTables } from "./memory-tables.js";
 import { RevisionStore } from "./revision-store.js";
 

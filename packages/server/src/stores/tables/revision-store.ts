@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
-import type { StoreWatch } from "../../contracts/shared-keys.js";
+import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
 import type {
   CommitInfo,
   CommitResult,
@@ -13,7 +13,7 @@ import type {
   StoredChange,
   StoredKey,
   StoredResource,
-} from "../../contracts/store.js";
+} from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { damaged } from "../basics/damage.js";
 import { storeFinding } from "../basics/store-finding.js";

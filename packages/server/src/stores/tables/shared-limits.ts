@@ -1,4 +1,4 @@
-import { mostSharedValue } from "../../contracts/shared-keys.js";
+import { mostSharedValue } from "../../contracts/stores/shared-keys.js";
 
 /** Throws a RangeError for what `SharedKeys` does not take: the caller is at fault. */
 export function checkShared(key: string, value: string): void {

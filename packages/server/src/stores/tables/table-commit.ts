@@ -6,7 +6,7 @@ import type {
   StoredChange,
   StoredKey,
   StoredResource,
-} from "../../contracts/store.js";
+} from "../../contracts/stores/store.js";
 import { leasesAfter, timeAfter } from "./kept-revisions.js";
 import { putContent, refer } from "./table-contents.js";
 import { contentKey, hashOf, numberKey, resourceHash, revisionId } from "./table-keys.js";

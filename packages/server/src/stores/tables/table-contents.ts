@@ -1,4 +1,4 @@
-import type { StoredResource } from "../../contracts/store.js";
+import type { StoredResource } from "../../contracts/stores/store.js";
 import { contentKey } from "./table-keys.js";
 import type { Reader, Writer } from "./tables.js";
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
-import type { RevisionId } from "../../contracts/store.js";
+import type { RevisionId } from "../../contracts/stores/store.js";
 
 /** In `meta`: what begins so is there while contents are written ahead of their revision, for each such commit. */
 export const aheadPrefix = "ahead";

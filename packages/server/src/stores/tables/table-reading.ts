@@ -1,5 +1,5 @@
 import { type Version, XdskitError } from "@xdskit/api";
-import type { Revision, RevisionId, StoredChange, StoredKey } from "../../contracts/store.js";
+import type { Revision, RevisionId, StoredChange, StoredKey } from "../../contracts/stores/store.js";
 import { damaged } from "../basics/damage.js";
 import type { Reader } from "./tables.js";
 

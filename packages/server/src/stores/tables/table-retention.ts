@@ -1,4 +1,4 @@
-import type { Retention, RevisionId } from "../../contracts/store.js";
+import type { Retention, RevisionId } from "../../contracts/stores/store.js";
 import { isKept } from "./kept-revisions.js";
 import { refer } from "./table-contents.js";
 import { contentKey } from "./table-keys.js";

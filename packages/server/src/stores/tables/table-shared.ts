@@ -9,7 +9,7 @@ import type {
   SharedSessionOptions,
   SharedVersion,
   StoreWatch,
-} from "../../contracts/shared-keys.js";
+} from "../../contracts/stores/shared-keys.js";
 import { LiveSession } from "../basics/live-session.js";
 import { storeFinding } from "../basics/store-finding.js";
 import { checkShared } from "./shared-limits.js";

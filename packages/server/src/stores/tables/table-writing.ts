@@ -7,7 +7,7 @@ export type {
   Retention,
   StoredKey,
   StoredResource,
-} from "../../contracts/store.js";
+} from "../../contracts/stores/store.js";
 export { damaged } from "../basics/damage.js";
 export { LatestWork } from "../basics/latest-work.js";
 export { LiveSession } from "../basics/live-session.js";

@@ -1,6 +1,6 @@
 import type { Resource } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
-import type { Revision, RevisionId, StoredResource } from "../../contracts/store.js";
+import type { Revision, RevisionId, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { followedSince } from "../history/following.js";
 import { decodeStored, resourcesNamed } from "../history/stored-content.js";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, envoyRegistry, type Finding, resourceTypes } from "@xdskit/api";
-import type { LayerWrite } from "../../contracts/layer-writer.js";
-import type { Store } from "../../contracts/store.js";
+import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
+import type { Store } from "../../contracts/stores/store.js";
 import { createServer } from "../../create-server.js";
 import { changed } from "../../testing/changed.js";
 import { type ManualClock, manualClock } from "../../testing/manual-clock.js";

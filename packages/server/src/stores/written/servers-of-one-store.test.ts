@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
-import type { LayerWrite } from "../../contracts/layer-writer.js";
-import type { SharedListener } from "../../contracts/shared-keys.js";
 import type { Source, SourceSink } from "../../contracts/source.js";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
+import type { SharedListener } from "../../contracts/stores/shared-keys.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import { createServer } from "../../create-server.js";
 import { changed, lent } from "../../testing/changed.js";
 import { manualClock } from "../../testing/manual-clock.js";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { StoreWatch } from "../../contracts/shared-keys.js";
-import type { Revision, Store } from "../../contracts/store.js";
+import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
+import type { Revision, Store } from "../../contracts/stores/store.js";
 import { readAgainMs } from "../basics/paces.js";
 import type { Queue } from "../basics/queue.js";
 import { storeFinding } from "../basics/store-finding.js";

@@ -1,5 +1,5 @@
 import type { Clock, Finding } from "@xdskit/api";
-import type { CommitInfo, LayerCommit, Revision, Store } from "../../contracts/store.js";
+import type { CommitInfo, LayerCommit, Revision, Store } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { mostConflicts, writeAgainMs } from "../basics/paces.js";
 

@@ -1,5 +1,5 @@
 import type { Clock, Finding, Registry, ResourceTypes } from "@xdskit/api";
-import type { Retention, Revision, Store } from "../../contracts/store.js";
+import type { Retention, Revision, Store } from "../../contracts/stores/store.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { TimeLeft } from "../leases/lease-book.js";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
-import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { SourceSink, StepBack } from "../../contracts/source.js";
-import type { HeadsListener, Store } from "../../contracts/store.js";
+import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
+import type { HeadsListener, Store } from "../../contracts/stores/store.js";
 import { createServer } from "../../create-server.js";
 import { changed } from "../../testing/changed.js";
 import { cluster, routeConfiguration } from "../../testing/test-resources.js";

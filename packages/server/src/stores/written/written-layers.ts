@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock, XdskitError } from "@xdskit/api";
-import type { LayerWrite, LayerWritten, Lease } from "../../contracts/layer-writer.js";
 import type { LayerUpdate, Source, SourceSink } from "../../contracts/source.js";
-import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/store.js";
+import type { LayerWrite, LayerWritten, Lease } from "../../contracts/stores/layer-writer.js";
+import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { heldBy } from "../basics/held-by.js";
 import { inTime } from "../basics/in-time.js";

@@ -1,7 +1,7 @@
 import type { Resource } from "@xdskit/api";
-import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { LayerUpdate } from "../../contracts/source.js";
-import type { LayerCommit, Revision, StoredKey } from "../../contracts/store.js";
+import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
+import type { LayerCommit, Revision, StoredKey } from "../../contracts/stores/store.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import { heldBy } from "../basics/held-by.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
