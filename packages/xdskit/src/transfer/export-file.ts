@@ -1,4 +1,4 @@
-import { XdskitError } from "@xdskit/api";
+import { parseJsonText, XdskitError } from "@xdskit/api";
 
 /** What `export` writes and `import` reads. */
 export interface ExportFile {
@@ -23,12 +23,12 @@ export const exportFormat = "xdskit-export/1";
 
 /** Reads the text of such a file; throws an XdskitError if it is something else. */
 export function parseExport(text: string, file: string): ExportFile {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw XdskitError.of("XDSKIT_SYNTAX", (error as Error).message, { file });
+  const read = parseJsonText(text);
+  if (read.kind === "problem") {
+    const { message, line, column } = read;
+    throw XdskitError.of("XDSKIT_SYNTAX", message, { file, line, column });
   }
+  const value: unknown = read.value;
   const { format, layers } = (value ?? {}) as Partial<Record<keyof ExportFile, unknown>>;
   if (typeof format === "string" && format.startsWith("xdskit-export/") && format !== exportFormat)
     throw wrong(file, `it is of the format ${format}, and this xdskit reads ${exportFormat}`);
