@@ -9,3 +9,12 @@ export const askPath = "/replica/v1/";
 
 /** The longest question, in bytes. */
 export const mostAskedBytes = 4 * 1024 * 1024;
+
+/** Undefined: it is no JSON. Node's own message would show a part of the text, which may be a secret. */
+export function parsedBody(bytes: Buffer): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(bytes.toString("utf8")) };
+  } catch {
+    return undefined;
+  }
+}

@@ -10,7 +10,7 @@ import { isAbsolute, join } from "node:path";
 import { mostBody } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import { boundedBytes } from "../files/bounded-bytes.js";
-import { askPath } from "./questions.js";
+import { askPath, parsedBody } from "./questions.js";
 import type { Replica } from "./replica-list.js";
 import { readReplicaTls } from "./replica-tls.js";
 
@@ -72,7 +72,9 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
   const bytes = await boundedBytes(response, mostBody);
   if (bytes === undefined) throw new Error(`it answers with more than ${mostBody} bytes`);
-  const body = JSON.parse(bytes.toString("utf8")) as { readonly message?: string } | null;
+  const read = parsedBody(bytes);
+  if (read === undefined) throw new Error("it answers with something else than JSON");
+  const body = read.value as { readonly message?: string } | null;
   if (response.statusCode === 401) throw new TokenRefused(body?.message);
   if (response.statusCode !== 200) throw new Error(body?.message ?? `it answers with status ${response.statusCode}`);
   return body;

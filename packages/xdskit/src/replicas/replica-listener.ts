@@ -5,7 +5,7 @@ import { XdskitError } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
-import { askPath, mostAskedBytes, type ReplicaAnswers } from "./questions.js";
+import { askPath, parsedBody, mostAskedBytes, type ReplicaAnswers } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";
 
@@ -108,7 +108,9 @@ async function answer(
   if (method !== "POST" || asked === undefined) return refusal(404, `it does not answer ${url.slice(0, 100)}`);
   const bytes = await boundedBytes(request, mostAskedBytes);
   if (bytes === undefined) return refusal(413, `a question has at most ${mostAskedBytes} bytes`);
-  return { status: 200, body: await asked(JSON.parse(bytes.toString("utf8")) as never) };
+  const question = parsedBody(bytes);
+  if (question === undefined) return refusal(400, "the question is no JSON");
+  return { status: 200, body: await asked(question.value as never) };
 }
 
 function refusal(status: number, message: string) {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
@@ -102,6 +104,22 @@ describe("the servers of a store", () => {
           .end('"me"');
       });
     assert.deepEqual([await statusOf(), await statusOf("Bearer x")], [401, 401]);
+  });
+
+  it("say that a body is no JSON without its text", async (t) => {
+    const shared = await store(t);
+    const { replicas } = await joined(t, shared, "a", port());
+    const odd = createServer((_, response) => response.end("S3CR3T")).listen(0, "127.0.0.1");
+    t.after(() => odd.close());
+    await once(odd, "listening");
+    const address = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
+    const silent = await replicas.ask({ ...replicas.self, address }, "greet", "a").catch((error: Error) => error.message);
+    assert.equal(silent, "it answers with something else than JSON");
+    const [token] = await shared.list("replicas/token");
+    const answer = await fetch(`${replicas.self.address}/replica/v1/greet`, {
+      ...{ method: "POST", headers: { authorization: `Bearer ${token?.value}` }, body: "S3CR3T" },
+    });
+    assert.deepEqual([answer.status, await answer.json()], [400, { message: "the question is no JSON" }]);
   });
 
   it("answer each other again after the store lost their token, and say so", async (t) => {
