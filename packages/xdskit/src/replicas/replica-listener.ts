@@ -5,7 +5,7 @@ import { XdskitError } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
-import { askPath, parsedBody, mostAskedBytes, type ReplicaAnswers } from "./questions.js";
+import { askPath, mostAskedBytes, parsedBody, type ReplicaAnswers } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";
 

@@ -113,7 +113,9 @@ describe("the servers of a store", () => {
     t.after(() => odd.close());
     await once(odd, "listening");
     const address = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
-    const silent = await replicas.ask({ ...replicas.self, address }, "greet", "a").catch((error: Error) => error.message);
+    const silent = await replicas
+      .ask({ ...replicas.self, address }, "greet", "a")
+      .catch((error: Error) => error.message);
     assert.equal(silent, "it answers with something else than JSON");
     const [token] = await shared.list("replicas/token");
     const answer = await fetch(`${replicas.self.address}/replica/v1/greet`, {

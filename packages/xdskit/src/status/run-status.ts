@@ -19,7 +19,8 @@ import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
-import { clientDetails, fittedTable, statusTable, troubleLine } from "./table.js";
+import { clientDetails, fittedTable, statusTable } from "./table.js";
+import { troubleLine } from "./trouble-line.js";
 
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address;
@@ -129,7 +130,7 @@ function shown(
   if (options.json) {
     return `${JSON.stringify({ server: formatAddress(options.server), at: now, troubles, nodes: clients }, undefined, indent)}\n`;
   }
-  const said = troubles.map((trouble) => troubleLine(trouble, paint)).join("");
+  const said = troubles.map((trouble) => `${troubleLine(trouble, paint)}\n`).join("");
   const { screen } = options;
   if (options.node === undefined && options.watch && screen !== undefined)
     return said + fittedTable(clients, now, screen.columns() - 1, paint);

@@ -1,4 +1,3 @@
-import type { SourceTrouble } from "@xdskit/server/status-client";
 import { type Colour, type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
@@ -34,19 +33,6 @@ export function fittedTable(clients: readonly ClientView[], now: Date, width: nu
   const worstFirst = clients.toSorted((a, b) => concernOf(b.state) - concernOf(a.state));
   const [total = "", ...table] = statusTable(worstFirst, now, paint).trimEnd().split("\n").toReversed();
   return [total, ...table.toReversed()].map((line) => `${cutToWidth(line, width)}\n`).join("");
-}
-
-/** A source whose newest content is not served, or a server that does not answer. */
-export function troubleLine({ source, kind, message }: SourceTrouble, paint: Paint = plain): string {
-  if (kind === "rolled-back")
-    return `${paint("warning", `${printable(source)}: ${printable(message)}, until the source changes`)}\n`;
-  if (kind === "silent") {
-    const missing = "nodes that only it has are missing here";
-    return `${paint("error", `the server ${printable(source)} does not answer, ${missing}: ${printable(message)}`)}\n`;
-  }
-  if (kind === "incomplete") return `${paint("error", printable(message))}\n`;
-  const text = `${printable(source)} has errors, and what was good last is served: ${printable(message)}`;
-  return `${paint("error", text)}\n`;
 }
 
 function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly string[] {

@@ -20,7 +20,7 @@ export interface FleetLook {
   /** How many nodes fit the filter. */
   readonly total: number;
   readonly problems: readonly ProblemLine[];
-  /** Of the sources; empty where nobody asked. */
+  /** Of the sources, and silent servers; empty where nobody asked. */
   readonly troubles: readonly SourceTrouble[];
   /** Undefined where nobody asked. */
   readonly metrics: MetricTotals | undefined;
@@ -37,17 +37,15 @@ export interface FleetFilter {
 export interface FleetQuestions {
   /** The most nodes. */
   readonly rows: number;
-  /** Problems and metrics. */
+  /** Problems and metrics; otherwise what is wrong with the sources. */
   readonly isTop: boolean;
-  /** What is wrong with the sources. */
-  readonly hasTroubles: boolean;
 }
 
 /** Asks for the summary, the worst nodes, and what else is wanted. Rejects with an ApiError. */
 export async function lookAtFleet(
   client: ApiClient,
   filter: FleetFilter,
-  { rows, isTop, hasTroubles }: FleetQuestions,
+  { rows, isTop }: FleetQuestions,
 ): Promise<FleetLook> {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][];
   const query = new URLSearchParams(given).toString();
@@ -59,9 +57,9 @@ export async function lookAtFleet(
     allNodeRows(page, rows),
     isTop ? client.get<{ readonly problems: readonly ProblemLine[] }>("/api/v1/problems") : { problems: [] },
     isTop ? client.text("/metrics") : undefined,
-    hasTroubles ? client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources") : { sources: [] },
+    isTop ? { sources: [] } : client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),
   ]);
   const metrics = text === undefined ? undefined : metricTotals(text);
-  const troubles = hasTroubles ? sourceTroubles(sources, summary.silent) : [];
+  const troubles = isTop ? [] : sourceTroubles(sources, summary.silent);
   return { summary, rows: listed.nodes, total: listed.total, problems: found.problems, troubles, metrics };
 }

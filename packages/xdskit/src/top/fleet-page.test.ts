@@ -83,6 +83,24 @@ a       synced    edge   envoy 1.38.0  one      12ms  0
     assert.doesNotMatch(head ?? "", /REPLICA|CLIENT/);
   });
 
+  it("begins with the troubles of the sources, and still fits", () => {
+    const troubles = [
+      ...["a", "b", "c"].map((source) => ({ source, kind: "errors" as const, message: "a.yaml:1:1: no\nsuch type" })),
+      { source: "api", kind: "rolled-back" as const, message: "revision 1 is served" },
+    ];
+    const found = look([bad, ...many], { troubles, metrics: undefined });
+    const [first, , , fourth, total] = fleetPage(found, { ...around, size: undefined }).split("\n");
+    assert.equal(first, "a has errors, and what was good last is served: a.yaml:1:1: no\\u{a}such type");
+    assert.equal(fourth, "api: revision 1 is served, until the source changes");
+    assert.match(total ?? "", /^10,000 nodes: /);
+    const lines = fleetPage(found, { ...around, size: { rows: 8, columns: 40 } })
+      .trimEnd()
+      .split("\n");
+    assert.deepEqual([lines.length, lines.findIndex((line) => line.startsWith("10,000 nodes"))], [8, 3]);
+    assert.match(lines[5] ?? "", /^edge-7/);
+    for (const line of lines) assert.ok(widthOf(line) <= 40, line);
+  });
+
   it("names servers that do not answer, and forges no line", () => {
     const { summary } = look([]);
     const silent = [{ replica: "two\u001b[2J", reason: "no\nanswer" }];

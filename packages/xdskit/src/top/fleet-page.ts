@@ -2,6 +2,7 @@ import type { NodeRow } from "@xdskit/admin";
 import type { Colour, Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
 import { cutToWidth, padToWidth, widthOf } from "../output/screen/fit.js";
+import { troubleLine } from "../status/trouble-line.js";
 import type { FleetLook } from "./fleet-look.js";
 import type { MetricRates } from "./metric-totals.js";
 
@@ -11,7 +12,7 @@ export interface PageSize {
   readonly columns: number;
 }
 
-/** How many problems are listed above the nodes. */
+/** How many problems, or troubles of sources, are listed above the nodes. */
 const mostProblems = 3;
 /** Where nothing is cut, a reason still has an end. */
 const longestReason = 200;
@@ -61,7 +62,13 @@ export function fleetPage(
     readonly paint: Paint;
   },
 ): string {
-  const head = [...headLines(look, server, rates, paint), ...problemLines(look, paint)];
+  // Silent servers follow the counts of the nodes, in `top` too.
+  const troubles = look.troubles.filter(({ kind }) => kind !== "silent").map((trouble) => troubleLine(trouble, paint));
+  const head = [
+    ...(size === undefined ? troubles : troubles.slice(0, mostProblems)),
+    ...headLines(look, server, rates, paint),
+    ...problemLines(look, paint),
+  ];
   const width = size === undefined ? Number.POSITIVE_INFINITY : size.columns;
   // The table's head, and the line that says how many more there are.
   const room = size === undefined ? look.rows.length : Math.max(0, size.rows - head.length - 2);

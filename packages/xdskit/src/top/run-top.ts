@@ -61,10 +61,9 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
 async function look({ filter, screen, command, output }: TopOptions, client: ApiClient) {
   try {
     const isTop = command === "top";
-    const hasTroubles = !isTop && output === "json";
     const all = isTop ? mostPlain : Number.POSITIVE_INFINITY;
-    const rows = hasTroubles ? all : (screen?.rows() ?? all);
-    return await lookAtFleet(client, filter, { rows, isTop, hasTroubles });
+    const rows = !isTop && output === "json" ? all : (screen?.rows() ?? all);
+    return await lookAtFleet(client, filter, { rows, isTop });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return error;

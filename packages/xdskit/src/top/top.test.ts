@@ -131,7 +131,7 @@ describe("xdskit top, at a real server", () => {
     assert.match(wrong.err, /--server must be HOST:PORT/);
   });
 
-  it("says in the JSON of status which sources have errors", async () => {
+  it("says in status which sources have errors, in the first line and in the JSON", async () => {
     await server.folder.write("bad.yaml", "no: resource\n");
     try {
       const { troubles } = await eventually(
@@ -142,6 +142,8 @@ describe("xdskit top, at a real server", () => {
       assert.deepEqual([troubles.length, kind], [1, "errors"]);
       assert.match(source, /^folder /);
       assert.match(message, /bad\.yaml/);
+      const { out } = await inProcessEnds("status", "--server", server.admin);
+      assert.match(out, /^folder .* has errors, and what was good last is served: .*bad\.yaml.*\n2 nodes: /);
     } finally {
       await server.folder.write("bad.yaml", "");
     }
