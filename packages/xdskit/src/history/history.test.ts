@@ -125,21 +125,27 @@ describe("xdskit rollback", () => {
     assert.match(history.out, /rollback to \S{10}\n\S{10} .*too long \(rollback to \S{10}\)\n$/);
   });
 
-  test("refuses a revision of another layer, and an ambiguous layer", async () => {
+  test("takes the only layer that has something from before its head", async () => {
+    const { status, out, err } = await server.run("rollback", "--dry-run");
+    assert.deepEqual([status, err], [3, ""]);
+    assert.match(out, /dry run, layer api: 1 changed/);
+  });
+
+  test("refuses a revision of another layer", async () => {
     const [first = ""] = ids;
     const other = await server.run("rollback", first, "--layer", "folder");
     assert.deepEqual([other.status, other.out], [1, ""]);
     assert.match(other.err, /is one of layer "api", not of "folder"\n$/);
-    const which = await server.run("rollback");
-    assert.match(which.err, /^xdskit rollback: name a revision, or a layer: --layer folder, --layer api\n$/);
   });
 
-  test("serves the older content of a folder's layer until the folder changes", async () => {
+  test("serves the older content of a folder's layer until the folder changes, and refuses an ambiguous layer", async () => {
     await server.folder.write("c.yaml", clusterYaml("folder", "9s"));
     await eventually(
       () => revisions("folder"),
       (found) => found.length === 2,
     );
+    const which = await server.run("rollback");
+    assert.match(which.err, /^xdskit rollback: name a revision, or a layer: --layer folder, --layer api\n$/);
     const { status, out } = await server.run("rollback", "--layer", "folder");
     assert.equal(status, 0);
     assert.match(out, /^~ cluster "folder"\n/);

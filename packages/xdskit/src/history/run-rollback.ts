@@ -34,8 +34,13 @@ function layerOf({ id, layer }: RevisionView, asked: string | undefined): string
 
 async function onlyLayer(client: ApiClient): Promise<string> {
   const { layers } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
-  const [first, ...more] = layers.filter(({ head }) => head !== null).map(({ name }) => name);
-  if (first === undefined) throw new ApiError("no layer has a revision yet");
-  if (more.length === 0) return first;
-  throw new ApiError(`name a revision, or a layer: --layer ${[first, ...more].join(", --layer ")}`);
+  const begun = layers.flatMap(({ head, ...layer }) => (head === null ? [] : [{ ...layer, head }]));
+  if (begun.length === 0) throw new ApiError("no layer has a revision yet");
+  // A layer of the API was empty before its first revision; what a folder held before its own is not known.
+  const [first, ...more] = begun.filter(({ head, writable }) => writable || head.parent !== null);
+  if (first === undefined) throw new ApiError("no layer has anything from before its newest revision");
+  if (more.length === 0) return first.name;
+  throw new ApiError(
+    `name a revision, or a layer: --layer ${[first, ...more].map(({ name }) => name).join(", --layer ")}`,
+  );
 }
