@@ -287,6 +287,40 @@ describe("a change", () => {
     );
   });
 
+  it("warns of those that still name what it removes, and not of what was missing before", async () => {
+    await using api = await runningApi();
+    const post = (change: object) => api.ask("POST", "layers/api/changes", change);
+    await post({ upsert: [cluster("a"), cluster("b"), route("a"), { ...route("nowhere"), name: "other" }] });
+    const warning = {
+      ...{ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", type: "route", resource: "routes" },
+      message: 'names cluster "a", which group all lacks',
+    };
+    for (const dryRun of [true, false]) {
+      const { status, body } = await post({ delete: ["a", "b"].map((name) => ({ type: "cds", name })), dryRun });
+      assert.deepEqual([status, body.findings], [200, [warning]]);
+    }
+    await post({ upsert: [cluster("a")] });
+    const { body } = await post({ upsert: [route("a")], replace: true });
+    assert.deepEqual(body.findings, [warning]);
+    const back = await api.ask("POST", "layers/api/rollback", {});
+    assert.deepEqual(
+      back.body.findings.map((finding: Record<string, string>) => finding.resource),
+      ["other"],
+    );
+  });
+
+  it("warns of those that still name what it may remove with references: refuse", async () => {
+    await using api = await runningApi({ server: { references: "refuse" } });
+    const type = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+    const eds = { ...cluster("a"), type: "EDS", edsClusterConfig: { edsConfig: { ads: {} } } };
+    await api.ask("POST", "layers/api/changes", { upsert: [eds, { "@type": type, clusterName: "a" }] });
+    const { body } = await api.ask("POST", "layers/api/changes", { delete: [{ type: "eds", name: "a" }] });
+    assert.deepEqual(
+      body.findings.map(({ message }: Record<string, string>) => message),
+      ['names endpoint "a", which group all lacks'],
+    );
+  });
+
   it("is refused if it removes a resource that others name, and says which do", async () => {
     await using api = await runningApi({ server: { references: "refuse" } });
     await api.ask("POST", "layers/api/changes", { upsert: [cluster("a"), route("a")] });

@@ -3,13 +3,23 @@ import {
   inHundreds,
   isGlobName,
   mostFindings,
+  type Reference,
   type Resource,
-  type ResourceTypes,
   type Steps,
 } from "@xdskit/api";
-import { emptySnapshot, planBetween, planJson, type Snapshot, type StageJson, type WaitJson } from "@xdskit/protocol";
-import type { GroupPreview } from "@xdskit/server";
+import {
+  calledName,
+  emptySnapshot,
+  type FollowedNames,
+  planBetween,
+  planJson,
+  type Snapshot,
+  type StageJson,
+  type WaitJson,
+} from "@xdskit/protocol";
+import type { GroupPreview, XdsServer } from "@xdskit/server";
 import type { GroupStages } from "../contract/answers.js";
+import type { ResourceChange } from "./changes.js";
 
 /**
  * The stages in which the clients of each group reach a change. Each list has at most `names` names, and the number of
@@ -60,32 +70,78 @@ export function previewsBetween(
   return groups.map((group) => ({ group, before: afterOf(from, group), after: afterOf(to, group) }));
 }
 
-/** The names in new contents that a group does not have after the change. Costs the change. */
+/**
+ * The names that a group does not have after the change: those in new contents, and those that the change removes and
+ * others still have. Costs the change; a removal also costs all references of the group, if the server has no index of
+ * them (`namesOf`).
+ */
 export function* danglingIn(
   previews: readonly GroupPreview[],
-  upserted: readonly Resource[],
-  types: ResourceTypes,
+  changes: readonly ResourceChange[],
+  { types, danglingNames: namesOf }: Pick<XdsServer, "types" | "danglingNames">,
 ): Steps<readonly Finding[]> {
-  const lacking = new Map<string, { readonly resource: Resource; readonly what: string; readonly groups: string[] }>();
+  const lacking = new Map<
+    string,
+    { readonly resource: Resource; readonly what: string; readonly groups: Set<string> }
+  >();
+  const note = (resource: Resource, { type, name }: Reference, group: string) => {
+    const what = `${types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
+    const key = `${resource.type.typeUrl} ${resource.key} ${what}`;
+    const known = lacking.get(key);
+    if (known !== undefined) known.groups.add(group);
+    else if (lacking.size < mostFindings) lacking.set(key, { resource, what, groups: new Set([group]) });
+  };
+  const upserted = changes.flatMap(({ after }) => after ?? []);
+  const removed = changes.flatMap(({ before, after }) => (after === undefined ? (before ?? []) : []));
+  /** Groups with the same layers have the same snapshot. */
+  const searched = new Map<Snapshot, readonly Naming[]>();
   for (const { group, after } of previews) {
+    const lacks = ({ type, name }: Reference) => !isMany(name) && (after.sets.get(type)?.named(name).length ?? 0) === 0;
     yield* inHundreds(upserted, (resource) => {
       // Another layer may have another content over it.
       if (after.of(resource.type).get(resource.key)?.version !== resource.version) return;
-      for (const { type, name } of resource.references) {
-        if (isMany(name) || (after.sets.get(type)?.named(name).length ?? 0) > 0) continue;
-        const what = `${types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
-        const key = `${resource.type.typeUrl} ${resource.key} ${what}`;
-        const known = lacking.get(key);
-        if (known !== undefined) known.groups.push(group);
-        else if (lacking.size < mostFindings) lacking.set(key, { resource, what, groups: [group] });
-      }
+      for (const reference of resource.references) if (lacks(reference)) note(resource, reference, group);
     });
+    let naming = searched.get(after);
+    if (naming === undefined) {
+      const gone = removed.map((one) => ({ type: one.type.typeUrl, name: calledName(one) })).filter(lacks);
+      naming = gone.length === 0 ? [] : yield* stillNaming(after, gone, namesOf(group));
+      searched.set(after, naming);
+    }
+    for (const { resource, reference } of naming) note(resource, reference, group);
   }
   return Array.from(lacking.values(), ({ resource, what, groups }) => ({
     ...({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const),
-    message: `names ${what}, which ${groups.length === 1 ? "group" : "groups"} ${groups.join(", ")} ${groups.length === 1 ? "lacks" : "lack"}`,
+    message: `names ${what}, which ${groups.size === 1 ? "group" : "groups"} ${[...groups].join(", ")} ${groups.size === 1 ? "lacks" : "lack"}`,
     ...{ type: resource.type.name, resource: resource.name },
   }));
+}
+
+interface Naming {
+  readonly resource: Resource;
+  readonly reference: Reference;
+}
+
+/** The resources of a snapshot that name one of these. */
+function* stillNaming(
+  after: Snapshot,
+  gone: readonly Reference[],
+  index: FollowedNames | undefined,
+): Steps<readonly Naming[]> {
+  const names = new Map<string, Set<string>>();
+  for (const { type, name } of gone) names.set(type, (names.get(type) ?? new Set()).add(name));
+  const found: Naming[] = [];
+  const look = (resource: Resource) => {
+    for (const reference of resource.references)
+      if (names.get(reference.type)?.has(reference.name)) found.push({ resource, reference });
+  };
+  if (index === undefined) for (const set of after.sets.values()) yield* inHundreds(set, look);
+  else
+    for (const { type, key } of new Set(gone.flatMap((one) => [...index.referrers(one)]))) {
+      const resource = after.of(type).get(key);
+      if (resource !== undefined) look(resource);
+    }
+  return found;
 }
 
 /** Whether a name stands for all names below it. */

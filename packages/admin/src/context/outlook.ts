@@ -63,6 +63,5 @@ function* steps(server: XdsServer, update: LayerUpdate, { after, names }: Change
   yield;
   const stages = after === undefined ? yield* stagesOf(previews, names) : [];
   yield;
-  const news = changes.flatMap((change) => change.after ?? []);
-  return { changes, stages, warnings: yield* danglingIn(previews, news, server.types) };
+  return { changes, stages, warnings: yield* danglingIn(previews, changes, server) };
 }
