@@ -224,9 +224,9 @@ virtual_hosts: [{ name: all, domains: ["*"], routes: [${route}] }]
   test("import says where a file is no JSON, in the words of apply, and shows none of its text", async () => {
     const text = `{\n  "format": "xdskit-export/1",\n  "inlineString": S3CR3T\n}\n`;
     const file = await server.file("broken.json", text);
-    for (const command of [["import"], ["apply", "-f"]]) {
-      const { status, out, err } = await server.run(...command, file);
-      assert.deepEqual([status, out], [1, ""], command[0]);
+    for (const [command, ...how] of [["import"], ["apply", "-f"]] as const) {
+      const { status, out, err } = await server.run(command, ...how, file);
+      assert.deepEqual([status, out], [1, ""], command);
       assert.match(err, /broken\.json:3:19: expected a value, found a word without quotes \[XDSKIT_SYNTAX\]\n/);
       assert.doesNotMatch(err, /S3CR3T/);
     }
