@@ -99,6 +99,38 @@ describe("the arrival of a revision", () => {
     assert.equal((await api.ask("GET", "revisions/none/arrival")).status, 404);
     assert.equal((await api.ask("GET", "revisions/none/stages")).status, 404);
   });
+
+  it("does not take a server without nodes that started after the revision for one that has none to count", async () => {
+    const store = await createMemoryStore();
+    const [id, elsewhere] = await (async () => {
+      await using before = await runningApi({ store });
+      const change = async (layer: string, name: string) =>
+        (await before.ask("POST", `layers/${layer}/changes`, { upsert: [cluster(name)] })).body.revision.id;
+      const ids = [await change("api", "a"), await change("under", "b")] as const;
+      const made = Date.now();
+      await until(
+        async () => Date.now(),
+        (now) => now > made,
+      );
+      return ids;
+    })();
+    await using api = await runningApi({ store });
+    const arrival = async (of = id) => (await api.ask("GET", `revisions/${of}/arrival`)).body;
+    const nobody = { acknowledged: 0, rejected: 0, pending: 0 };
+    const reason = "it started after the change, and no node that the change concerns has a stream to it yet";
+    const uncounted = [{ replica: "this server", reason }];
+    assert.deepEqual(await arrival(), { revision: id, counts: nobody, nodes: [], uncounted });
+    assert.deepEqual((await arrival(elsewhere)).uncounted, uncounted);
+    const transport = createMemoryTransport();
+    await api.server.listenOn(transport, "memory");
+    const node = await client(transport, "node", false);
+    assert.deepEqual((await arrival()).counts, { ...nobody, pending: 1 });
+    node.acknowledge();
+    const told = await until(arrival, ({ counts }) => counts.acknowledged === 1);
+    assert.deepEqual(told.uncounted, []);
+    const { body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("c")] });
+    assert.deepEqual((await arrival(body.revision.id)).uncounted, []);
+  });
 });
 
 describe("the arrival of a revision at several servers", () => {
@@ -188,8 +220,8 @@ async function twoServers() {
 
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-/** A client that has acknowledged the first configuration, and now answers when the test tells it to. */
-async function client(transport: ReturnType<typeof createMemoryTransport>, id: string) {
+/** A client that has acknowledged the first configuration, if it shall, and now answers when the test tells it to. */
+async function client(transport: ReturnType<typeof createMemoryTransport>, id: string, acknowledgesFirst = true) {
   const responses: DiscoveryResponse[] = [];
   const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
   const stream = transport.open("memory", ads, (bytes) => responses.push(fromBinary(DiscoveryResponseSchema, bytes)));
@@ -208,7 +240,7 @@ async function client(transport: ReturnType<typeof createMemoryTransport>, id: s
     );
   send({ node: { id } });
   await next(1);
-  answer();
+  if (acknowledgesFirst) answer();
   return {
     next: () => next(2),
     acknowledge: () => answer(),

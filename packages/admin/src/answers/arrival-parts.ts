@@ -9,6 +9,8 @@ export type EachOfServer = Readonly<Record<string, NodeArrival>>;
 export interface ArrivalPart {
   /** False: the server does not serve the revision yet. */
   readonly isServed: boolean;
+  /** True: the revision is older than the server's run, so nodes of the run before may not have come back yet. */
+  readonly isFromBefore: boolean;
   /** By id: one node may have streams to several servers. */
   readonly each: EachOfServer;
   readonly nodes: Arrival["nodes"];
@@ -22,6 +24,8 @@ export type PartOfServer = { readonly replica: string } & (
 
 /** Of several states of a node, the one furthest from the end counts. */
 const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
+
+const notBackYet = "it started after the change, and no node that the change concerns has a stream to it yet";
 
 /** Counts nodes by state: one with streams to several servers is one node. */
 export function countsOfNodes(servers: readonly EachOfServer[]): Record<NodeArrival, number> {
@@ -51,6 +55,11 @@ export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<Arrival, 
     if (!part.isServed) uncounted.push({ replica, reason: "it does not serve the revision yet" });
     each.push(part.each);
     for (const node of part.nodes) if (nodes.get(node.id)?.state !== "rejected") nodes.set(node.id, node);
+  }
+  const isNobody = each.every((own) => Object.keys(own).length === 0);
+  for (const one of isNobody ? servers : []) {
+    const { isServed = false, isFromBefore = false } = "part" in one ? one.part : {};
+    if (isServed && isFromBefore) uncounted.push({ replica: one.replica, reason: notBackYet });
   }
   return { counts: countsOfNodes(each), nodes: [...nodes.values()].slice(0, mostInList), uncounted };
 }

@@ -23,6 +23,8 @@ export class ApiContext {
   readonly localFleet: LocalFleet;
   readonly peers: () => readonly Peer[];
   readonly bodies = createBodies();
+  /** In milliseconds since 1970. */
+  readonly startedAt = Date.now();
   /** Ends its listeners. */
   readonly close: () => void;
   #applied = 0;

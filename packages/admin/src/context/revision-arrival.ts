@@ -13,6 +13,7 @@ export async function revisionArrival(context: ApiContext, id: string) {
   let isServed = false;
   return {
     arrival,
+    isFromBefore: revision.time < context.startedAt,
     /** False: this server has not served it yet, so its clients cannot have it. */
     async isServed(): Promise<boolean> {
       isServed ||= await servesRevision(context, kept);

@@ -196,7 +196,7 @@ export const arrivalSchema = z
       .openapi({ description: "Those that rejected it and those that are silent, at most 100 of each" }),
     uncounted: z.array(z.object({ replica: z.string(), reason: z.string() })).openapi({
       description:
-        "Servers of the store that did not answer, or do not serve the revision yet: they may have more nodes",
+        "Servers of the store that did not answer, do not serve the revision yet, or, where no node counts, started after it: they may have more nodes",
     }),
   })
   .openapi("Arrival");

@@ -30,7 +30,7 @@ export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string
     const each = found.arrival.nodes();
     const behind = Array.from(each).flatMap(([node, state]) => (state === "acknowledged" ? [] : [node]));
     const nodes = named(found.arrival.status({ nodes: behind }), (node) => server.node(node)?.group ?? "");
-    return { isServed, each: Object.fromEntries(each), nodes };
+    return { isServed, isFromBefore: found.isFromBefore, each: Object.fromEntries(each), nodes };
   };
   app.openapi(arrival, async (c) => {
     const { id } = c.req.valid("param");

@@ -44,7 +44,23 @@ test("a server that does not report its nodes is named", () => {
   const uncounted = [{ replica: "b:1", reason: "it did not answer within 3 s" }];
   assert.equal(
     arrivalText({ result: "timeout", arrival: { revision: "r", counts, nodes: [], uncounted } }, 30_000, plain),
-    "0 of 0 nodes acknowledged it\n  nodes of the server b:1 are not counted: it did not answer within 3 s\n",
+    "no node acknowledged it within 30 s\n  nodes of the server b:1 are not counted: it did not answer within 3 s\n",
+  );
+});
+
+test("a server that answers for itself alone, and does not know the nodes of its run before, is not named", () => {
+  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  const uncounted = [{ replica: "this server", reason: "it started after the change" }];
+  assert.equal(
+    arrivalText({ result: "timeout", arrival: { revision: "r", counts, nodes: [], uncounted } }, 60_000, plain),
+    "no node acknowledged it within 60 s\n  nodes of this server are not counted: it started after the change\n",
+  );
+});
+
+test("a change whose nodes all went away is not one that concerns none", () => {
+  assert.equal(
+    text("timeout", 0),
+    "no node acknowledged it within 30 s\n  the nodes that it concerns have no stream any more\n",
   );
 });
 

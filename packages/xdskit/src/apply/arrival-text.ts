@@ -13,21 +13,24 @@ export function arrivalText(
 ): string {
   const { acknowledged, rejected, pending } = arrival.counts;
   const all = acknowledged + rejected + pending;
-  const servers = (arrival.uncounted ?? []).map(
-    ({ replica, reason }) => `  nodes of the server ${printable(replica)} are not counted: ${printable(reason)}\n`,
-  );
-  if (all === 0 && servers.length === 0) return "no node has a stream that this change concerns\n";
+  const servers = (arrival.uncounted ?? []).map(({ replica, reason }) => {
+    // A server of a store of its own has no name.
+    const server = replica === "this server" ? replica : `the server ${printable(replica)}`;
+    return `  nodes of ${server} are not counted: ${printable(reason)}\n`;
+  });
+  if (all === 0 && result === "acknowledged") return "no node has a stream that this change concerns\n";
+  const isGone = all === 0 && servers.length === 0;
+  const within = `within ${timeoutMs / 1000} s`;
   const counts = [
-    `${acknowledged} of ${counted(all, "node")} acknowledged it`,
+    all === 0 ? `no node acknowledged it ${within}` : `${acknowledged} of ${counted(all, "node")} acknowledged it`,
     ...(rejected > 0 ? [`${rejected} rejected it`] : []),
-    ...(pending > 0
-      ? [`${pending} did not answer${result === "timeout" ? ` within ${timeoutMs / 1000} s` : " yet"}`]
-      : []),
+    ...(pending > 0 ? [`${pending} did not answer${result === "timeout" ? ` ${within}` : " yet"}`] : []),
   ];
   const of = (state: string) => arrival.nodes.filter((node) => node.state === state);
   const isEnough = result === "acknowledged";
   const lines = [
     paint(isEnough ? "good" : "error", counts.join(", ")),
+    ...(isGone ? ["  the nodes that it concerns have no stream any more"] : []),
     ...capped(of("rejected"), rejected, ({ id, message }) => paint("error", `  ${id} rejected it: ${message}`)),
     ...capped(
       of("pending"),

@@ -27,11 +27,11 @@ const lastAnswerMs = 250;
 
 /**
  * Waits until enough nodes have acknowledged a revision, one rejects it, or the time is over. It is not enough while a
- * server of the store does not say how far its nodes are. A server that is away or starts again is asked again; one
- * that refuses the question is not.
+ * server of the store does not say how far its nodes are, or if all nodes that were counted went away. A server that
+ * is away or starts again is asked again; one that refuses the question is not.
  */
 export async function waitForNodes(
-  client: ApiClient,
+  client: Pick<ApiClient, "get">,
   revision: string,
   { percent }: WaitFor,
   timeoutMs: number,
@@ -40,12 +40,16 @@ export async function waitForNodes(
   const path = `/api/v1/revisions/${encodeURIComponent(revision)}/arrival`;
   let arrival: ArrivalView | undefined;
   let rejectedAt: number | undefined;
+  let hadNodes = false;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
     let problem: ApiError | undefined;
     try {
       const leftMs = Math.ceil(end - performance.now());
       arrival = await client.get<ArrivalView>(path, Math.min(mostAnswerMs, Math.max(lastAnswerMs, leftMs)));
-      const verdict = verdictOn(arrival, percent);
+      const isNobody = Object.values(arrival.counts).every((count) => count === 0);
+      hadNodes ||= !isNobody;
+      // A server that stops ends its streams first, and a node that went away has not acknowledged anything.
+      const verdict = isNobody && hadNodes ? undefined : verdictOn(arrival, percent);
       if (verdict === "acknowledged") return { result: verdict, arrival };
       if (verdict === "rejected" && arrival.counts.pending === 0) return { result: verdict, arrival };
       rejectedAt = verdict === "rejected" ? (rejectedAt ?? performance.now()) : undefined;

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { createClient } from "@xdskit/client";
+import { createApiClient } from "../api-client/api-client.js";
+import { findRevision } from "../api-client/find-revision.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
-import { inProcess, inProcessEnds } from "../testing/in-process.js";
+import { inProcess, inProcessEnds, servesHere } from "../testing/in-process.js";
 import { type Broken, passing } from "../testing/passing.js";
 import { served } from "../testing/served.js";
+import { waitForNodes } from "./wait-for-nodes.js";
 
 describe("xdskit apply", () => {
   test("says with --wait that the nodes have the change, or that it concerns none", async () => {
@@ -73,6 +77,58 @@ describe("a wait for nodes", () => {
     const { status, out, err } = await inProcessEnds("apply", "-f", file, "--wait", "--server", proxy.url);
     assert.deepEqual([status, err, faults.length], [0, "", 0]);
     assert.match(out, /\nno node has a stream that this change concerns\n$/);
+  });
+
+  test("does not end because all nodes that were counted went away", async () => {
+    const nobody = { acknowledged: 0, rejected: 0, pending: 0 };
+    const answers = [{ ...nobody, pending: 1 }, nobody, nobody, { ...nobody, acknowledged: 1 }];
+    const get = async () => ({ revision: "r", counts: answers.shift() ?? nobody, nodes: [], uncounted: [] }) as never;
+    const { result } = await waitForNodes({ get }, "r", { percent: 100 }, 60_000);
+    assert.deepEqual([result, answers.length], ["acknowledged", 0]);
+  });
+
+  test("goes on where the server starts again, until nodes that the change concerns come back", async () => {
+    await using server = await served({ "c.yaml": clusterYaml("folder") });
+    const state = join(dirname(await server.file("w.yaml", clusterYaml("web"))), "state");
+    const acknowledge = () => new Promise<void>(() => {});
+    const silent = createClient({ servers: [server.grpc], node: { id: "edge" }, acknowledge });
+    silent.watch("cluster", "*", { onChanged: () => {} });
+    const admin = new URL(server.admin);
+    const file = await server.file("w.yaml", clusterYaml("web", "2s"));
+    await eventually(
+      () => server.ask("/api/v1/nodes") as Promise<{ readonly nodes: readonly unknown[] }>,
+      ({ nodes }) => nodes.length === 1,
+    );
+    await using waiting = inProcess(["apply", "-f", file, "--wait", "--timeout", "60s", "--server", server.admin]);
+    await eventually(
+      async () => waiting.out(),
+      (out) => out.includes("\nrevision "),
+    );
+    const [, short = ""] = /\nrevision (\S+)/.exec(waiting.out()) ?? [];
+    server.running.kill("SIGTERM");
+    await server.running.ended();
+    await silent.close();
+    const places = ["--grpc", server.grpc, "--admin", admin.host, "--rest", "127.0.0.1:0"];
+    await using again = servesHere("serve", server.folder.path, "--state", state, ...places);
+    await again.seen(/^ready$/m);
+    const asked = async () => {
+      const [, times = "0"] = /^xdskit_api_requests_total\{status="200"\} (\d+)$/m.exec(await metrics()) ?? [];
+      return Number(times);
+    };
+    const metrics = async () => (await fetch(new URL("/metrics", admin))).text();
+    // The second question shows that the first answer did not end the wait.
+    const isOver = waiting.status.then(() => true);
+    await Promise.race([isOver, eventually(asked, (times) => times >= 2)]);
+    assert.doesNotMatch(waiting.out(), /no node has a stream/);
+    const client = createApiClient({ server: admin, timeoutMs: 5_000 });
+    const { id } = await findRevision(client, short);
+    const { result, arrival } = await waitForNodes(client, id, { percent: 100 }, 300);
+    client.close();
+    assert.equal(result, "timeout");
+    assert.match(arrival?.uncounted[0]?.reason ?? "", /^it started after the change, and no node/);
+    await using watch = inProcess(["watch", "cluster", "--server", server.grpc, "--node-id", "edge"]);
+    assert.equal(await waiting.status, 0, watch.err());
+    assert.match(waiting.out(), /\n1 of 1 node acknowledged it\n$/);
   });
 
   test("ends with the time although the server does not answer, and says what was changed", async () => {
