@@ -73,7 +73,9 @@ export async function outcomeOf(
     terminal.out(`${resultLine(changeCounts(changes), layer, dryRun, answer.revision)}\n`);
   }
   if (dryRun) return { status: changes.length === 0 ? exitStatus.ok : exitStatus.differs, document: answer };
-  if (wait === undefined || answer.revision === null) return { status: exitStatus.ok, document: answer };
+  // If nothing changes, the head is somebody's change before, and what nodes say of that is no answer to this one.
+  if (wait === undefined || answer.revision === null || changes.length === 0)
+    return { status: exitStatus.ok, document: answer };
   const { result, arrival, problem } = await waitForNodes(client, answer.revision.id, wait, timeout);
   if (output === "text" && arrival !== undefined) terminal.out(arrivalText({ result, arrival }, timeout, paint));
   if (problem !== undefined) {

@@ -24,10 +24,33 @@ describe("xdskit apply", () => {
     const { status, out } = await server.run("apply", "-f", file, "--wait=50%");
     assert.equal(status, 0);
     assert.match(out, /\n1 of 1 node acknowledged it\n$/);
-    const json = await server.run("apply", "-f", file, "--wait", "--output", "json");
+    const change = await server.file("w.yaml", clusterYaml("web", "4s"));
+    const json = await server.run("apply", "-f", change, "--wait", "--output", "json");
     const { result, arrival, revision, changed } = JSON.parse(json.out);
-    assert.deepEqual([json.status, result, changed.length, revision.layer], [0, "acknowledged", 0, "api"]);
+    assert.deepEqual([json.status, result, changed.length, revision.layer], [0, "acknowledged", 1, "api"]);
     assert.equal(arrival.counts.acknowledged, 1);
+  });
+
+  test("does not wait where nothing changes, and says nothing about the change before, which a node rejected", async () => {
+    await using server = await served({ "c.yaml": clusterYaml("folder") });
+    const acknowledge = async ({ upserted }: { readonly upserted: readonly { readonly name: string }[] }) => {
+      if (upserted.some(({ name }) => name === "bad")) throw new Error("no such cluster");
+    };
+    const client = createClient({ servers: [server.grpc], node: { id: "edge" }, acknowledge });
+    try {
+      await new Promise<void>((seen) => client.watch("cluster", "*", { onChanged: () => seen() }));
+      const good = await server.file("good.yaml", clusterYaml("good"));
+      assert.match((await server.run("apply", "-f", good, "--wait")).out, /\n1 of 1 node acknowledged it\n$/);
+      const bad = await server.run("apply", "-f", await server.file("bad.yaml", clusterYaml("bad")), "--wait");
+      assert.match(bad.out, /\n {2}edge rejected it: .*no such cluster\n$/);
+      const again = await server.run("apply", "-f", good, "--wait");
+      assert.deepEqual([again.status, again.out, again.err], [0, "layer api: nothing changes\n", ""]);
+      const json = await server.run("apply", "-f", good, "--wait", "--output", "json");
+      const { changed, ...answer } = JSON.parse(json.out);
+      assert.deepEqual([json.status, changed, "result" in answer, "arrival" in answer], [0, [], false, false]);
+    } finally {
+      await client.close();
+    }
   });
 
   test("waits with --wait=50% for half of several nodes, and names those that are silent if more must answer", async () => {
