@@ -22,7 +22,6 @@ export {
   mostListed,
   mostNamesKept,
   mostSmallBody,
-  mostUnreadBytes,
   mostWholeAnswer,
 } from "./errors/limits.js";
 export { didYouMean } from "./errors/nearest-name.js";

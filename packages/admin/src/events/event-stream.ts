@@ -1,11 +1,12 @@
-import { mostUnreadBytes } from "@xdskit/api";
 import { ApiProblem } from "../contract/problem.js";
 import { type ApiEvent, type EventRing, missed as missedData } from "./event-ring.js";
 
 /** How many readers there may be. */
 const mostReaders = 100;
+/** The bytes that may wait for a reader. */
+const mostWaiting = 4 * 1024 * 1024;
 /** The bytes of missed events that a reader is sent when it comes back. The rest is for what comes meanwhile. */
-const mostMissed = mostUnreadBytes / 2;
+const mostMissed = mostWaiting / 2;
 /** A comment after so much silence keeps the connection open. */
 const heartbeatMs = 15_000;
 
@@ -52,7 +53,7 @@ export class EventStreams {
         },
       },
       // A reader that is further behind is cut off, and resumes later where it was.
-      new ByteLengthQueuingStrategy({ highWaterMark: mostUnreadBytes }),
+      new ByteLengthQueuingStrategy({ highWaterMark: mostWaiting }),
     );
   }
 

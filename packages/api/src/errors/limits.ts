@@ -17,5 +17,3 @@ export const mostSmallBody = 1024 * 1024;
 export const mostBody = 64 * 1024 * 1024;
 /** Bytes of an answer that does not come in pages. */
 export const mostWholeAnswer = 256 * 1024 * 1024;
-/** Bytes that wait for somebody who does not read them. */
-export const mostUnreadBytes = 4 * 1024 * 1024;
