@@ -4,6 +4,13 @@ import { type Database, open, type RootDatabase } from "lmdb";
 import { damageCodes } from "./check-file.js";
 import { DurableWrites, systemError, unwritten } from "./durable-writes.js";
 
+/**
+ * The addresses that LMDB sets aside for the file, in bytes: no memory, and more than any state needs. If another
+ * process makes the file larger than this, LMDB's package maps it anew, in the thread that reads, while the one that
+ * writes may be working out where to write by the map.
+ */
+const mapBytes = 16 * 1024 ** 3;
+
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";
 
@@ -39,6 +46,7 @@ export class LmdbTables implements Tables {
     this.isReadOnly = readOnly;
     const root: RootDatabase = open({
       ...{ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly },
+      mapSize: mapBytes,
       // Otherwise LMDB's package flushes after the commit, under a lock of its own. If a process is killed under it,
       // the next one takes it for the lock of writers, and may set the newest transaction back while others write.
       overlappingSync: false,
