@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createAuthority } from "./certificates.js";
 import { cluster, type Fields, listener, type Refused, tcp, tls, url } from "./refusals.js";
 
@@ -19,7 +19,18 @@ const pkcs8 = (key: KeyObject, passphrase?: string) =>
   );
 const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const own = authority.issueKey("own.example", pair);
-export const encrypted = pkcs8(pair.privateKey, "open sesame");
+/** The same key in several encryptions: with one in 256, a wrong password gives a right padding by chance. */
+export const encrypted =
+  Array.from({ length: 8 }, () => pkcs8(pair.privateKey, "open sesame")).find((pem) => isBadDecrypt(pem, "mellon")) ??
+  "";
+function isBadDecrypt(key: string, passphrase: string): boolean {
+  try {
+    createPrivateKey({ key, format: "pem", passphrase });
+    return false;
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code).includes("BAD_DECRYPT");
+  }
+}
 const rsa = (modulusLength: number) => {
   const pair = generateKeyPairSync("rsa", { modulusLength });
   return paired(authority.issueKey("rsa.example", pair), pkcs8(pair.privateKey));

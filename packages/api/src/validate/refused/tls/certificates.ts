@@ -177,6 +177,7 @@ function keyProblems(
 
 const nothing = new Uint8Array();
 
+/** One wrong password in 256 is not told: it gives a right padding by chance, and what looks like an unknown key. */
 function isBadDecrypt(error: unknown): boolean {
   return String((error as { readonly code?: unknown }).code).includes("BAD_DECRYPT");
 }
