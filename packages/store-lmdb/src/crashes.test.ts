@@ -301,7 +301,7 @@ describe("a store that is opened", () => {
     // Everything but the head: LMDB itself would end the process.
     overwrite(file(directory), 8_192, size - 8_192);
     // In the state that a process leaves if it dies while it opens the file.
-    writeFileSync(join(directory, `opening.${process.pid}`), "");
+    writeFileSync(join(directory, `opening.${process.pid}.earlier`), "");
     const { store, findings } = await openLmdbStore(directory);
     assert.deepEqual(await store.heads(), []);
     assert.match(findings[0]?.message ?? "", /^it cannot be read; it was set aside/);
@@ -314,7 +314,7 @@ describe("a store that is opened", () => {
     await dead.kill(0);
     // An earlier process may also have had the number of this one, as in a container.
     for (const pid of [dead.process.pid, process.pid]) {
-      writeFileSync(join(directory, `opening.${pid}`), "");
+      writeFileSync(join(directory, `opening.${pid}.earlier`), "");
       const { store, findings } = await openLmdbStore(directory);
       assert.deepEqual(findings, []);
       assert.ok(await store.head("a"));
@@ -326,7 +326,7 @@ describe("a store that is opened", () => {
   it("the opened store takes the file of a process that was killed before it made a table", async (t) => {
     const directory = folder(t);
     await open({ path: file(directory), noSubdir: true, overlappingSync: false }).close();
-    writeFileSync(join(directory, `opening.${process.pid}`), "");
+    writeFileSync(join(directory, `opening.${process.pid}.earlier`), "");
     const { store, findings } = await openLmdbStore(directory);
     assert.deepEqual([findings, await store.heads()], [[], []]);
     await store.close();
@@ -334,7 +334,7 @@ describe("a store that is opened", () => {
 
   it("a file stays where it is while nobody can tell whether it is damaged", async (t) => {
     const directory = made(t);
-    writeFileSync(join(directory, `opening.${process.pid}`), "");
+    writeFileSync(join(directory, `opening.${process.pid}.earlier`), "");
     withoutReader(t);
     const refused = { code: "XDSKIT_STORE", message: /nobody knows whether it is damaged.*no-such-option/ };
     await assert.rejects(openLmdbStore(directory), refused);
@@ -346,8 +346,10 @@ describe("a store that is opened", () => {
 
   it("a file is not read whole because a live process is just opening it", async (t) => {
     const directory = made(t);
-    const live = new Writer(t, folder(t), "a");
-    writeFileSync(join(directory, `opening.${live.process.pid}`), "");
+    const elsewhere = folder(t);
+    await new Writer(t, elsewhere, "a").first();
+    const [open = ""] = readdirSync(elsewhere).filter((name) => name.startsWith("open."));
+    writeFileSync(join(directory, open.replace("open", "opening")), "");
     withoutReader(t);
     const { store, findings } = await openLmdbStore(directory);
     assert.deepEqual([findings, (await store.head("a")) !== undefined], [[], true]);
@@ -370,13 +372,24 @@ describe("a store that is opened", () => {
       code: "XDSKIT_STORE",
       message: /it could not be read; it stays where it is/,
     });
-    assert.deepEqual(readdirSync(directory).sort(), [`open.${pid}`, "revisions.mdb", "revisions.mdb-lock"]);
+    const [open = "", ...others] = readdirSync(directory).sort();
+    assert.ok(open.startsWith(`open.${pid}.`), open);
+    assert.deepEqual(others, ["revisions.mdb", "revisions.mdb-lock"]);
     writer.process.kill("SIGKILL");
     await writer.ended;
     const { store, findings } = await openLmdbStore(directory);
     assert.match(findings[0]?.message ?? "", /it is cut off: .*; it was set aside/);
     await store.close();
-    assert.ok(!readdirSync(directory).includes(`open.${pid}`));
+    assert.ok(!readdirSync(directory).includes(open));
+  });
+
+  it("a damaged file is set aside though another program has the number of a process that had it open", async (t) => {
+    const directory = made(t);
+    truncateSync(file(directory), 12_288);
+    writeFileSync(join(directory, `open.${process.ppid}.earlier`), "");
+    const { store, findings } = await openLmdbStore(directory);
+    assert.match(findings[0]?.message ?? "", /it is cut off: .*; it was set aside/);
+    await store.close();
   });
 
   it("the opened store checks the whole file at the next start if a part cannot be read", {

@@ -20,28 +20,28 @@ export class LmdbTables implements Tables {
   readonly #writes: DurableWrites;
   readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
 
-  readonly #damaged: () => void;
+  readonly #onDamage: () => void;
   readonly #closed: () => Promise<void>;
   readonly isReadOnly: boolean;
 
   /**
-   * Opens the file, or makes it unless it is `readOnly`. Throws LMDB's errors. `damaged` is called if a part cannot be
+   * Opens the file, or makes it unless it is `readOnly`. Throws LMDB's errors. `onDamage` is called if a part cannot be
    * read, and `closed` once it is closed.
    */
   constructor(
     file: string,
     {
-      damaged = () => {},
+      onDamage = () => {},
       closed = async () => {},
       readOnly = false,
     }: {
-      readonly damaged?: (() => void) | undefined;
+      readonly onDamage?: (() => void) | undefined;
       readonly closed?: (() => Promise<void>) | undefined;
       readonly readOnly?: boolean;
     } = {},
   ) {
     this.#file = file;
-    this.#damaged = damaged;
+    this.#onDamage = onDamage;
     this.#closed = closed;
     this.isReadOnly = readOnly;
     const root: RootDatabase = open({
@@ -78,8 +78,8 @@ export class LmdbTables implements Tables {
     const where = { file: this.#file };
     // A value that cannot be decoded has no code.
     if (typeof code === "number" && !damageCodes.has(code))
-      return XdskitError.of("XDSKIT_STORE", `it cannot be read: ${message}`, where, { cause: error });
-    this.#damaged();
+      return XdskitError.of("XDSKIT_STORE", `it cannot be used: ${message}`, where, { cause: error });
+    this.#onDamage();
     return damaged(message, where, error);
   }
 

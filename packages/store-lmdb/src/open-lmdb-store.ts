@@ -1,4 +1,4 @@
-import { access, chmod, mkdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, stat } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
@@ -47,18 +47,24 @@ export interface OpenLmdbOptions {
 export async function openLmdbStore(directory: string, options: OpenLmdbOptions = {}): Promise<OpenedStore> {
   const file = join(directory, fileName);
   const marks = new OpenMarks(directory);
+  const findings: Finding[] = [];
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const findings = await asideIfDamaged(file, marks, options.damage);
-    await marks.opening();
-    const store = await opened(directory, file, marks);
-    await marks.open();
-    return { store, findings, isLost: findings.length > 0, isReadOnly: false };
+    for (let tries = 1; tries <= mostTries; tries += 1) {
+      // Only the first of these files is known to be damaged.
+      if (!(await asideIfDamaged(file, marks, tries === 1 ? options.damage : undefined, findings))) continue;
+      await marks.opening();
+      const store = await openedAt(directory, file, marks);
+      if (store === undefined) continue;
+      await marks.open();
+      return { store, findings, isLost: findings.length > 0, isReadOnly: false };
+    }
+    throw XdskitError.of("XDSKIT_STORE", "other processes set it aside again and again", { file });
   } catch (error) {
     await marks.notOpened();
     if (error instanceof XdskitError) throw error;
     const reason = reasonOf(error as NodeJS.ErrnoException);
-    if (unwritable.has(reason) && options.damage === undefined && (await exists(file)))
+    if (unwritable.has(reason) && options.damage === undefined && (await identityOf(file)) !== undefined)
       return await openedToRead(directory, file, reason);
     throw XdskitError.of("XDSKIT_STORE", `it cannot be opened: ${reason}`, { file: directory }, { cause: error });
   }
@@ -70,12 +76,15 @@ export async function openLmdbStore(directory: string, options: OpenLmdbOptions 
  */
 export async function readLmdbStore(directory: string): Promise<Store> {
   const file = join(directory, fileName);
-  if (!(await exists(file)))
+  if ((await identityOf(file)) === undefined)
     throw XdskitError.of("XDSKIT_STORE", "there is no state in this folder", { file: directory });
   const damage = await damageOf(file, new OpenMarks(directory));
   if (damage !== undefined) throw XdskitError.of("XDSKIT_STORE", damage, { file });
   return await readOnlyStore(directory, file);
 }
+
+/** How often a file is opened while other processes set it aside. */
+const mostTries = 3;
 
 /** A full or read-only disk; a file or folder of another user. */
 const unwritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"]);
@@ -136,7 +145,7 @@ async function opened(directory: string, file: string, marks: OpenMarks): Promis
 
 function tablesOf(file: string, marks: OpenMarks): LmdbTables {
   try {
-    return new LmdbTables(file, { damaged: () => marks.suspect(), closed: () => marks.closed() });
+    return new LmdbTables(file, { onDamage: () => marks.suspect(), closed: () => marks.closed() });
   } catch (error) {
     if (systemError(error) === undefined) marks.suspect();
     throw error;
@@ -150,36 +159,52 @@ async function damageOf(file: string, marks: OpenMarks): Promise<string | undefi
   return (await isReadable(file)) ? undefined : (wrong ?? "it cannot be read");
 }
 
-/** How often a damaged file is looked at anew, since another process set it aside meanwhile. */
-const mostLooks = 3;
+/** Undefined: another process set the file aside while it was being opened. */
+async function openedAt(directory: string, file: string, marks: OpenMarks): Promise<Store | undefined> {
+  const identity = await identityOf(file);
+  const store = await opened(directory, file, marks);
+  if (identity === undefined || (await identityOf(file)) === identity) return store;
+  await store.close();
+  await marks.notOpened();
+  return undefined;
+}
 
-/** Sets the file of a folder aside if it is damaged, or if `damage` says so. Rejects if another process has it open. */
-async function asideIfDamaged(file: string, marks: OpenMarks, damage: string | undefined): Promise<readonly Finding[]> {
-  for (let looks = 1; looks <= mostLooks; looks += 1) {
-    const identity = await identityOf(file);
-    // Only the first of these files is known to be damaged.
-    const known = looks === 1 ? damage : undefined;
-    const found = identity === undefined ? undefined : (known ?? (await damageOf(file, marks)));
-    if (found === undefined) {
-      await marks.clear();
-      return [];
-    }
+/**
+ * Sets the file of a folder aside if it is damaged, or if `known` says so, and notes that. False: another process did
+ * so meanwhile, and there may be another file. Rejects if another process has it open.
+ */
+async function asideIfDamaged(
+  file: string,
+  marks: OpenMarks,
+  known: string | undefined,
+  findings: Finding[],
+): Promise<boolean> {
+  const identity = await identityOf(file);
+  const damage = identity === undefined ? undefined : (known ?? (await damageOf(file, marks)));
+  if (damage !== undefined) {
     const { users } = await marks.look();
     if (users.length > 0) {
       const processes = users.map((pid) => `process ${pid}`).join(", ");
-      throw XdskitError.of("XDSKIT_STORE", `${found}; it stays where it is, since ${processes} has it open`, { file });
+      throw XdskitError.of("XDSKIT_STORE", `${damage}; it stays where it is, since ${processes} has it open`, { file });
     }
-    if ((await identityOf(file)) !== identity) continue;
-    const finding = await setAside(file, found);
-    await marks.clear();
-    return [finding];
+    if ((await identityOf(file)) !== identity) return false;
+    const finding = await setAside(file, damage);
+    if (finding === undefined) return false;
+    findings.push(finding);
   }
-  throw XdskitError.of("XDSKIT_STORE", "other processes set it aside again and again", { file });
+  await marks.clear();
+  return true;
 }
 
-async function setAside(file: string, damage: string): Promise<Finding> {
+/** Undefined: it is there no more. */
+async function setAside(file: string, damage: string): Promise<Finding | undefined> {
   const aside = `${file}.set-aside-${new Date().toISOString().replace(/[-:.]/g, "")}`;
-  await rename(file, aside);
+  try {
+    await rename(file, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return undefined;
+  }
   await rm(`${file}-lock`, { force: true });
   const message = `${damage}; it was set aside as ${aside}, and history begins anew`;
   return { code: "XDSKIT_STORE", severity: "error", message, file };
@@ -190,12 +215,5 @@ async function identityOf(file: string): Promise<number | undefined> {
   return await stat(file).then(
     ({ ino }) => ino,
     () => undefined,
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
   );
 }

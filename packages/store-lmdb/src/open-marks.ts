@@ -1,9 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** `opening.PID` while a process opens the file, and then `open.PID`. */
-const mark = /^(opening|open)\.(\d+)$/;
+/** `opening.PID.STARTED` while a process opens the file, and then `open.PID.STARTED`. */
+const marks = /^(opening|open)\.(\d+)\.([\w-]+)$/;
 /** Exists if a process found that a part cannot be read. */
 const damagedName = "damaged";
 
@@ -11,11 +11,18 @@ const damagedName = "damaged";
 export interface MarksFound {
   /** A process died while it opened the file, or could not read a part of it. The file may be the reason. */
   readonly isSuspect: boolean;
-  /** The other processes that have it open. */
+  /** The live processes that have it open, or are just opening it. */
   readonly users: readonly number[];
 }
 
-/** The folders that this process has open, and how often. */
+interface Mark {
+  readonly name: string;
+  readonly state: string;
+  readonly pid: number;
+  readonly isLive: boolean;
+}
+
+/** The folders that this process has open or is opening, and how often. */
 const openHere = new Map<string, number>();
 
 /**
@@ -25,29 +32,36 @@ const openHere = new Map<string, number>();
  */
 export class OpenMarks {
   readonly #directory: string;
-  #isOpen = false;
+  #isUsed = false;
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
   async look(): Promise<MarksFound> {
-    const names = await readdir(this.#directory);
-    const marks = names.map((name) => mark.exec(name)).filter((found) => found !== null);
-    const lives = (pid: string) => isLive(Number(pid), this.#directory);
-    return {
-      isSuspect: names.includes(damagedName) || marks.some(([, state, pid = ""]) => state === "opening" && !lives(pid)),
-      users: marks.filter(([, state, pid = ""]) => state === "open" && lives(pid)).map(([, , pid]) => Number(pid)),
-    };
+    const { names, marked } = await this.#read();
+    const died = marked.some(({ state, isLive }) => state === "opening" && !isLive);
+    const users = marked.filter(({ isLive }) => isLive).map(({ pid }) => pid);
+    return { isSuspect: died || names.includes(damagedName), users };
   }
 
   /** Removes what made the file suspect, and the marks of processes that are gone: somebody checked it. */
   async clear(): Promise<void> {
-    for (const name of await readdir(this.#directory)) {
-      const pid = mark.exec(name)?.[2];
-      if (name === damagedName || (pid !== undefined && !isLive(Number(pid), this.#directory)))
-        await rm(join(this.#directory, name), { force: true });
-    }
+    const { marked } = await this.#read();
+    const gone = marked.filter(({ isLive }) => !isLive).map(({ name }) => name);
+    for (const name of [damagedName, ...gone]) await rm(join(this.#directory, name), { force: true });
+  }
+
+  async #read(): Promise<{ readonly names: readonly string[]; readonly marked: readonly Mark[] }> {
+    const names = await readdir(this.#directory);
+    const marked = names.flatMap((name): readonly Mark[] => {
+      const [, state = "", number, started] = marks.exec(name) ?? [];
+      if (started === undefined) return [];
+      const pid = Number(number);
+      const isOwn = name.endsWith(`.${ownPlace}`);
+      return [{ name, state, pid, isLive: isOwn ? openHere.has(this.#directory) : isRunning(pid, started) }];
+    });
+    return { names, marked };
   }
 
   /** Has the next process that opens the file check it. */
@@ -61,23 +75,24 @@ export class OpenMarks {
 
   async opening(): Promise<void> {
     await writeFile(this.#own("opening"), "", { mode: 0o600 });
+    this.#isUsed = true;
+    openHere.set(this.#directory, (openHere.get(this.#directory) ?? 0) + 1);
   }
 
   async open(): Promise<void> {
     await rename(this.#own("opening"), this.#own("open"));
-    this.#isOpen = true;
-    openHere.set(this.#directory, (openHere.get(this.#directory) ?? 0) + 1);
   }
 
   /** It was not opened, and this process goes on. */
   async notOpened(): Promise<void> {
     // There is none where nothing can be written.
     await rm(this.#own("opening"), { force: true }).catch(() => {});
+    await this.closed();
   }
 
   async closed(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.#isUsed) return;
+    this.#isUsed = false;
     const left = (openHere.get(this.#directory) ?? 1) - 1;
     if (left > 0) openHere.set(this.#directory, left);
     else {
@@ -88,17 +103,30 @@ export class OpenMarks {
   }
 
   #own(state: "opening" | "open"): string {
-    return join(this.#directory, `${state}.${process.pid}`);
+    return join(this.#directory, `${state}.${ownPlace}`);
   }
 }
 
-function isLive(pid: number, directory: string): boolean {
-  // An earlier process may have had the number of this one, as in a container.
-  if (pid === process.pid) return openHere.has(directory);
+/** Whether the process is still the one that started then: numbers are used again, also after the machine started anew. */
+function isRunning(pid: number, started: string): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  return startOf(pid) === started;
+}
+
+/** When a process started: the same only for the same process. `unknown` where the system has no such files. */
+function startOf(pid: number): string {
+  try {
+    const [boot = ""] = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").split("-");
+    // The name of the program, which may hold spaces, ends at the last bracket; the start is the 20th number after it.
+    const [, numbers = ""] = /.*\) (.*)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    return `${boot}-${numbers.split(" ")[19]}`;
+  } catch {
+    return "unknown";
   }
 }
+
+const ownPlace = `${process.pid}.${startOf(process.pid)}`;
