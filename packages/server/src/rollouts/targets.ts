@@ -134,7 +134,7 @@ class TargetedGroup implements GroupTargetsContext {
     if (record !== undefined) this.#look();
     this.targets?.open();
     const newest = this.newest();
-    const early = newest && this.#early?.left(newest, record?.since ?? 0);
+    const early = newest && this.#early?.left(newest);
     this.#early = undefined;
     if (early !== undefined) this.#look().changedBy(early.changes, early.how);
   }
@@ -186,7 +186,7 @@ class TargetedGroup implements GroupTargetsContext {
   changedEarly(before: Snapshot, after: Snapshot, wish: Wish): void {
     const spread = this.#spreadOf(wish);
     if (!this.countsEarly || spread === "on-demand") return;
-    this.#early ??= new EarlyChanges();
+    this.#early ??= new EarlyChanges(this.clock);
     this.#early.note(changesBetween(before, after), spread);
   }
 

@@ -173,7 +173,7 @@ export class SharedCourse implements GroupSide {
   /** Holds back what the rollout has not reached, as those servers do that were there before. */
   #seed(record: RolloutRecord): void {
     const newest = this.#targets.newest();
-    if (newest === undefined || this.#targets.underWay !== undefined) return;
+    if (newest === undefined) return;
     const prepared = this.#share.prepared();
     if (prepared === undefined) {
       this.#state = "late";
@@ -185,8 +185,9 @@ export class SharedCourse implements GroupSide {
       return after?.version === from ? [] : [{ type, key, before: resource, after }];
     });
     if (changes.length === 0) return;
-    const machine = this.#begin();
-    machine.change(changes, record.course.settings);
+    // Changes may have come here before the record was known.
+    const machine = this.#targets.underWay ?? this.#begin();
+    machine.change(changes, this.#settings ?? record.course.settings);
     this.#changeIs(machine);
     this.#isFresh = this.#change !== record.change;
     this.#targets.spread();

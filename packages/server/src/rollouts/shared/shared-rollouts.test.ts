@@ -444,6 +444,19 @@ describe("a rollout of several servers", () => {
     await servers.until("it has what was before", () => moved.held.get("a") === "1");
   });
 
+  it("takes back what the rollout has not reached also where another change came meanwhile", async (t) => {
+    const { servers, one, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 600_000 }, 1);
+    const meanwhile = async () => {
+      await one().write({ a: "2" });
+      await state("soaking", 1);
+    };
+    const late = await servers.start(slowIn(servers, 2_500), meanwhile, (starting) => starting.write({ b: "1" }));
+    const moved = late.connect({ id: ids[1] ?? "" });
+    await delay(1_000);
+    await servers.until("it has what was before", () => moved.held.get("a") === "1");
+    assert.equal(moved.held.has("b"), false);
+  });
+
   it("is completed at once where no server has a node, and the next one begins where there is one", async (t) => {
     const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
     t.after(() => servers.close());
