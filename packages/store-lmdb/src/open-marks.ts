@@ -107,7 +107,7 @@ export class OpenMarks {
   }
 }
 
-/** Whether the process is still the one that started then: numbers are used again, also after the machine started anew. */
+/** Whether the process is still the one that started then: the system gives a number again, also after a restart. */
 function isRunning(pid: number, started: string): boolean {
   try {
     process.kill(pid, 0);
