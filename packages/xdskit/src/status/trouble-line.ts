@@ -5,12 +5,12 @@ import { printable } from "../output/printable.js";
 /** A source whose newest content is not served, or a server that does not answer. */
 export function troubleLine({ source, kind, message }: SourceTrouble, paint: Paint = plain): string {
   if (kind === "rolled-back")
-    return `${paint("warning", `${printable(source)}: ${printable(message)}, until the source changes`)}`;
+    return paint("warning", `${printable(source)}: ${printable(message)}, until the source changes`);
   if (kind === "silent") {
     const missing = "nodes that only it has are missing here";
-    return `${paint("error", `the server ${printable(source)} does not answer, ${missing}: ${printable(message)}`)}`;
+    return paint("error", `the server ${printable(source)} does not answer, ${missing}: ${printable(message)}`);
   }
-  if (kind === "incomplete") return `${paint("error", printable(message))}`;
+  if (kind === "incomplete") return paint("error", printable(message));
   const text = `${printable(source)} has errors, and what was good last is served: ${printable(message)}`;
-  return `${paint("error", text)}`;
+  return paint("error", text);
 }
