@@ -258,6 +258,9 @@ describe("an arrival", () => {
       await server.close({ timeoutMs: 500 });
       assert.equal((await within("the end", all)).result, "closed");
       assert.equal((await arrival.done()).result, "complete");
+      // Nobody is seen any more, and nobody has acknowledged it.
+      assert.throws(() => arrival.nodes(), { code: "XDSKIT_SERVER_CLOSED" });
+      assert.throws(() => arrival.status(), { code: "XDSKIT_SERVER_CLOSED" });
     });
   });
 

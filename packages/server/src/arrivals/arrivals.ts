@@ -103,6 +103,8 @@ export class Arrivals {
     changed: ChangedLayer,
     nodes: NodeSelection | undefined,
   ): ReadonlyMap<string, ArrivalStanding> {
+    // Its streams end now: nodes that are not seen any more have acknowledged nothing.
+    if (this.#closed) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
     const look: LookedAt = {
       standings: new StandingsOfChange(changed.keys),
       isNewest: () => revision === this.#revision,

@@ -86,7 +86,7 @@ export interface ConfigArrival {
   readonly revision: number;
   /**
    * Looks at all streams, now. Throws an XdskitError if `nodes` has a key that no node has; `done` rejects with the
-   * same error.
+   * same error. Throws XDSKIT_SERVER_CLOSED once the server closes.
    */
   status(options?: ConfigArrivalOptions): ConfigArrivalStatus;
   /** How far each node is that the change concerns, by id. Looks at all streams, now, and throws as `status` does. */
