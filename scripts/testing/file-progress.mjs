@@ -5,8 +5,8 @@ import { spec } from "node:test/reporters";
 import { timeLeft } from "./processor-time.mjs";
 
 /**
- * `count`: the number of processes. `names`: what those that several files share are called. `took`: gets the seconds
- * of each process, by its first file. `toSources`: see `original-places.mjs`. The last lines are node:test's counts,
+ * `count`: the number of processes. `names`: the tests of those that several share. `took`: gets the test files and the
+ * seconds of each process. `toSources`: see `original-places.mjs`. The last lines are node:test's counts,
  * the failures again, and the sum.
  */
 export function fileProgress(count, names, took, toSources) {
@@ -21,9 +21,10 @@ export function fileProgress(count, names, took, toSources) {
       if (type === "test:complete" && data.name === data.file) {
         ended += 1;
         const { duration_ms: ms } = data.details;
-        const { file, others } = nameOf(data.file, names);
-        took.set(file, ms / 1000);
-        const more = others === 0 ? "" : ` and ${others} more`;
+        const files = testsOf(data.file, names);
+        took.push({ files, seconds: ms / 1000 });
+        const [file] = files;
+        const more = files.length === 1 ? "" : ` and ${files.length - 1} more`;
         yield `${progress(ended)} ${file}${more}, ${seconds(ms)}${busy(data.file)}\n`;
       }
       details.write(event);
@@ -52,10 +53,9 @@ function isTold({ type, data }) {
   return type === "test:fail" || type === "test:stderr" || type === "test:stdout";
 }
 
-/** The first file of a process, as on the command line, and the number of others that share it. */
-export function nameOf(file, names) {
-  const { first, others } = names.get(file) ?? { first: relative(process.cwd(), file), others: 0 };
-  return { file: sourceOf(first), others };
+/** The tests of a process, as on the command line. */
+export function testsOf(file, names) {
+  return (names.get(file) ?? [relative(process.cwd(), file)]).map(sourceOf);
 }
 
 const sourceOf = (file) => file.replace(/(^|\/)dist\/(\S*)\.js\b/, "$1src/$2.ts");

@@ -5,8 +5,7 @@ import { bundleOf, bundleTests } from "./bundled-tests.mjs";
 
 /**
  * `groups`: the test files of each process. Resolves to `run`, the file to run for each, which is in `folder` or a test
- * itself; `names`, the first of the tests in each file of `folder`, and the number of the others; and `bundles`, the
- * tests in each bundle there.
+ * itself; `names`, the tests in each file of `folder`; and `bundles`, the tests in each bundle there.
  */
 export async function processFiles(groups, folder) {
   const names = new Map();
@@ -18,7 +17,7 @@ export async function processFiles(groups, folder) {
     const lines = files.map((file) => lineOf(file, path));
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, lines.join(""));
-    names.set(path, { first, others: files.length - 1 });
+    names.set(path, files);
     return path;
   });
   if (bundles.size > 0) await bundleTests(bundles, folder);

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { namesSources } from "./compiled-tests.mjs";
-import { fileProgress, nameOf } from "./file-progress.mjs";
+import { fileProgress, testsOf } from "./file-progress.mjs";
 import { keepDurations, knownDurations, longestFirst } from "./longest-first.mjs";
 import { originalPlaces } from "./original-places.mjs";
 import { processFiles } from "./process-files.mjs";
@@ -30,9 +30,9 @@ process.env.XDSKIT_TESTS_NAMING_SOURCES = processes.run
   .filter(namesSources)
   .map((file) => resolve(file))
   .join("\n");
-const testOf = (file) => nameOf(file, processes.names).file;
+const testsOfProcess = (file) => testsOf(file, processes.names);
 const events = run({
-  files: longestFirst(processes.run, testOf, knownDurations()).map((file) => resolve(file)),
+  files: longestFirst(processes.run, testsOfProcess, knownDurations()).map((file) => resolve(file)),
   concurrency: Number(concurrency),
   // A file that does not end, such as one whose test failed before it closed its server, fails and holds up no other.
   timeout: 20 * 60_000,
@@ -40,7 +40,7 @@ const events = run({
 events.on("test:fail", () => {
   process.exitCode = 1;
 });
-const took = new Map();
+const took = [];
 const toSources = originalPlaces(processes.bundles, folder);
 const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names, took, toSources);
 const told = events.compose(report);

@@ -40,7 +40,7 @@ const inARow = 5;
  * `reconnect`.
  */
 export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 15 }: LoadOptions = {}): Load {
-  const failures: { readonly cause: string; readonly answered: number }[] = [];
+  const failures: Failure[] = [];
   const last = Array.from({ length: lanes }, () => ({ backend: "", times: 0 }));
   let answered = 0;
   let stopping = false;
@@ -62,7 +62,7 @@ export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 15 
         lane.backend = body;
       } else {
         lane.times = 0;
-        failures.push({ cause: `${status ?? "no status"}: ${body.trim()}`, answered });
+        failures.push({ cause: `${status ?? "no status"}: ${body.trim()}`, answered, at: new Date().toISOString() });
       }
       await sleep(pauseMs);
     }
@@ -97,12 +97,21 @@ export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 15 
   return load;
 }
 
-function summary(failures: readonly { readonly cause: string; readonly answered: number }[]): readonly string[] {
-  const causes = new Map<string, { readonly first: number; count: number }>();
-  for (const { cause, answered } of failures) {
-    const known = causes.get(cause);
-    if (known === undefined) causes.set(cause, { first: answered, count: 1 });
+interface Failure {
+  readonly cause: string;
+  /** The requests that had been answered by then. */
+  readonly answered: number;
+  readonly at: string;
+}
+
+function summary(failures: readonly Failure[]): readonly string[] {
+  const causes = new Map<string, { readonly first: Failure; count: number }>();
+  for (const failure of failures) {
+    const known = causes.get(failure.cause);
+    if (known === undefined) causes.set(failure.cause, { first: failure, count: 1 });
     else known.count += 1;
   }
-  return [...causes].map(([cause, { first, count }]) => `${count} × ${cause} (first after ${first} answers)`);
+  return [...causes].map(
+    ([cause, { first, count }]) => `${count} × ${cause} (first after ${first.answered} answers, at ${first.at})`,
+  );
 }

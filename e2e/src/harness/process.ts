@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { within } from "./wait.js";
 
 export interface ProcessOptions {
@@ -45,6 +47,8 @@ export interface Ending {
 }
 
 const keptErrorLines = 2_000;
+/** A folder that gets all lines of each program, with the time at which they came: `npm run soak -- --logs DIR`. */
+const logs = process.env.TEST_LOGS;
 const running = new Set<ChildProcess>();
 
 function killAll(): void {
@@ -91,12 +95,19 @@ export function startProcess(options: ProcessOptions): Process {
     });
   });
   child.stdin.on("error", () => undefined);
+  const keep = (line: string): void => {
+    if (logs === undefined) return;
+    const file = join(logs, `${options.name.replaceAll(" ", "-")}.${child.pid}.log`);
+    appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
+  };
   readLines(child.stdout, (line) => {
+    keep(line);
     stdout.push(line);
     if (options.isShown) console.log(line);
     for (const listener of outListeners) listener(line);
   });
   readLines(child.stderr, (line) => {
+    keep(line);
     stderr.push(line);
     if (options.isShown) console.error(line);
     if (stderr.length > keptErrorLines) stderr.shift();
