@@ -97,7 +97,7 @@ export function startProcess(options: ProcessOptions): Process {
   child.stdin.on("error", () => undefined);
   const keep = (line: string): void => {
     if (logs === undefined) return;
-    const file = join(logs, `${options.name.replaceAll(" ", "-")}.${child.pid}.log`);
+    const file = join(logs, `${options.name.replace(/\W+/g, "-")}.${child.pid}.log`);
     appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
   };
   readLines(child.stdout, (line) => {
