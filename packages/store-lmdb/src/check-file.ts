@@ -1,39 +1,29 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { open } from "node:fs/promises";
+import { fstatSync } from "node:fs";
 import { XdskitError } from "@xdskit/api";
 import { tableNames } from "@xdskit/server";
-
-/** The first bytes of LMDB's two meta pages that matter here, in each. */
-const metaBytes = 160;
-const magic = 0xbeef_c0de;
-/** The offsets of a meta page's fields. */
-const at = { magic: 24, pageBytes: 48, lastPage: 144, transaction: 152 };
+import { type MetaPage, readMetaPage, withFile } from "./meta-pages.js";
 
 /**
  * Why a file cannot be a whole LMDB file; undefined if its head is right. LMDB itself does not check: it ends the
- * process if a file is cut off or is something else.
+ * process if a file is cut off or is something else. Throws the system's errors.
  */
-export async function wrongHead(file: string): Promise<string | undefined> {
-  const handle = await open(file, "r");
-  try {
-    // LMDB makes an empty file before it writes to it.
-    if ((await handle.stat()).size === 0) return undefined;
-    const head = Buffer.alloc(metaBytes);
-    await handle.read(head, 0, metaBytes, 0);
-    const pageBytes = head.readUInt32LE(at.pageBytes);
-    if (head.readUInt32LE(at.magic) !== magic || pageBytes < 512 || pageBytes > 65_536) return "it is no LMDB file";
-    const second = Buffer.alloc(metaBytes);
-    await handle.read(second, 0, metaBytes, pageBytes);
-    if (second.readUInt32LE(at.magic) !== magic) return "its beginning is damaged";
-    const newest = head.readBigUInt64LE(at.transaction) > second.readBigUInt64LE(at.transaction) ? head : second;
-    const bytes = (newest.readBigUInt64LE(at.lastPage) + 1n) * BigInt(pageBytes);
-    // After the heads: another process may write.
-    const { size } = await handle.stat();
-    return bytes > size ? `it is cut off: ${size} of ${bytes} bytes are there` : undefined;
-  } finally {
-    await handle.close();
-  }
+export function wrongHead(file: string): string | undefined {
+  return withFile(file, (handle) => {
+    let head: MetaPage | undefined;
+    try {
+      head = readMetaPage(handle);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
+      return (error as Error).message;
+    }
+    // After the head: another process may write.
+    const { size } = fstatSync(handle);
+    return head !== undefined && head.bytes > size
+      ? `it is cut off: ${size} of ${head.bytes} bytes are there`
+      : undefined;
+  });
 }
 
 /**
@@ -62,15 +52,19 @@ try {
 /** The time that reading all of a file may take, in milliseconds: far more than a disk needs. */
 const readAllMs = 60_000;
 
+/**
+ * Opens a file in a separate process, which tells the processes that have it open which transaction is the newest.
+ * Rejects with XDSKIT_STORE and what that process said if it cannot.
+ */
+export async function openElsewhere(file: string): Promise<void> {
+  const { code, signal, text } = await runReader(file, []);
+  if (code !== 0) throw XdskitError.of("XDSKIT_STORE", `it cannot be opened: ${signal ?? text}`, { file });
+}
+
 /** Whether all of a file can be read. Rejects if that cannot be told, such as for a reader that took too long. */
 export async function isReadable(file: string): Promise<boolean> {
-  const args = ["--input-type=module", "-e", readAll, "--", import.meta.resolve("lmdb"), file, ...tableNames];
-  const reader = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], timeout: readAllMs });
-  const said: Buffer[] = [];
-  reader.stderr.on("data", (part: Buffer) => said.push(part));
-  const [code, signal] = (await once(reader, "close")) as [number | null, NodeJS.Signals | null];
+  const { code, signal, text } = await runReader(file, tableNames);
   if (code === 0) return true;
-  const text = Buffer.concat(said).toString().trim();
   // A process aborts also if it has no more memory. LMDB names its file when it finds that something cannot be.
   const isAborted = signal === "SIGABRT" && /\bmdb\.c\b/.test(text);
   if (code === 1 || signal === "SIGBUS" || signal === "SIGSEGV" || isAborted) return false;
@@ -78,4 +72,20 @@ export async function isReadable(file: string): Promise<boolean> {
   throw XdskitError.of("XDSKIT_STORE", `nobody knows whether it is damaged, since it could not be read: ${reason}`, {
     file,
   });
+}
+
+/** How the process that reads these tables of a file ended, and what it said. */
+interface ReaderEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly text: string;
+}
+
+async function runReader(file: string, tables: readonly string[]): Promise<ReaderEnd> {
+  const args = ["--input-type=module", "-e", readAll, "--", import.meta.resolve("lmdb"), file, ...tables];
+  const reader = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], timeout: readAllMs });
+  const said: Buffer[] = [];
+  reader.stderr.on("data", (part: Buffer) => said.push(part));
+  const [code, signal] = (await once(reader, "close")) as [number | null, NodeJS.Signals | null];
+  return { code, signal, text: Buffer.concat(said).toString().trim() };
 }

@@ -123,7 +123,7 @@ async function assertWhole(
 
 /** The marks of commits that did not end, and the contents that no revision has. */
 async function leftIn(directory: string): Promise<{ readonly ahead: number; readonly unused: number }> {
-  const tables = new LmdbTables(join(directory, "revisions.mdb"), { readOnly: true });
+  const tables = await LmdbTables.open(join(directory, "revisions.mdb"), { readOnly: true });
   try {
     return tables.read((reader) => ({
       ahead: [...reader.range("meta", "ahead")].length,
@@ -180,7 +180,7 @@ describe("a store that is killed", () => {
 
   it("a killed store keeps nothing of a large commit that did not end", async (t) => {
     const directory = folder(t);
-    const tables = new LmdbTables(join(directory, "revisions.mdb"));
+    const tables = await LmdbTables.open(join(directory, "revisions.mdb"));
     await tables.write((writer) => {
       writer.put("meta", "format", 1);
       writer.put("meta", "ahead", true);
@@ -189,7 +189,7 @@ describe("a store that is killed", () => {
     await tables.close();
     const { store } = await openLmdbStore(directory);
     await store.close();
-    const left = new LmdbTables(join(directory, "revisions.mdb"));
+    const left = await LmdbTables.open(join(directory, "revisions.mdb"));
     assert.deepEqual(
       left.read((reader) => [...reader.range("contents", "")]),
       [],
@@ -417,7 +417,7 @@ describe("a store that is opened", () => {
   });
 
   it("the opened store keeps nothing of a transaction whose work fails", async (t) => {
-    const tables = new LmdbTables(join(folder(t), "a.mdb"));
+    const tables = await LmdbTables.open(join(folder(t), "a.mdb"));
     const fail = tables.write((writer) => {
       writer.put("meta", "a", 1);
       throw new Error("half way");
@@ -432,7 +432,7 @@ describe("a store that is opened", () => {
 
   it("the opened store refuses the file of a newer xdskit, and leaves it", async (t) => {
     const directory = made(t);
-    const tables = new LmdbTables(file(directory));
+    const tables = await LmdbTables.open(file(directory));
     await tables.write((writer) => writer.put("meta", "format", 2));
     await tables.close();
     const refused = { code: "XDSKIT_STORE", message: /a newer xdskit wrote it, in format 2; this one reads format 1/ };

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
 import { ABORT, type RootDatabase } from "lmdb";
+import type { NewestTransaction } from "./newest-transaction.js";
 
 /** A piece of work that waits for its transaction. */
 interface Waiting {
@@ -18,15 +19,17 @@ interface Waiting {
 export class DurableWrites {
   readonly #root: RootDatabase;
   readonly #file: string;
+  readonly #newest: NewestTransaction;
   #waiting: Waiting[] = [];
   #underWay: Promise<void> | undefined;
   /** The newest transaction failed. LMDB's package would wait for it forever on close. */
   #isFailed = false;
 
   /** `file`: for errors. */
-  constructor(root: RootDatabase, file: string) {
+  constructor(root: RootDatabase, file: string, newest: NewestTransaction) {
     this.#root = root;
     this.#file = file;
+    this.#newest = newest;
   }
 
   /**
@@ -68,9 +71,18 @@ export class DurableWrites {
   }
 
   async #commit(works: readonly Pick<Waiting, "work">[]): Promise<undefined> {
+    await this.#newest.onNewest(() => this.#commitOnNewest(works));
+  }
+
+  /** Undefined: it would have begun from an older transaction than the newest one, and nothing was written. */
+  async #commitOnNewest(works: readonly Pick<Waiting, "work">[]): Promise<true | undefined> {
+    let isOnNewest = true;
     // Called in one turn, they become one transaction.
     const written = works.map(({ work }) =>
-      this.#root.childTransaction(() => (work() === "abort" ? ABORT : undefined)),
+      this.#root.childTransaction(() => {
+        isOnNewest &&= this.#newest.isBase(this.#root.getWriteTxnId());
+        return !isOnNewest || work() === "abort" ? ABORT : undefined;
+      }),
     );
     // For the transaction as a whole LMDB's package makes a promise, in its own turn right before this one. Nobody else
     // has it, and if it is rejected without a handler the process ends.
@@ -78,10 +90,13 @@ export class DurableWrites {
     const failed = (await Promise.allSettled(written)).find(({ status }) => status === "rejected");
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
     await this.#root.flushed;
+    return isOnNewest || undefined;
   }
 
   readonly #storeErrorOf = async (cause: CommitError): Promise<XdskitError> =>
-    unwritten((await cause.commitError?.catch((error: Error) => error)) ?? cause, this.#file);
+    cause instanceof XdskitError
+      ? cause
+      : unwritten((await cause.commitError?.catch((error: Error) => error)) ?? cause, this.#file);
 }
 
 const noop = () => {};

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { XdskitError } from "@xdskit/api";
 import { damaged, type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server/tables";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { damageCodes } from "./check-file.js";
 import { DurableWrites, systemError, unwritten } from "./durable-writes.js";
+import { readMetaPage, withFile } from "./meta-pages.js";
+import { NewestTransaction } from "./newest-transaction.js";
 
 /**
  * The addresses that LMDB sets aside for the file, in bytes: no memory, and more than any state needs. If another
@@ -14,51 +17,47 @@ const mapBytes = 16 * 1024 ** 3;
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";
 
+/** How a file is opened. */
+export interface LmdbTablesOptions {
+  /** Called if a part cannot be read. */
+  readonly onDamage?: () => void;
+  /** Called once it is closed. */
+  readonly closed?: () => Promise<void>;
+  readonly readOnly?: boolean;
+}
+
+type Databases = ReadonlyMap<TableName, Database<unknown, string>>;
+
+interface Opened {
+  readonly file: string;
+  readonly root: RootDatabase;
+  readonly databases: Databases;
+  readonly newest: NewestTransaction;
+}
+
 /** The tables of a store in one LMDB environment. Several processes may have it open. */
 export class LmdbTables implements Tables {
   readonly #file: string;
   readonly #writes: DurableWrites;
-  readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
-
+  readonly #databases: Databases;
+  readonly #newest: NewestTransaction;
   readonly #onDamage: () => void;
   readonly #closed: () => Promise<void>;
   readonly isReadOnly: boolean;
 
-  /**
-   * Opens the file, or makes it unless it is `readOnly`. Throws LMDB's errors. `onDamage` is called if a part cannot be
-   * read, and `closed` once it is closed.
-   */
-  constructor(
-    file: string,
-    {
-      onDamage = () => {},
-      closed = async () => {},
-      readOnly = false,
-    }: {
-      readonly onDamage?: (() => void) | undefined;
-      readonly closed?: (() => Promise<void>) | undefined;
-      readonly readOnly?: boolean;
-    } = {},
-  ) {
+  private constructor({ file, root, databases, newest }: Opened, options: LmdbTablesOptions) {
     this.#file = file;
-    this.#onDamage = onDamage;
-    this.#closed = closed;
-    this.isReadOnly = readOnly;
-    const root: RootDatabase = open({
-      ...{ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly },
-      mapSize: mapBytes,
-      // Otherwise LMDB's package flushes after the commit, under a lock of its own. If a process is killed under it,
-      // the next one takes it for the lock of writers, and may set the newest transaction back while others write.
-      overlappingSync: false,
-    });
-    const openAll = () =>
-      tableNames.map((name) => {
-        const encoding = name === "contents" ? "binary" : "json";
-        return [name, root.openDB<unknown, string>({ name, encoding })] as const;
-      });
-    // Each of them would be a commit of its own, which waits for the disk, when the file is new.
-    this.#databases = new Map(readOnly ? openAll() : root.transactionSync(openAll));
-    this.#writes = new DurableWrites(root, file);
+    this.#databases = databases;
+    this.#newest = newest;
+    this.#writes = new DurableWrites(root, file, newest);
+    this.#onDamage = options.onDamage ?? (() => {});
+    this.#closed = options.closed ?? (async () => {});
+    this.isReadOnly = options.readOnly ?? false;
+  }
+
+  /** Opens the file, or makes it unless it is `readOnly`. Rejects with LMDB's errors. */
+  static async open(file: string, options: LmdbTablesOptions = {}): Promise<LmdbTables> {
+    return new LmdbTables(await opened(file, options.readOnly ?? false), options);
   }
 
   read<T>(work: (reader: Reader) => T): T {
@@ -104,6 +103,7 @@ export class LmdbTables implements Tables {
 
   async close(): Promise<void> {
     await this.#writes.close();
+    this.#newest.close();
     await this.#closed();
   }
 
@@ -122,4 +122,38 @@ export class LmdbTables implements Tables {
     put: (table, key, value) => void this.#database(table).putSync(key, value),
     remove: (table, key) => void this.#database(table).removeSync(key),
   };
+}
+
+async function opened(file: string, readOnly: boolean): Promise<Opened> {
+  const before = existsSync(file) ? withFile(file, readMetaPage) : undefined;
+  const root: RootDatabase = open({
+    ...{ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly },
+    mapSize: mapBytes,
+    // Otherwise LMDB's package flushes after the commit, under a lock of its own. If a process is killed under it,
+    // the next one takes it for the lock of writers, and may set the newest transaction back while others write.
+    overlappingSync: false,
+  });
+  const newest = new NewestTransaction(file);
+  try {
+    if (newest.number() !== (before?.transaction ?? 0)) await newest.tell();
+    return { file, root, databases: await openedTables(root, newest, readOnly), newest };
+  } catch (error) {
+    newest.close();
+    await root.close();
+    throw error;
+  }
+}
+
+async function openedTables(root: RootDatabase, newest: NewestTransaction, readOnly: boolean): Promise<Databases> {
+  const openAll = () =>
+    new Map(
+      tableNames.map((name) => {
+        const encoding = name === "contents" ? "binary" : "json";
+        return [name, root.openDB<unknown, string>({ name, encoding })] as const;
+      }),
+    );
+  if (readOnly) return openAll();
+  // Each of them would be a commit of its own, which waits for the disk, when the file is new.
+  const made = () => root.transactionSync(() => (newest.isBase(root.getWriteTxnId()) ? openAll() : undefined));
+  return await newest.onNewest(made);
 }

@@ -112,7 +112,7 @@ async function openedToRead(directory: string, file: string, reason: string): Pr
 }
 
 async function readOnlyStore(directory: string, file: string): Promise<Store> {
-  const tables = new LmdbTables(file, { readOnly: true });
+  const tables = await LmdbTables.open(file, { readOnly: true });
   try {
     mustBeReadable(tables, file);
     return await RevisionStore.open(`lmdb ${directory}`, tables);
@@ -131,7 +131,7 @@ function mustBeReadable(tables: LmdbTables, file: string): number | undefined {
 }
 
 async function opened(directory: string, file: string, marks: OpenMarks): Promise<Store> {
-  const tables = tablesOf(file, marks);
+  const tables = await tablesOf(file, marks);
   try {
     for (const path of [file, `${file}-lock`]) await chmod(path, 0o600);
     const found = mustBeReadable(tables, file);
@@ -143,17 +143,17 @@ async function opened(directory: string, file: string, marks: OpenMarks): Promis
   }
 }
 
-function tablesOf(file: string, marks: OpenMarks): LmdbTables {
+async function tablesOf(file: string, marks: OpenMarks): Promise<LmdbTables> {
   try {
-    return new LmdbTables(file, { onDamage: () => marks.suspect(), closed: () => marks.closed() });
+    return await LmdbTables.open(file, { onDamage: () => marks.suspect(), closed: () => marks.closed() });
   } catch (error) {
-    if (systemError(error) === undefined) marks.suspect();
+    if (!(error instanceof XdskitError) && systemError(error) === undefined) marks.suspect();
     throw error;
   }
 }
 
 async function damageOf(file: string, marks: OpenMarks): Promise<string | undefined> {
-  const wrong = await wrongHead(file);
+  const wrong = wrongHead(file);
   if (wrong === undefined && !(await marks.look()).isSuspect) return undefined;
   // A file may also be shorter than its head says: only reading tells.
   return (await isReadable(file)) ? undefined : (wrong ?? "it cannot be read");

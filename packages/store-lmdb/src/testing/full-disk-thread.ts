@@ -12,7 +12,7 @@ const upsert = Array.from({ length: 3_000 }, (_, index): StoredResource => {
   return { type: "T", key: `r${index}`, version: "1", bytes: Buffer.from("x") };
 });
 
-const tables = new LmdbTables(file);
+const tables = await LmdbTables.open(file);
 await tables.write((writer) => {
   for (const { type, key, version, bytes } of upsert) writer.put("contents", contentKey(type, key, version), bytes);
 });

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { LmdbTables } from "../lmdb-tables.js";
 
 const rounds = 60;
-const tables = new LmdbTables(process.argv[2] ?? "");
+const tables = await LmdbTables.open(process.argv[2] ?? "");
 const written = { small: 0, large: 0 };
 
 async function write(size: keyof typeof written, bytes: number): Promise<void> {

@@ -6,7 +6,7 @@ import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-
 
 const { file } = workerData as WriteStart;
 const port = parentPort as NonNullable<typeof parentPort>;
-const tables = new LmdbTables(file);
+const tables = await LmdbTables.open(file);
 const parts = new Map<number, CommitPart[]>();
 
 port.on("message", (request: WriteRequest) => {
