@@ -9,7 +9,8 @@ export interface RolloutsJson {
 
 /**
  * One rollout for each group, from the answers of all servers: the first one with the newest rollout gives its state,
- * and all of them give the nodes. A node with streams at two servers counts twice.
+ * unless another one knows already that it is decided, and all of them give the nodes. A node with streams at two
+ * servers counts twice.
  */
 export function mergedRollouts(said: readonly (readonly Rollout[])[]): readonly Rollout[] {
   const groups = new Map<string, Rollout[]>();
@@ -19,15 +20,17 @@ export function mergedRollouts(said: readonly (readonly Rollout[])[]): readonly 
     const same = all.filter(({ id }) => id === newest);
     const [first] = same as [Rollout];
     if (same.length === 1) return first;
+    const told = same.find(({ state }) => state === "completed" || state === "rolled-back") ?? first;
+    // A server that has not heard of the end still counts nodes that get it now.
+    const [reached, held] = [sumOf(same, "reached"), sumOf(same, "held")];
     const nodes = {
-      reached: sumOf(same, "reached"),
+      ...(told.state === "completed" ? { reached: reached + held, held: 0 } : { reached, held }),
       pending: sumOf(same, "pending"),
       rejected: sumOf(same, "rejected"),
-      held: sumOf(same, "held"),
     };
     const rejections = new Map(same.flatMap((each) => each.rejections).map((each) => [each.node, each]));
     return {
-      ...first,
+      ...told,
       nodes,
       waitsFor: [...new Set(same.flatMap(({ waitsFor }) => waitsFor))].slice(0, shownAtMost),
       rejections: [...rejections.values()].slice(0, shownAtMost),

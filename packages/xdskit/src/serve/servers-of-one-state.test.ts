@@ -169,6 +169,10 @@ describe("two servers that were started on one state folder", () => {
       const said = JSON.parse(out) as { readonly nodes: readonly { readonly id: string }[] };
       assert.deepEqual(said.nodes.map(({ id }) => id).sort(), all);
     }
+    // Promoted by the one, while the other may not have heard of it.
+    const promote = `http://${await one.address("admin")}/api/v1/rollouts/all/promote`;
+    const promoted = (await (await fetch(promote, { method: "POST" })).json()) as Shown;
+    assert.deepEqual([promoted.state, promoted.nodes.reached, promoted.nodes.held], ["completed", 6, 0]);
   });
 
   it("stop a rollout when a node of the server that does not lead it rejects the change", async () => {
