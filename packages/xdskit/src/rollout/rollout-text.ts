@@ -26,18 +26,26 @@ export function rolloutText(rollout: RolloutView, paint: Paint): string {
   const { group, state, step, steps, reason, nodes, waitsFor, rejections } = rollout;
   const at = isUnderWay(rollout) ? ` at step ${step} of ${steps.length} (${stepText(steps[step - 1])})` : "";
   const why = reason === "" ? "" : `: ${reason}`;
-  const { reached, pending, rejected, held } = nodes;
   const shown = rejections.slice(0, mostListed);
-  const more = Math.max(rejected, rejections.length) - shown.length;
+  const more = Math.max(nodes.rejected, rejections.length) - shown.length;
   const lines = [
     `${paint("strong", printable(`group ${group}`))}: ${paint(colourOf(rollout), state)}${printable(`${at}${why}`)}`,
-    `  changes ${printable(resourcesText(rollout))}`,
-    `  nodes: ${reached} have it or are to have it, ${pending} of them without an answer, ${rejected} rejected it, ${held} keep what was before`,
+    ...(rollout.changed === 0 ? [] : [`  changes ${printable(resourcesText(rollout))}`]),
+    `  ${nodesText(rollout)}`,
     ...(waitsFor.length === 0 ? [] : [`  waits for ${printable(listNames(waitsFor))}`]),
     ...shown.map(({ node, type, message }) => printable(`  ${node} rejected ${type}: ${message}`)),
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** After the end the counts are as of then, and do not say who has it now. */
+function nodesText({ state, nodes: { reached, pending, rejected, held } }: RolloutView): string {
+  if (state === "withdrawn") return "nothing is left of its change: it was taken back, or went to all nodes at once";
+  if (state === "completed") return `nodes: ${reached} have it or are to have it, ${rejected} rejected it`;
+  if (state === "rolled-back")
+    return `nodes: ${reached} had it or were to have it, ${rejected} rejected it; all get what was before`;
+  return `nodes: ${reached} have it or are to have it, ${pending} of them without an answer, ${rejected} rejected it, ${held} keep what was before`;
 }
 
 function colourOf({ state }: RolloutView): Colour {

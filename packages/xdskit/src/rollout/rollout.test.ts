@@ -14,6 +14,8 @@ import { rolloutText } from "./rollout-text.js";
 const rollout = (...args: readonly string[]) => inProcessEnds("rollout", ...args);
 
 interface Hooks {
+  /** Puts the old content back. */
+  takeBack(): void;
   /** Ends the rollout, and begins another one. */
   begin(content: string): void;
   /** Called once after somebody has looked. */
@@ -39,7 +41,8 @@ async function withRollout(run: (url: string, hooks: Hooks) => Promise<void>): P
       );
     };
     begin("2s");
-    const hooks: Hooks = { begin, looked: () => {} };
+    const takeBack = () => server.config.update({ upsert: resourcesOf(cluster("web")) });
+    const hooks: Hooks = { begin, takeBack, looked: () => {} };
     const watched = {
       quarantines: () => server.quarantines(),
       rollouts() {
@@ -81,6 +84,11 @@ describe("xdskit rollout", () => {
         const done = await rollout(action, "--server", server, "--output", "json");
         assert.deepEqual([done.status, JSON.parse(done.out).state], [0, state], action);
       }
+      const over = await rollout("status", "--server", server);
+      assert.equal(
+        over.out,
+        "group all: completed\n  changes 1 resource: cluster web\n  nodes: 1 have it or are to have it, 0 rejected it\n",
+      );
       const again = await rollout("promote", "all", "--server", server);
       assert.deepEqual([again.status, again.out], [1, ""]);
       assert.equal(again.err, 'xdskit rollout: the rollout of group "all" is completed: promote does not apply\n');
@@ -101,13 +109,30 @@ describe("xdskit rollout", () => {
     withRollout(async (server) => {
       const { status, out } = await rollout("undo", "all", "--server", server);
       assert.equal(status, 0);
-      assert.match(out, /^group all: rolled-back\n/);
+      assert.equal(
+        out,
+        `group all: rolled-back
+  changes 1 resource: cluster web
+  nodes: 0 had it or were to have it, 0 rejected it; all get what was before
+`,
+      );
       const { out: after } = await rollout("status", "--server", server);
       assert.match(after, /^quarantine: cluster web in all, rolled-back/m);
       const json = JSON.parse((await rollout("status", "all", "-o", "json", "--server", server)).out);
       assert.deepEqual([json.rollouts.length, json.quarantines[0].name], [1, "web"]);
       const other = await rollout("status", "edge", "--server", server);
       assert.deepEqual([other.status, other.err], [1, 'xdskit rollout: group "edge" has no rollout, only all\n']);
+    }));
+
+  test("says of a withdrawn rollout that nothing is left of it, and lists no resources", () =>
+    withRollout(async (server, { takeBack }) => {
+      takeBack();
+      const { status, out } = await rollout("status", "--server", server);
+      assert.equal(status, 0);
+      assert.equal(
+        out,
+        "group all: withdrawn\n  nothing is left of its change: it was taken back, or went to all nodes at once\n",
+      );
     }));
 
   test("says in one line what to do if there is no server, or another program in its place", async () => {
