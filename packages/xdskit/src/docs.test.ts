@@ -140,6 +140,17 @@ test("links between pages lead to existing files and headings, and README leads 
   }
 });
 
+test("links that say below or above lead there", () => {
+  const docs = new URL("../../../docs/", import.meta.url);
+  for (const name of readdirSync(docs).filter((each) => each.endsWith(".md"))) {
+    const text = readFileSync(new URL(name, docs), "utf8");
+    for (const { 0: link, 1: word, 2: heading = "", index } of text.matchAll(/\[(below|above)\]\(#([^)]+)\)/g)) {
+      const there = word === "below" ? text.slice(index) : text.slice(0, index);
+      assert.ok(headings(there).includes(heading), `${name}: ${link}`);
+    }
+  }
+});
+
 /** What a page links to within the project. */
 function links(text: string): readonly string[] {
   const prose = text.replace(/^```.*?^```/gms, "").replace(/`[^`\n]*`/g, "");
