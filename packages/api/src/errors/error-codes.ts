@@ -77,9 +77,10 @@ export const errorCodes = {
     fix: "Run an Envoy that has the extension, such as the contrib image, and ignore the warning; or choose another type.",
   },
   XDSKIT_FOLDER_MISSING: {
-    meaning: "The configuration folder, or a folder of one of its groups, does not exist.",
+    meaning:
+      "The configuration folder, a folder of one of its groups, or the one that a file is written to, does not exist.",
     cause: "A typo in the path, a volume that is not mounted, or a broken symbolic link.",
-    fix: "Create the folder, or correct the path. xdskit picks it up as soon as it exists; the last good configuration stays in use until then.",
+    fix: "Create the folder, or correct the path. A server picks it up as soon as it exists; the last good configuration stays in use until then.",
   },
   XDSKIT_GROUP_FOLDERS: {
     meaning: "None of a group's folders exists.",

@@ -9,6 +9,7 @@ import type { LayerView } from "../api-client/api-types.js";
 import { type ListedResource, listResources } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
 import { createSentForm } from "../apply/sent-resource.js";
+import { mustBeFolder } from "../files/must-be-folder.js";
 import { replaceFile } from "../files/replace-file.js";
 import { counted } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
@@ -70,6 +71,7 @@ async function written(file: string, text: string): Promise<void> {
     else if (there.isFile()) await replaceFile(await realpath(file), text, exportMode);
     else await writeFile(file, text, { mode: exportMode.file });
   } catch (error) {
+    if (error instanceof XdskitError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw XdskitError.of(
       "XDSKIT_FILE_UNREADABLE",
@@ -87,11 +89,16 @@ async function found(file: string): Promise<Stats | undefined> {
   });
 }
 
-/** The path to which links lead that end at no file. `realpath` knows only files that are there. */
+/**
+ * The path to which links lead that end at no file. `realpath` knows only files that are there. Its folder must be
+ * there: a folder that is made because of a typo is found by nobody.
+ */
 async function behindLinks(file: string): Promise<string> {
+  await mustBeFolder(dirname(file));
   const target = await readlink(file).catch(() => undefined);
   if (target === undefined) return file;
   const path = isAbsolute(target) ? target : `${dirname(file)}/${target}`;
+  await mustBeFolder(dirname(path));
   return await behindLinks(join(await realpath(dirname(path)), basename(path)));
 }
 

@@ -133,6 +133,19 @@ describe("xdskit export and import", () => {
     assert.match(await readFile(join(folder, "late.json"), "utf8"), /"linked"/);
   });
 
+  test("export refuses a file in a folder that is not there, also behind a link, and makes nothing", async () => {
+    await begin(clusterYaml("a"));
+    const beside = dirname(await server.file("any", ""));
+    const link = join(beside, "nowhere.json");
+    await symlink("none/late.json", link);
+    for (const file of [join(beside, "none/new/f.json"), join(beside, "none/f.json"), link]) {
+      const { status, out, err } = await server.run("export", file);
+      assert.deepEqual([status, out], [2, ""], file);
+      assert.match(err, /^(xdskit export: )?\S+\/none(\/new)?: there is no such folder \[XDSKIT_FOLDER_MISSING\]\n/);
+    }
+    assert.ok(!(await readdir(beside)).includes("none"));
+  });
+
   test("export prints to standard output by the name of its device", async () => {
     await begin(clusterYaml("printed"));
     assert.match((await server.run("export", "/dev/stdout")).out, /"printed"/);
