@@ -12,6 +12,8 @@ export function causeText({ cause }: Revision, nameOf: (id: string) => string | 
     case "api":
       return `over the API from ${String(cause.caller)}`;
     case "rollback":
+      // Before its first revision a layer had nothing.
+      if (cause.to === "") return "a rollback to an empty layer";
       return `a rollback to ${nameOf(String(cause.to)) ?? String(cause.to).slice(0, 12)}`;
     case "lease-ended":
       return "a lease ended";

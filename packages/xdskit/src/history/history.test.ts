@@ -106,6 +106,25 @@ describe("xdskit show and diff --from", () => {
   });
 });
 
+describe("a state without resources", () => {
+  test("is shown and named: what goes on the way back to it, and a revision that changed nothing", async () => {
+    await using empty = await served({ "none.yaml": "[]\n" }, "--allow-empty");
+    const file = await empty.file("web.yaml", clusterYaml("web"));
+    assert.equal((await empty.run("apply", "-f", file)).status, 0);
+    const dry = await empty.run("rollback", "--layer", "api", "--dry-run");
+    assert.equal(dry.status, 3);
+    assert.match(dry.out, /^# cluster "web": removed\n/);
+    assert.match(dry.out, /\ndry run, layer api: 1 removed; nothing was done\n$/);
+    assert.match((await empty.run("rollback", "--layer", "api")).out, /^- cluster "web"\n/);
+    const history = await empty.run("history", "--layer", "api", "--limit", "1");
+    assert.match(history.out, /rollback to an empty layer\n$/);
+    const list = await empty.run("history", "--layer", "folder", "--output", "json");
+    const [first] = JSON.parse(list.out).revisions as readonly RevisionView[];
+    const shown = await empty.run("show", first?.id ?? "");
+    assert.match(shown.out, /\nchanges {2}\+0 -0\n\nnothing differs\n$/);
+  });
+});
+
 describe("xdskit rollback", () => {
   test("undoes the newest change, or goes back to a revision, and prints the changes", async () => {
     const dry = await server.run("rollback", "--layer", "api", "--dry-run");

@@ -73,7 +73,8 @@ function causeText(cause: RevisionView["cause"], mostNames: number): string {
     case "api":
       return "api";
     case "rollback":
-      return `rollback to ${shortId(String(cause.to))}`;
+      // Before its first revision a layer had nothing.
+      return cause.to === "" ? "rollback to an empty layer" : `rollback to ${shortId(String(cause.to))}`;
     case "source":
       return String(cause.source);
     default:

@@ -58,9 +58,8 @@ export function runShow(options: ShowOptions, terminal: Terminal): Promise<numbe
     if (options.output === "json") terminal.out(jsonText(revision));
     else {
       const paint = paintOf(terminal, "out");
-      terminal.out(
-        `${revisionHead(revision, paint)}\n${changesText(servedChanges(revision.changes, undefined), paint)}`,
-      );
+      const changes = changesText(servedChanges(revision.changes, undefined), paint) || "nothing differs\n";
+      terminal.out(`${revisionHead(revision, paint)}\n${changes}`);
     }
     return exitStatus.ok;
   });
