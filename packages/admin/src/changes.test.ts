@@ -338,6 +338,19 @@ describe("a change", () => {
     assert.equal((await api.ask("GET", `diff?from=${revisions[1].id}`)).status, 200);
   });
 
+  it("is refused with the layer of a resource that another layer has, and the body's line of one that it brings", async () => {
+    await using api = await runningApi({ server: { references: "refuse" } });
+    await api.ask("PUT", "layers/api/resources/cluster/a", cluster("a"));
+    await api.ask("PUT", "layers/under/resources/route/routes", route("a"));
+    for (const dryRun of [true, false]) {
+      const { body } = await api.ask("DELETE", `layers/api/resources/cluster/a?dryRun=${dryRun}`);
+      assert.deepEqual([body.code, body.findings[0].file], ["XDSKIT_REFERENCE_BROKEN", "layer under"]);
+      const change = JSON.stringify({ upsert: [route("a")], delete: [{ type: "cds", name: "a" }], dryRun });
+      const brought = await api.ask("POST", "layers/api/changes", change, { "content-type": "application/json" });
+      assert.deepEqual([brought.body.findings[0].file, brought.body.findings[0].line], ["body", 1]);
+    }
+  });
+
   it("is refused if it puts a listener at an address of another layer's listener, and names both", async () => {
     await using api = await runningApi({ server: { addresses: "refuse" } });
     const listener = (name: string, port: number) => ({

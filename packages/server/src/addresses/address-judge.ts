@@ -1,10 +1,16 @@
+import type { XdskitError } from "@xdskit/api";
 import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { sharedAddressMessage } from "../basics/shared-address.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import { PlannedLayers } from "../configuration/planned-layers.js";
-import { AddressesShared } from "../contracts/addresses-shared.js";
 import type { LayerUpdate } from "../contracts/source.js";
-import { errorOfFound, type FindingAbout, type FoundInGroups, foundInGroups } from "../references/judgement.js";
+import {
+  errorOfFound,
+  type FindingAbout,
+  type FoundInGroups,
+  foundInGroups,
+  type WhereWritten,
+} from "../references/judgement.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { wholeFolderLayer } from "../sources/folder/folder-options.js";
 import { type AddressedStack, type SharedAddress, sharedInStack } from "./shared-in-stack.js";
@@ -37,7 +43,7 @@ export class AddressJudge {
   }
 
   /** Undefined: the change gives no two listeners of a group one address. Costs the listeners of the change. */
-  judge(changes: readonly LayerChange[]): AddressesShared | undefined {
+  judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined {
     if (!changes.some(({ upserted, removed }) => upserted.some(isListener) || removed.some(isListener)))
       return undefined;
     const planned = new PlannedLayers(this.#options.layers, changes);
@@ -52,7 +58,7 @@ export class AddressJudge {
       found,
       describeShared,
       "further addresses would have several listeners",
-      (...all) => new AddressesShared(...all),
+      whereIs,
     );
   }
 }

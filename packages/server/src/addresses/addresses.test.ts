@@ -174,7 +174,9 @@ describe("the judge of addresses", () => {
             return int(5) === 0 ? { layer, kind: "replace", upsert } : { layer, kind: "patch", upsert, remove };
           });
         const planned = layers.plan(updates);
-        const told = judge.judge(planned)?.findings.map(({ message }) => /at (\S+),/.exec(message)?.[1]);
+        const told = judge
+          .judge(planned, () => undefined)
+          ?.findings.map(({ message }) => /at (\S+),/.exec(message)?.[1]);
         const { after } = stack.preview(planned);
         const had = new Map(listeners(before()).map(({ key, version }) => [key, version]));
         const at = new Map<string, { count: number; isNew: boolean }>();
@@ -214,7 +216,10 @@ describe("the judge of addresses", () => {
     const change = (port: number): LayerUpdate[] => [
       { layer: "upper", kind: "patch", upsert: [createResource(listener("new", port))] },
     ];
-    assert.equal(judge.judge(layers.plan(change(500)))?.findings.length, 1);
-    assert.equal(judge.judge(layers.plan(change(30_000))), undefined);
+    assert.equal(judge.judge(layers.plan(change(500)), () => undefined)?.findings.length, 1);
+    assert.equal(
+      judge.judge(layers.plan(change(30_000)), () => undefined),
+      undefined,
+    );
   });
 });

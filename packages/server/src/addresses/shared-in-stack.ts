@@ -4,8 +4,7 @@ import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { getOrInsert } from "../basics/maps.js";
 import { isOfGrpcServer } from "../basics/shared-address.js";
 import type { LayerChange } from "../configuration/layers.js";
-import { type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
-import type { Referrer } from "../contracts/references-broken.js";
+import { type LayerResource, type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { AddressIndex } from "./address-index.js";
 
@@ -22,7 +21,7 @@ export interface AddressedStack {
 /** Listeners that a stack would have at one address. The first one stays, or came first in the change. */
 export interface SharedAddress {
   readonly address: ListeningAddress;
-  readonly listeners: readonly [Referrer, Referrer, ...Referrer[]];
+  readonly listeners: readonly [LayerResource, LayerResource, ...LayerResource[]];
 }
 
 /**
@@ -36,7 +35,7 @@ export function sharedInStack(
 ): readonly SharedAddress[] {
   const winner = winnerIn(stack.order, planned);
   const touched = new Set<ResourceName>();
-  const fresh = new Map<string, { readonly address: ListeningAddress; readonly listeners: Referrer[] }>();
+  const fresh = new Map<string, { readonly address: ListeningAddress; readonly listeners: LayerResource[] }>();
   for (const { type, key } of listenersOf(changes.filter(({ layer }) => stack.order.includes(layer)))) {
     if (touched.has(key)) continue;
     const now = winner(type, key);
@@ -44,7 +43,7 @@ export function sharedInStack(
     if (now !== undefined && now.resource.version === stack.before.of(type).get(key)?.version) continue;
     touched.add(key);
     for (const address of now === undefined ? [] : claimedAddresses(now.resource)) {
-      getOrInsert(fresh, address.key, () => ({ address, listeners: [] })).listeners.push(now as Referrer);
+      getOrInsert(fresh, address.key, () => ({ address, listeners: [] })).listeners.push(now as LayerResource);
     }
   }
   if (fresh.size === 0) return [];

@@ -1,8 +1,13 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { idOf } from "../basics/id-of.js";
-import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { LayerChange, Layers } from "./layers.js";
+
+/** A resource, and the layer that has it after a change. */
+export interface LayerResource {
+  readonly layer: LayerName;
+  readonly resource: Resource;
+}
 
 /** A layer's part of a change, by type and key; undefined: it is removed. */
 type PlannedKeys = ReadonlyMap<string, Resource | undefined>;
@@ -36,7 +41,7 @@ export class PlannedLayers {
 /** Finds what a stack with these layers, from the lowest to the highest, would have under a key, and in which layer. */
 export function winnerIn(order: readonly LayerName[], planned: Pick<PlannedLayers, "get">) {
   const highestFirst = order.toReversed();
-  return (type: ResourceType, key: ResourceName): Referrer | undefined => {
+  return (type: ResourceType, key: ResourceName): LayerResource | undefined => {
     for (const layer of highestFirst) {
       const resource = planned.get(layer, type, key);
       if (resource !== undefined) return { layer, resource };

@@ -1,4 +1,4 @@
-import type { Finding, Resource } from "@xdskit/api";
+import type { Finding, Resource, Where } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
 import type { RevisionId } from "./stores/store.js";
 
@@ -78,5 +78,7 @@ export interface Source {
    * now. Asked when a client comes from another server with content that this one does not know.
    */
   catchUp?(): Promise<void>;
+  /** Where a resource of one of its layers is written; undefined: it is not known. Errors about the resource say it. */
+  whereIs?(layer: LayerName, resource: Pick<Resource, "type" | "key">): Where | undefined;
   close(): Promise<void>;
 }

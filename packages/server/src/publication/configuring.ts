@@ -1,15 +1,19 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, type Where, XdskitError } from "@xdskit/api";
 import type { Arrivals } from "../arrivals/arrivals.js";
 import { refuseForeign } from "../configuration/authorities.js";
+import { isBelow } from "../configuration/below.js";
 import type { ApplyLayer } from "../configuration/create-config.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import { checkRollout } from "../configuration/option-checks.js";
+import type { LayerResource } from "../configuration/planned-layers.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
 import type { ConfigArrival } from "../contracts/nodes/arrival.js";
 import type { LayerUpdate, Source, StepBack } from "../contracts/source.js";
+import type { WhereWritten } from "../references/judgement.js";
 import type { LayerName } from "../settings/group-settings.js";
+import { wholeFolderLayer } from "../sources/folder/folder-options.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
@@ -20,7 +24,7 @@ import type { SourceTroubles } from "./source-troubles.js";
 export interface Judge {
   /** Whether it may find something. Costs the change, and no plan of it. */
   concerns(updates: readonly LayerUpdate[]): boolean;
-  judge(changes: readonly LayerChange[]): XdskitError | undefined;
+  judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined;
 }
 
 interface ConfiguringContext {
@@ -204,7 +208,7 @@ export class Configuring {
     if (!isJudged || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
     const updates = onePerLayer(from);
     const planned = layers.plan(updates);
-    const refusal = this.#judgement(updates, planned);
+    const refusal = this.#judgement(updates, planned, source);
     if (refusal === undefined) return layers.apply(updates, planned);
     for (const together of this.#refusedChanges.together(updates, source)) {
       const all = layers.plan(together);
@@ -219,12 +223,30 @@ export class Configuring {
     return this.#judgement(updates, this.#context.layers.plan(updates));
   }
 
-  #judgement(updates: readonly LayerUpdate[], planned: readonly LayerChange[]): XdskitError | undefined {
+  #judgement(
+    updates: readonly LayerUpdate[],
+    planned: readonly LayerChange[],
+    source?: Source,
+  ): XdskitError | undefined {
     for (const judge of this.#context.judges()) {
-      const refusal = judge.concerns(updates) ? judge.judge(planned) : undefined;
+      const whereIs: WhereWritten = (one) => this.#whereIs(one, updates, source);
+      const refusal = judge.concerns(updates) ? judge.judge(planned, whereIs) : undefined;
       if (refusal !== undefined) return refusal;
     }
     return undefined;
+  }
+
+  /** Only its own source knows where a resource is that the change brings. Others at least have a layer. */
+  #whereIs({ layer, resource }: LayerResource, updates: readonly LayerUpdate[], source?: Source): Where | undefined {
+    const isBrought = updates.some(
+      (update) =>
+        update.layer === layer && update.upsert.some(({ type, key }) => type === resource.type && key === resource.key),
+    );
+    for (const one of isBrought ? [source] : this.sources) {
+      const where = one?.whereIs?.(layer, resource);
+      if (where !== undefined) return where;
+    }
+    return isBrought || layer === wholeFolderLayer || isBelow(layer) ? undefined : { file: `layer ${layer}` };
   }
 
   /** Returns the number of the change, or of the last one that made a difference if this one made none. */

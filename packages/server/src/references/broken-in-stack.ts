@@ -2,8 +2,7 @@ import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { calledName, type DanglingNames, type Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { LayerChange } from "../configuration/layers.js";
-import { type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
-import type { Referrer } from "../contracts/references-broken.js";
+import { type LayerResource, type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
 import type { LayerName } from "../settings/group-settings.js";
 
 /** The parts of a stack that a judgement needs. */
@@ -21,7 +20,7 @@ export interface BrokenReference {
   readonly type: ResourceType;
   readonly name: ResourceName;
   /** Some of those that name it after the change. */
-  readonly referrers: readonly Referrer[];
+  readonly referrers: readonly LayerResource[];
 }
 
 /** How many referrers a message lists; one more shows that there are others. */
@@ -42,9 +41,9 @@ export function brokenInStack(
   const concerned = changes.filter(({ layer }) => stack.order.includes(layer));
   const gone = goneFrom(stack.before, concerned, winner, isMissed);
   if (gone.size === 0) return [];
-  const found = new Map<string, Map<string, Referrer>>();
-  const note = (id: string, by: Referrer | undefined): boolean => {
-    const known = found.get(id) ?? new Map<string, Referrer>();
+  const found = new Map<string, Map<string, LayerResource>>();
+  const note = (id: string, by: LayerResource | undefined): boolean => {
+    const known = found.get(id) ?? new Map<string, LayerResource>();
     if (by !== undefined && namesIt(by.resource, id)) found.set(id, known.set(idOf(by.resource), by));
     return known.size > mostReferrers;
   };
@@ -72,7 +71,7 @@ export function brokenInStack(
 function goneFrom(
   before: Snapshot,
   changes: readonly LayerChange[],
-  winner: (type: ResourceType, key: ResourceName) => Referrer | undefined,
+  winner: (type: ResourceType, key: ResourceName) => LayerResource | undefined,
   isMissed: (type: ResourceType, name: ResourceName) => boolean,
 ): Map<string, { readonly type: ResourceType; readonly name: ResourceName }> {
   const gone = new Map<string, { readonly type: ResourceType; readonly name: ResourceName }>();

@@ -1,6 +1,6 @@
-import { type Finding, mostFindings, type XdskitErrorCode } from "@xdskit/api";
+import { type Finding, mostFindings, type Where, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { getOrInsert } from "../basics/maps.js";
-import type { Referrer } from "../contracts/references-broken.js";
+import type { LayerResource } from "../configuration/planned-layers.js";
 
 /** What a change does wrong, and the names of the groups in whose stacks it does. */
 export interface FoundInGroups<What> {
@@ -25,29 +25,30 @@ export function foundInGroups<Stack extends { groups(): readonly string[] }, Wha
 
 /** A finding, and the resource that it is about. */
 export interface FindingAbout {
-  readonly about: Referrer;
+  readonly about: LayerResource;
   readonly message: string;
   readonly field?: string;
 }
 
-/** The error that `make` makes of the findings, and of what they are about; undefined for none. */
-export function errorOfFound<What, Made>(
+/** Where the resource of a layer is written; undefined: it is not known. */
+export type WhereWritten = (one: LayerResource) => Where | undefined;
+
+/** The error that says what was found; undefined for nothing. */
+export function errorOfFound<What>(
   code: XdskitErrorCode,
   found: readonly FoundInGroups<What>[],
   describe: (one: FoundInGroups<What>) => FindingAbout,
   further: string,
-  make: (findings: readonly [Finding, ...Finding[]], about: readonly Referrer[]) => Made,
-): Made | undefined {
-  const described = found.slice(0, mostFindings).map(describe);
-  const [first, ...rest] = described.map(({ about: { resource }, message, field }): Finding => {
-    const where = { type: resource.type.name, resource: resource.name, ...(field === undefined ? {} : { field }) };
+  whereIs: WhereWritten,
+): XdskitError | undefined {
+  const [first, ...rest] = found.slice(0, mostFindings).map((one): Finding => {
+    const { about, message, field } = describe(one);
+    const { type, name } = about.resource;
+    const where = { ...whereIs(about), type: type.name, resource: name, ...(field === undefined ? {} : { field }) };
     return { code, severity: "error", message, ...where };
   });
   if (first === undefined) return undefined;
   const more = found.length - mostFindings;
   if (more > 0) rest.push({ code, severity: "error", message: `${more} ${further}` });
-  return make(
-    [first, ...rest],
-    described.map(({ about }) => about),
-  );
+  return new XdskitError([first, ...rest]);
 }

@@ -32,7 +32,7 @@ function judging(layers: Layers, order: readonly string[], watch = (snapshot: Sn
     ],
   });
   return {
-    judge: (updates: readonly LayerUpdate[]) => judge.judge(layers.plan(updates)),
+    judge: (updates: readonly LayerUpdate[]) => judge.judge(layers.plan(updates), () => undefined),
     apply(updates: readonly LayerUpdate[]) {
       const changes = layers.apply(updates);
       stack.update(changes);

@@ -1,10 +1,16 @@
-import { authorityOf, listNames, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
+import {
+  authorityOf,
+  listNames,
+  type ResourceName,
+  type ResourceType,
+  type TypeUrl,
+  type XdskitError,
+} from "@xdskit/api";
 import type { LayerChange, Layers } from "../configuration/layers.js";
-import { PlannedLayers } from "../configuration/planned-layers.js";
-import { ReferencesBroken, type Referrer } from "../contracts/references-broken.js";
+import { type LayerResource, PlannedLayers } from "../configuration/planned-layers.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import { type BrokenReference, brokenInStack, type JudgedStack, mostReferrers } from "./broken-in-stack.js";
-import { errorOfFound, foundInGroups } from "./judgement.js";
+import { errorOfFound, foundInGroups, type WhereWritten } from "./judgement.js";
 
 /** A stack, and the groups that have it. */
 export interface JudgedGroups extends JudgedStack {
@@ -44,7 +50,7 @@ export class ReferenceJudge {
   }
 
   /** Undefined: the change breaks no reference. Costs the change, not the whole configuration. */
-  judge(changes: readonly LayerChange[]): ReferencesBroken | undefined {
+  judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined {
     if (changes.every(({ removed }) => removed.length === 0)) return undefined;
     const planned = new PlannedLayers(this.#options.layers, changes);
     const broken = foundInGroups(
@@ -56,11 +62,11 @@ export class ReferenceJudge {
       "XDSKIT_REFERENCE_BROKEN",
       broken.filter(({ what }) => what.referrers.length > 0),
       ({ what, groups }) => {
-        const [about, ...others] = what.referrers as readonly [Referrer, ...Referrer[]];
+        const [about, ...others] = what.referrers as readonly [LayerResource, ...LayerResource[]];
         return { about, message: messageOf(what, others, groups) };
       },
       "further resources would go that others name",
-      (...found) => new ReferencesBroken(...found),
+      whereIs,
     );
   }
 
@@ -73,7 +79,11 @@ export class ReferenceJudge {
   };
 }
 
-function messageOf({ type, name }: BrokenReference, others: readonly Referrer[], groups: readonly string[]): string {
+function messageOf(
+  { type, name }: BrokenReference,
+  others: readonly LayerResource[],
+  groups: readonly string[],
+): string {
   const shown = others.slice(0, mostReferrers - 1).map(({ resource }) => `${resource.type.name} "${resource.name}"`);
   if (others.length >= mostReferrers) shown.push("more");
   const also = shown.length === 0 ? "" : `, as ${shown.join(", ")} ${shown.length === 1 ? "does" : "do"}`;

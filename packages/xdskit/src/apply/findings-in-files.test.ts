@@ -33,3 +33,8 @@ test("a finding about something else has no place, since a line of the request w
     assert.equal(placed?.message, finding.message);
   }
 });
+
+test("a finding about a resource of the server keeps the place that the server says", () => {
+  const other = { ...finding, file: "/srv/routes.yaml", type: "route", resource: "r" };
+  assert.deepEqual(findingsInFiles([other], input), [other]);
+});

@@ -10,6 +10,7 @@ export function findingsInFiles(findings: readonly Finding[], input: Pick<Input,
   }
   return findings.map((finding) => {
     const resource = byName.get(`${finding.type} ${finding.resource}`);
+    if (resource === undefined && finding.file !== "body") return finding;
     const where = resource && input.whereIs(resource);
     const { file: _, line: __, column: ___, ...rest } = finding;
     return where === undefined ? rest : { ...rest, ...where, field: finding.field };

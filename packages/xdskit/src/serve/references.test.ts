@@ -107,6 +107,30 @@ describe("a folder from which a cluster is removed that a route names", () => {
     assert.equal((await removed("--references", "refuse")).state, "refused");
   });
 
+  it("is refused with that place also over the API, and with the layer of a route that the API has", async () => {
+    await using folder = await testFolder({ "b.yaml": clusterYaml("b") });
+    await using running = serving(folder);
+    const resources = `http://${await address(running, "admin")}/api/v1/layers/api/resources`;
+    const ask = async (method: string, path: string, resource?: object) => {
+      const sent = resource && { headers: { "content-type": "application/json" }, body: JSON.stringify(resource) };
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever comes.
+      return (await (await fetch(`${resources}/${path}`, { method, ...sent })).json()) as any;
+    };
+    await ask("PUT", "cluster/a", { "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name: "a" });
+    await folder.write("routes.yaml", `# The routes\n${routesYaml("a")}`);
+    await running.seen(/configuration applied[\s\S]*configuration applied: 1 resource/, "err");
+    const { code, findings } = await ask("DELETE", "cluster/a");
+    assert.deepEqual(
+      [code, findings[0].file, findings[0].line],
+      ["XDSKIT_REFERENCE_BROKEN", join(folder.path, "routes.yaml"), 2],
+    );
+    const routes = { name: "v", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "b" } }] };
+    const type = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+    await ask("PUT", "route/own", { "@type": type, name: "own", virtualHosts: [routes] });
+    await folder.remove("b.yaml");
+    await running.seen(/layer api: route "own": names cluster "b", which this change takes from group all/, "err");
+  });
+
   it("is not served instead of the last good revision, once its errors are fixed", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "routes.yaml": routesYaml("a") });
     await using state = await testFolder();

@@ -4,13 +4,16 @@ import {
   type Adoption,
   type Finding,
   type PositionedResource,
+  type Resource,
   type ResourceFile,
   type ResourceTypes,
   readResources,
   resourceTypes,
+  type Where,
 } from "@xdskit/api";
 import { type FileBytes, readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../contracts/source.js";
+import type { LayerName } from "../../settings/group-settings.js";
 import { AddressClaims } from "./address-claims.js";
 import { isWithin } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
@@ -129,6 +132,11 @@ export class FolderContents {
 
   get indexes(): readonly LayerIndex[] {
     return this.#layers.map(({ index }) => index);
+  }
+
+  /** The place of a resource's definition in a layer. */
+  whereIs(layer: LayerName, resource: Pick<Resource, "type" | "key">): Where | undefined {
+    return this.#layers.find(({ index }) => index.layer === layer)?.index.whereIs(resource);
   }
 
   /** Whether any file is new, gone, or has other metadata than when it was read. */

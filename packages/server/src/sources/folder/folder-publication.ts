@@ -1,6 +1,4 @@
 import { type Finding, listNames, XdskitError } from "@xdskit/api";
-import { AddressesShared } from "../../contracts/addresses-shared.js";
-import { ReferencesBroken } from "../../contracts/references-broken.js";
 import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { FolderContents } from "./folder-contents.js";
 import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
@@ -72,7 +70,7 @@ export class FolderPublication {
       skipped: judgement.skipped,
       ...outcome.change,
       resources: new Map(this.#contents.indexes.map(({ layer, counts }) => [layer, new Map(counts)])),
-      whereIs: (layer, resource) => this.#contents.indexes.find((index) => index.layer === layer)?.whereIs(resource),
+      whereIs: (layer, resource) => this.#contents.whereIs(layer, resource),
       findings: this.#reported,
       adopted: this.#contents.adopted,
       durationMs: performance.now() - since,
@@ -102,24 +100,13 @@ export class FolderPublication {
     } catch (error) {
       this.#waiting ||= this.#options.waits;
       if (!this.#started && !this.#waiting) throw error;
-      return { ...kept, refusal: this.#withPlaces(error, refusalFindings(error)) };
+      return { ...kept, refusal: refusalFindings(error) };
     }
     for (const [index, change] of changes) index.commit(change);
     return {
       applied: true,
       change: summaryOf(changes.map(([, change]) => change)),
     };
-  }
-
-  /** Adds the files of the referrers, or of the listeners at one address. */
-  #withPlaces(error: unknown, findings: readonly Finding[]): readonly Finding[] {
-    if (!(error instanceof ReferencesBroken || error instanceof AddressesShared)) return findings;
-    const about = error instanceof ReferencesBroken ? error.referrers : error.listeners;
-    return findings.map((finding, index) => {
-      const one = about[index];
-      const places = this.#contents.indexes.find(({ layer }) => layer === one?.layer);
-      return { ...(one && places?.whereIs(one.resource)), ...finding };
-    });
   }
 
   /** All errors, and whether they keep the change from being applied. Skipped errors do not. */

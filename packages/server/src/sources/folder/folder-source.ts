@@ -1,5 +1,7 @@
+import type { Resource, Where } from "@xdskit/api";
 import { callListener } from "../../basics/call-listener.js";
 import type { Source, SourceSink } from "../../contracts/source.js";
+import type { LayerName } from "../../settings/group-settings.js";
 import { FolderContents } from "./folder-contents.js";
 import type { FolderSourceOptions } from "./folder-options.js";
 import { FolderPublication } from "./folder-publication.js";
@@ -93,6 +95,10 @@ class FolderSource implements Source {
       if (this.#watcher.pending) this.#settling.touch();
       if (!this.#settling.pending) await this.#update(performance.now());
     });
+  }
+
+  whereIs(layer: LayerName, resource: Pick<Resource, "type" | "key">): Where | undefined {
+    return this.#contents.whereIs(layer, resource);
   }
 
   async close(): Promise<void> {

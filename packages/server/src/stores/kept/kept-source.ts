@@ -75,6 +75,8 @@ export class KeptSource implements Source {
     }
   }
 
+  readonly whereIs: Source["whereIs"] = (...one) => this.#options.source.whereIs?.(...one);
+
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
     // Asked for before the source brings the first content. None, too, if it cannot be read.
