@@ -30,7 +30,7 @@ const old = "0123456789abcdef";
 const newer = "fedcba9876543210";
 
 describe("the view of a client", () => {
-  const error = { details: "no such\nthing", versionInfo: newer, lastUpdateAttempt: at(3) };
+  const error = { details: "no such\nthing\n", versionInfo: newer, lastUpdateAttempt: at(3) };
   const view = viewOf([
     {
       typeUrl: listenerUrl,

@@ -144,7 +144,7 @@ function resourceView(entry: StatusEntry): ResourceStatusView {
     version: versionInfo,
     lastUpdated: dateOf(lastUpdated),
     error: errorState && {
-      details: errorState.details,
+      details: errorState.details.trimEnd(),
       version: errorState.versionInfo,
       at: dateOf(errorState.lastUpdateAttempt),
     },

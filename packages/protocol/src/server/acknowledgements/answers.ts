@@ -57,8 +57,8 @@ function recordAnswer(
   // A heartbeat of a full state would send the rejected content again (rule 17), so it keeps none of its TTLs alive.
   const isOneByOne = superseded === "each" || !type.fullState;
   noteAnswer(subscriber, response, isOneByOne && blame?.usesRest ? blame.names : "everything");
-  // Logs, events and pages show the message, so it must hold no secrets.
-  const message = redactErrorText(error.message);
+  // Logs, events and pages show the message on one line, so it must hold no secrets, and nothing to escape at its end.
+  const message = redactErrorText(error.message).trimEnd();
   const rejection: Rejection = {
     version,
     nonce,

@@ -43,7 +43,12 @@ function open(variant: SotwOrDelta, options: Partial<StreamOptions> = {}): Strea
 
 function ask(
   stream: Stream,
-  fields: { readonly typeUrl: string; readonly resourceNames?: string[]; readonly errorDetail?: object },
+  fields: {
+    readonly typeUrl: string;
+    readonly resourceNames?: string[];
+    readonly responseNonce?: string;
+    readonly errorDetail?: object;
+  },
 ): readonly StreamEffect[] {
   const bytes = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node, ...fields }));
   return stream.step({ kind: "request", bytes });
@@ -189,6 +194,18 @@ for (const error of [undefined, { code: 3, message: "no" }]) {
     await assertCollected(between);
   });
 }
+
+test("the message of a rejection is told without the white space at its end, which Envoy's messages may have", () => {
+  const stream = open("sotw");
+  ask(stream, { typeUrl: clusterUrl });
+  give(stream, updateSnapshot(emptySnapshot(), { upsert: [cluster("a")] }));
+  const { nonce } = take(stream);
+  const errorDetail = { code: 3, message: "Error adding/updating cluster(s) a: no\nsuch thing \n\n" };
+  const told = ask(stream, { typeUrl: clusterUrl, responseNonce: nonce, errorDetail }).find(
+    ({ kind }) => kind === "rejected",
+  );
+  assert.equal(told?.kind === "rejected" && told.message, "Error adding/updating cluster(s) a: no\nsuch thing");
+});
 
 test("a client that takes the first response of a pass and no more keeps one set of differences of each type alive, then gets the rest", async () => {
   const stream = open("sotw");
