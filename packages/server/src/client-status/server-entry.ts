@@ -36,6 +36,6 @@ export function readServerEntry({ node, genericXdsConfigs }: ClientConfig): read
 function readTrouble(value: unknown): readonly SourceTrouble[] {
   const { source, kind, message } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (typeof source !== "string" || typeof message !== "string") return [];
-  const known = (["rolled-back", "silent", "incomplete"] as const).find((one) => one === kind);
+  const known = (["partial", "rolled-back", "silent", "incomplete"] as const).find((one) => one === kind);
   return [{ source, kind: known ?? "errors", message }];
 }

@@ -43,8 +43,11 @@ export interface SourceSink {
    * make before break.
    */
   resume?(steps: readonly StepBack[]): void;
-  /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
-  report(findings: readonly Finding[]): void;
+  /**
+   * The state of the source as of its last attempt: no findings of severity `error` means that it was applied.
+   * `inPart`: what it applied last lacks what had errors. Default: false.
+   */
+  report(findings: readonly Finding[], how?: { readonly inPart?: boolean }): void;
   /**
    * Something that the source had before is not served, or what it has cannot be kept. The server's status shows it
    * from now on.

@@ -59,6 +59,8 @@ export class ServedSource implements SourceSink {
   #rolledBack: readonly RolledBack[] = [];
   /** What was found since the last change that was applied. */
   #newest: readonly Finding[] | undefined;
+  /** Whether what it applied lacks what had errors. */
+  #inPart = false;
   /** The findings of the last refusal: the source may report them as well. */
   #told: ReadonlySet<string> = new Set();
 
@@ -100,8 +102,9 @@ export class ServedSource implements SourceSink {
     this.forget();
   };
 
-  readonly report = (findings: readonly Finding[]): void => {
+  readonly report: SourceSink["report"] = (findings, { inPart = false } = {}) => {
     this.#newest = findings;
+    this.#inPart = inPart;
     const errors = errorsIn(findings);
     const isNew = ({ message }: Finding) => !this.#told.has(message);
     // It has something else by now, which cannot be applied.
@@ -147,7 +150,7 @@ export class ServedSource implements SourceSink {
     if (this.#content === "none") this.#content = "refused";
     this.#newest = findings;
     if (this.#place === "in-place") {
-      troubles.found(name, findings);
+      troubles.found(name, findings, this.#inPart);
       tellRefusal(name, findings);
       return;
     }
@@ -164,7 +167,7 @@ export class ServedSource implements SourceSink {
       troubles.foundInSuccessor(this.#source, findings);
       return;
     }
-    troubles.found(name, findings);
+    troubles.found(name, findings, this.#inPart);
     if (errorsIn(findings).length === 0) events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
   }
 }

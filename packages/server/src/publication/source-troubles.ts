@@ -10,9 +10,9 @@ export class SourceTroubles {
   readonly #incomplete = new Map<string, SourceTrouble>();
   readonly #rolledBack = new Map<string, readonly SourceTrouble[]>();
 
-  /** The findings about a source's newest content. It is served if none of them is an error. */
-  found(source: string, findings: readonly Finding[]): void {
-    const trouble = troubleOf(source, errorsIn(findings));
+  /** The findings about a source's newest content. It is served if none of them is an error; `inPart`: in part. */
+  found(source: string, findings: readonly Finding[], inPart = false): void {
+    const trouble = troubleOf(source, errorsIn(findings), inPart ? "partial" : "errors");
     if (trouble === undefined) this.#troubles.delete(source);
     else this.#troubles.set(source, trouble);
   }
@@ -61,7 +61,11 @@ export function errorsIn(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter(({ severity }) => severity === "error");
 }
 
-function troubleOf(source: string, [first, ...others]: readonly Finding[]): SourceTrouble | undefined {
+function troubleOf(
+  source: string,
+  [first, ...others]: readonly Finding[],
+  kind: "errors" | "partial" = "errors",
+): SourceTrouble | undefined {
   if (first === undefined) return undefined;
-  return { source, kind: "errors", message: new XdskitError([first, ...others]).message };
+  return { source, kind, message: new XdskitError([first, ...others]).message };
 }

@@ -11,7 +11,7 @@ import type { AdminState, ClientPorts } from "./admin-state.js";
 import { foreignPage, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";
 import { fileFor } from "./dashboard-answers.js";
 import { carryOut, rolloutsPage } from "./rollout-pages.js";
-import type { AnySourceStatus } from "./source-status.js";
+import { type AnySourceStatus, leavesOutFiles } from "./source-status.js";
 
 /** The admin listener, listening. */
 export interface AdminServer {
@@ -176,13 +176,16 @@ function readyBody(state: AdminState): string {
   const sources = state.sources();
   const findings = sources.flatMap((source) => source.findings);
   const stateTrouble = state.stateTrouble ?? findings.find(({ code }) => code === "XDSKIT_FOLDER_DIFFERS");
-  const degraded = sources.find(({ restored }) => restored != null);
-  if (degraded?.restored == null) {
+  const degraded = sources.find((source) => source.restored != null || leavesOutFiles(source));
+  if (degraded === undefined) {
     const word = stateTrouble === undefined ? "ready" : `degraded: ${findingText(stateTrouble)}`;
     return `${word}\n${sources.map(rolledBackLine).join("")}${sources.map(skippedLines).join("")}`;
   }
   const { name, restored } = degraded;
-  const reason = `${name} has errors; its revision ${restored.revision} of ${restored.time} is served`;
+  const reason =
+    restored == null
+      ? `${name} has errors, and is served without the files that have them`
+      : `${name} has errors; its revision ${restored.revision} of ${restored.time} is served`;
   const further = stateTrouble === undefined ? [] : [stateTrouble];
   return `degraded: ${reason}\n${findingLines([...errorsOf(degraded), ...further])}`;
 }

@@ -51,7 +51,7 @@ export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: D
   );
   return {
     ...before,
-    state: folderState(summary),
+    state: folderState(before, summary),
     files: summary.files,
     resources,
     findings: summary.findings,
@@ -63,7 +63,12 @@ export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: D
   };
 }
 
-function folderState({ applied, findings }: FolderSummary): SourceStatus["state"] {
-  if (!applied) return "refused";
+/** Whether files with errors were left out at the start, and are since: no change is applied until they are fixed. */
+export function leavesOutFiles({ state, skipped }: Pick<AnySourceStatus, "state" | "skipped">): boolean {
+  return state === "partial" && skipped == null;
+}
+
+function folderState(before: SourceStatus, { applied, findings }: FolderSummary): SourceStatus["state"] {
+  if (!applied) return leavesOutFiles(before) ? "partial" : "refused";
   return findings.some(({ severity }) => severity === "error") ? "partial" : "applied";
 }

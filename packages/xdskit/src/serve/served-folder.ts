@@ -12,7 +12,7 @@ import {
   wholeFolderLayer,
   type XdsServer,
 } from "@xdskit/server";
-import { pendingSource, type SourceStatus, sourceAfter } from "../admin/source-status.js";
+import { leavesOutFiles, pendingSource, type SourceStatus, sourceAfter } from "../admin/source-status.js";
 import type { Log } from "../output/log.js";
 import { userName } from "../process/user-name.js";
 import { createSourceLog, logFinding } from "../serving/logs/source-log.js";
@@ -188,7 +188,7 @@ export class ServedFolder {
 
   /** While files are left out at the start, what is served is no good configuration. */
   #describe(directory: string): CommitInfo | undefined {
-    if (this.#status.state === "partial" && this.#last?.skipped === undefined) return undefined;
+    if (leavesOutFiles(this.#status)) return undefined;
     const files = this.#last?.readFiles ?? [];
     const cause = { kind: "files", files, commit: gitCommit(directory) } as const;
     return { author: userName(), cause, message: "", time: Date.now() };

@@ -164,8 +164,44 @@ describe("a server that starts with a folder that has errors", () => {
     for (let start = 0; start < 2; start += 1) {
       await using server = new Server(folder, state.path, "--allow-partial");
       assert.equal(await server.names(), "cluster/a");
-      assert.match((await server.readyz()).body, /^ready\n/);
       await server.stop();
+    }
+  });
+
+  it("with --allow-partial says what it leaves out, also after a further edit, until there are no errors", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": broken });
+    await using state = await testFolder();
+    await using server = new Server(folder, state.path, "--allow-partial");
+    const statusLine = async (address: string) =>
+      (await inProcessEnds("status", "--server", address)).out.split("\n")[0];
+    const inPart = async () => {
+      const { status, body } = await server.readyz();
+      assert.equal(status, 200);
+      assert.match(
+        body,
+        /^degraded: folder \S+ has errors, and is served without the files that have them\n {2}\S*b\.yaml:3/,
+      );
+      for (const address of [await server.address("grpc"), `http://${await server.address("admin")}`])
+        assert.match(
+          (await statusLine(address)) ?? "",
+          /^folder \S+ has errors, and is served without what has them: \S*b\.yaml:3/,
+        );
+    };
+    await server.running.seen(/^ready$/m);
+    await inPart();
+    await folder.write("c.yaml", clusterYaml("c"));
+    await server.running.seen(/change refused/, "err");
+    await inPart();
+    await server.stop();
+    {
+      // What it served was no good revision.
+      await using next = new Server(folder, state.path, "--allow-partial");
+      assert.equal(await next.names(), "cluster/a cluster/c");
+      await folder.write("b.yaml", clusterYaml("b"));
+      await next.running.seen(/configuration applied[\s\S]*configuration applied/, "err");
+      assert.equal((await next.readyz()).body, "ready\n");
+      assert.equal(await statusLine(await next.address("grpc")), "no nodes");
+      await next.stop();
     }
   });
 });

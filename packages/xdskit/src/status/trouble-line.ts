@@ -11,6 +11,7 @@ export function troubleLine({ source, kind, message }: SourceTrouble, paint: Pai
     return paint("error", `the server ${printable(source)} does not answer, ${missing}: ${printable(message)}`);
   }
   if (kind === "incomplete") return paint("error", printable(message));
-  const text = `${printable(source)} has errors, and what was good last is served: ${printable(message)}`;
+  const served = kind === "partial" ? "is served without what has them" : "what was good last is served";
+  const text = `${printable(source)} has errors, and ${served}: ${printable(message)}`;
   return paint("error", text);
 }

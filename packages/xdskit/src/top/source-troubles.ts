@@ -15,11 +15,13 @@ export function sourceTroubles(
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-function ofSource({ name: source, findings, rolledBack }: SourceReport): readonly SourceTrouble[] {
+function ofSource({ name: source, state, findings, rolledBack }: SourceReport): readonly SourceTrouble[] {
   const [first, ...more] = findings.filter(({ severity }) => severity === "error");
   const troubles: SourceTrouble[] = [];
-  if (first !== undefined)
-    troubles.push({ source, kind: "errors", message: new XdskitError([first, ...more]).message });
+  if (first !== undefined) {
+    const kind = state === "partial" ? "partial" : "errors";
+    troubles.push({ source, kind, message: new XdskitError([first, ...more]).message });
+  }
   if (rolledBack != null) {
     const message = `revision ${rolledBack.to} is served since ${rolledBack.time}, after a rollback`;
     troubles.push({ source, kind: "rolled-back", message });

@@ -184,11 +184,11 @@ export type NodeStates = Readonly<Record<NodeState, number>>;
 export interface SourceTrouble {
   readonly source: string;
   /**
-   * `errors`: it cannot be served. `rolled-back`: an older revision is served until the source changes. `silent`: the
-   * server does not answer, and nodes that only it has are not told of. `incomplete`: something of what it had before
-   * is not served, or what it has now cannot be kept.
+   * `errors`: it cannot be served. `partial`: only what of it has no errors is served. `rolled-back`: an older revision
+   * is served until the source changes. `silent`: the server does not answer, and nodes that only it has are not told
+   * of. `incomplete`: something of what it had before is not served, or what it has now cannot be kept.
    */
-  readonly kind: "errors" | "rolled-back" | "silent" | "incomplete";
+  readonly kind: "errors" | "partial" | "rolled-back" | "silent" | "incomplete";
   /** The first error, with where it is, and how many more there are; what is served instead; why it is silent. */
   readonly message: string;
 }

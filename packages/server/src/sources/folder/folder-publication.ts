@@ -26,6 +26,8 @@ export class FolderPublication {
   /** Whether a configuration with files was applied: the last good one. */
   #serving = false;
   #refused = false;
+  /** Whether files with errors were left out of what was applied last. */
+  #inPart = false;
   #reported: readonly Finding[] = [];
 
   constructor(options: FullFolderOptions, contents: FolderContents, sink: SourceSink) {
@@ -52,13 +54,15 @@ export class FolderPublication {
     const outcome = leftOut === undefined ? kept : this.#apply(leftOut);
     if (outcome.applied) {
       this.#started = true;
+      this.#inPart = leftOut !== none;
       this.#serving ||= isUsable(round, judgement);
       for (const path of round.scan.folders.keys()) if (this.#isLayer(path)) this.#seen.add(path);
     }
     this.#refused = outcome.refusal !== undefined;
     this.#reported = this.#bounded([...(outcome.refusal ?? []), ...findings]);
     // For the sink, an error means that the change was refused.
-    if (news) this.#sink.report(outcome.applied && judgement.skipped ? this.#reported.map(asWarning) : this.#reported);
+    const isSkipped = outcome.applied && judgement.skipped !== undefined;
+    if (news) this.#sink.report(isSkipped ? this.#reported.map(asWarning) : this.#reported, { inPart: this.#inPart });
     return {
       directory: this.#options.directory,
       files: this.#contents.size,

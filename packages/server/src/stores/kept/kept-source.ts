@@ -87,8 +87,8 @@ export class KeptSource implements Source {
     });
     const begun = this.#options.source.start({
       apply: (updates) => this.#apply(updates, sink),
-      report: (findings) => {
-        sink.report(findings);
+      report: (findings, how) => {
+        sink.report(findings, how);
         const hasErrors = findings.some(({ severity }) => severity === "error");
         // A bad configuration may be good now, without a change.
         if (this.#phase === "live" && !hasErrors) this.#writer.keep();
