@@ -10,6 +10,8 @@ export interface LayerUpdate {
   readonly upsert: readonly Resource[];
   /** `name` is a resource's name, which means all variants of it, or the key of one. */
   readonly remove?: readonly { readonly type: Resource["type"]; readonly name: Resource["name"] }[];
+  /** The files that what changes is in, or was before. A kept source is told them when it describes the revision. */
+  readonly files?: readonly string[];
 }
 
 /** A step into the past of a source. */

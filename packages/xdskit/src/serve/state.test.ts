@@ -336,6 +336,50 @@ describe("the state of a server", () => {
     await store.close();
   });
 
+  it("names in each revision the files of the resources that changed, before and after, and no others", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a"),
+      "b.yaml": clusterYaml("b"),
+      "d.yaml": clusterYaml("d"),
+    });
+    await using state = await testFolder();
+    await using server = new Server(folder, state.path);
+    await server.running.seen(/^ready$/m);
+    type Listed = { readonly number: number; readonly cause: { readonly files: readonly string[] } };
+    const filesOf = async (number: number) => {
+      const newest = async (): Promise<Listed | undefined> => {
+        const answer = await fetch(`http://${await server.address("admin")}/api/v1/revisions`);
+        return ((await answer.json()) as { readonly revisions: readonly Listed[] }).revisions[0];
+      };
+      return (await eventually(newest, (one) => one?.number === number))?.cause.files;
+    };
+    assert.deepEqual(await filesOf(1), ["a.yaml", "b.yaml", "d.yaml"]);
+    // The change of one file has to wait until another one is right.
+    await folder.write("b.yaml", broken);
+    await folder.write("a.yaml", clusterYaml("a", "2s"));
+    await server.running.seen(/change refused/, "err");
+    await folder.write("b.yaml", clusterYaml("b", "2s"));
+    assert.deepEqual(await filesOf(2), ["a.yaml", "b.yaml"]);
+    await folder.remove("a.yaml");
+    assert.deepEqual(await filesOf(3), ["a.yaml"]);
+    // It moves, and changes.
+    await folder.write("c.yaml", clusterYaml("b", "3s"));
+    await folder.remove("b.yaml");
+    assert.deepEqual(await filesOf(4), ["b.yaml", "c.yaml"]);
+    // A file is read, and says the same.
+    await folder.write("d.yaml", `# The same\n${clusterYaml("d")}`);
+    await folder.write("c.yaml", clusterYaml("b", "4s"));
+    assert.deepEqual(await filesOf(5), ["c.yaml"]);
+    // It moves, and is changed only then.
+    await folder.write("e.yaml", clusterYaml("b", "4s"));
+    await folder.remove("c.yaml");
+    await folder.write("e.yaml", clusterYaml("b", "5s"));
+    await filesOf(6);
+    await folder.remove("e.yaml");
+    assert.deepEqual(await filesOf(7), ["e.yaml"]);
+    await server.stop();
+  });
+
   it("gets no new revision from a start with the same files", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     await using state = await testFolder();

@@ -49,7 +49,7 @@ for (const { what, write } of [
         sink.applied[1]?.[0]?.upsert.map(({ name }) => name),
         ["c3"],
       );
-      assert.deepEqual(summaries.at(-1)?.readFiles, ["part-3/3.yaml"]);
+      assert.deepEqual(summaries.at(-1)?.changedFiles, ["part-3/3.yaml"]);
       await source.close();
       t.mock.restoreAll();
       syncBuiltinESMExports();

@@ -68,7 +68,6 @@ export class FolderPublication {
       files: this.#contents.size,
       read: round.read.size,
       parsed: round.parsed,
-      readFiles: [...round.read].sort().slice(0, 100),
       applied: outcome.applied,
       serving: this.#started,
       skipped: judgement.skipped,

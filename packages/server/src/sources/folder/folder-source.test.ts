@@ -156,7 +156,7 @@ test("only the changed one of 10,000 files is read", async (t) => {
   assert.deepEqual([summaries[0]?.files, summaries[0]?.read], [10_000, 10_000]);
   await folder.replace("37/42.yaml", clusters(["c-37-42"], 2));
   await sink.untilApplied(2);
-  assert.deepEqual([summaries[1]?.files, summaries[1]?.read, summaries[1]?.readFiles], [10_000, 1, ["37/42.yaml"]]);
+  assert.deepEqual([summaries[1]?.files, summaries[1]?.read, summaries[1]?.changedFiles], [10_000, 1, ["37/42.yaml"]]);
   assert.deepEqual(
     sink.applied[1]?.[0]?.upsert.map(({ name }) => name),
     ["c-37-42"],

@@ -24,8 +24,6 @@ export interface FolderSummary {
   readonly read: number;
   /** The read files with other bytes than before, which were parsed. */
   readonly parsed: number;
-  /** Paths of the files that were read, relative to the directory; the first hundred. */
-  readonly readFiles: readonly string[];
   /** Whether the reading was applied. False: the last good configuration stays, see `findings`. */
   readonly applied: boolean;
   /**

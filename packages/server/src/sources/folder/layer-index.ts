@@ -45,6 +45,8 @@ interface Place {
    */
   others: Map<string, PositionedResource[]> | undefined;
   applied: Resource | undefined;
+  /** The file that the applied resource is in, or was when it was applied. */
+  appliedFile: string | undefined;
   /** Whether its entries changed since they were applied. */
   isTouched: boolean;
 }
@@ -87,6 +89,7 @@ export class LayerIndex {
           file,
           others: undefined,
           applied: undefined,
+          appliedFile: undefined,
           isTouched: false,
         };
         ofType.byKey.set(resource.key, place);
@@ -163,6 +166,7 @@ export class LayerIndex {
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
     const upserted: Place[] = [];
     const removed: Place[] = [];
+    const files = new Set<string>();
     // All touched places, except entries of the files left out.
     const done: Place[] = leftOut.size === 0 ? this.#touched.slice() : [];
     for (const place of this.#touched) {
@@ -175,16 +179,22 @@ export class LayerIndex {
       if (entry !== undefined && entry.resource.version !== applied?.version) {
         upsert.push(entry.resource);
         upserted.push(place);
+        files.add(entries.find(({ resource }) => resource === entry.resource)?.file ?? place.file);
+        if (place.appliedFile !== undefined) files.add(place.appliedFile);
       }
       if (entry === undefined && applied !== undefined && !isDoubled && !this.#isKept(place)) {
         remove.push({ type: applied.type, name: applied.key });
         removed.push(place);
+        files.add(place.appliedFile ?? place.file);
       }
       if (leftOut.size > 0 && !entries.some(({ file }) => leftOut.has(file))) done.push(place);
     }
     const nothing = upsert.length === 0 && remove.length === 0 && kind === "patch";
-    const update: LayerUpdate =
-      kind === "replace" ? { layer: this.layer, kind, upsert } : { layer: this.layer, kind, upsert, remove };
+    const update: LayerUpdate = {
+      ...{ layer: this.layer, kind, upsert },
+      ...(kind === "replace" ? {} : { remove }),
+      ...(files.size === 0 ? {} : { files: [...files] }),
+    };
     return nothing && done.length === 0 ? undefined : { update, upserted, removed, done };
   }
 
@@ -192,15 +202,19 @@ export class LayerIndex {
   commit({ update, upserted, removed, done }: IndexedChange): void {
     for (const place of removed) {
       place.applied = undefined;
+      place.appliedFile = undefined;
       place.ofType.applied -= 1;
     }
     for (let index = 0; index < upserted.length; index += 1) {
       const place = upserted[index] as Place;
       if (place.applied === undefined) place.ofType.applied += 1;
       place.applied = update.upsert[index];
+      place.appliedFile = place.file;
     }
     for (const place of done) {
       place.isTouched = false;
+      // The same content may be in another file now.
+      if (place.entry !== undefined && !this.#doubled.has(place)) place.appliedFile = place.file;
       if (place.entry === undefined && place.applied === undefined) place.ofType.byKey.delete(place.key);
     }
     this.#touched = done.length === this.#touched.length ? [] : this.#touched.filter(({ isTouched }) => isTouched);

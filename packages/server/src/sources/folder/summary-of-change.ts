@@ -13,17 +13,15 @@ export function summaryOf(changes: readonly IndexedChange[]): ChangeSummary {
   const layers = new Set<string>();
   const counts = { upserted: 0, removed: 0 };
   for (const { update, upserted: added, removed: gone } of changes) {
-    const { layer, upsert, remove = [] } = update;
+    const { layer, upsert, remove = [], files: from = [] } = update;
     if (added.length + gone.length > 0) layers.add(layer);
     counts.upserted += added.length;
     counts.removed += gone.length;
     for (const { type, name } of first(upsert, upserted)) upserted.push(`${type.name} ${name}`);
     for (const { type, name } of first(remove, removed)) removed.push(`${type.name} ${name}`);
-    for (const places of [added, gone]) {
-      for (const { file } of places) {
-        if (files.size === mostListed) break;
-        files.add(file);
-      }
+    for (const file of from) {
+      if (files.size === mostListed) break;
+      files.add(file);
     }
   }
   return { ...counts, changed: { upserted, removed }, changedFiles: [...files], changedLayers: [...layers] };

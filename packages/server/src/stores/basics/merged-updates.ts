@@ -13,7 +13,7 @@ export function mergedUpdates(first: readonly LayerUpdate[], second: readonly La
 }
 
 /** Names of resources are the keys of folders' and programs' layers: see `LayerUpdate.remove`. */
-function after(before: LayerUpdate, { layer, upsert, remove = [] }: LayerUpdate): LayerUpdate {
+function after(before: LayerUpdate, { layer, upsert, remove = [], files = [] }: LayerUpdate): LayerUpdate {
   const held = new Map(before.upsert.map((one) => [idOf(one), one]));
   const gone = new Map((before.remove ?? []).map((one) => [idOf({ type: one.type, key: one.name }), one]));
   for (const one of remove) {
@@ -22,5 +22,9 @@ function after(before: LayerUpdate, { layer, upsert, remove = [] }: LayerUpdate)
     held.delete(id);
   }
   for (const one of upsert) held.set(idOf(one), one);
-  return { layer, kind: before.kind, upsert: [...held.values()], remove: [...gone.values()] };
+  const from = new Set([...(before.files ?? []), ...files]);
+  return {
+    ...{ layer, kind: before.kind, upsert: [...held.values()], remove: [...gone.values()] },
+    ...(from.size === 0 ? {} : { files: [...from] }),
+  };
 }

@@ -120,7 +120,7 @@ export class RevisionWriter {
     while (this.#pending.length > 0) {
       const updates = this.#pending;
       try {
-        const info = describe();
+        const info = describe(updates);
         if (info === undefined) break;
         this.#pending = [];
         await this.#commit(updates, info);
