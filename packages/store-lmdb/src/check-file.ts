@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { XdskitError } from "@xdskit/api";
@@ -52,19 +52,32 @@ try {
 /** The time that reading all of a file may take, in milliseconds: far more than a disk needs. */
 const readAllMs = 60_000;
 
+const readerArgs = (file: string, tables: readonly string[]): readonly string[] => [
+  ...["--input-type=module", "-e", readAll, "--", import.meta.resolve("lmdb"), file, ...tables],
+];
+
 /**
  * Opens a file in a separate process, which tells the processes that have it open which transaction is the newest.
- * Rejects with XDSKIT_STORE and what that process said if it cannot.
+ * Throws XDSKIT_STORE with what that process said if it cannot.
  */
-export async function openElsewhere(file: string): Promise<void> {
-  const { code, signal, text } = await runReader(file, []);
-  if (code !== 0) throw XdskitError.of("XDSKIT_STORE", `it cannot be opened: ${signal ?? text}`, { file });
+export function openElsewhere(file: string): void {
+  const { status, signal, stderr, error } = spawnSync(process.execPath, readerArgs(file, []), { timeout: readAllMs });
+  if (status === 0) return;
+  const reason = error?.message ?? signal ?? stderr.toString().trim().slice(0, 500);
+  throw XdskitError.of("XDSKIT_STORE", `it cannot be opened: ${reason}`, { file });
 }
 
 /** Whether all of a file can be read. Rejects if that cannot be told, such as for a reader that took too long. */
 export async function isReadable(file: string): Promise<boolean> {
-  const { code, signal, text } = await runReader(file, tableNames);
+  const reader = spawn(process.execPath, readerArgs(file, tableNames), {
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: readAllMs,
+  });
+  const said: Buffer[] = [];
+  reader.stderr.on("data", (part: Buffer) => said.push(part));
+  const [code, signal] = (await once(reader, "close")) as [number | null, NodeJS.Signals | null];
   if (code === 0) return true;
+  const text = Buffer.concat(said).toString().trim();
   // A process aborts also if it has no more memory. LMDB names its file when it finds that something cannot be.
   const isAborted = signal === "SIGABRT" && /\bmdb\.c\b/.test(text);
   if (code === 1 || signal === "SIGBUS" || signal === "SIGSEGV" || isAborted) return false;
@@ -72,20 +85,4 @@ export async function isReadable(file: string): Promise<boolean> {
   throw XdskitError.of("XDSKIT_STORE", `nobody knows whether it is damaged, since it could not be read: ${reason}`, {
     file,
   });
-}
-
-/** How the process that reads these tables of a file ended, and what it said. */
-interface ReaderEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly text: string;
-}
-
-async function runReader(file: string, tables: readonly string[]): Promise<ReaderEnd> {
-  const args = ["--input-type=module", "-e", readAll, "--", import.meta.resolve("lmdb"), file, ...tables];
-  const reader = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], timeout: readAllMs });
-  const said: Buffer[] = [];
-  reader.stderr.on("data", (part: Buffer) => said.push(part));
-  const [code, signal] = (await once(reader, "close")) as [number | null, NodeJS.Signals | null];
-  return { code, signal, text: Buffer.concat(said).toString().trim() };
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { describe, it, type TestContext, test } from "node:test";
+import { setTimeout as nextTurn } from "node:timers/promises";
 import { open } from "lmdb";
 import { LmdbTables } from "./lmdb-tables.js";
 
@@ -27,23 +28,53 @@ function tellOlder(t: TestContext, file: string): void {
   writeSync(handle, number, 0, 8, 8);
 }
 
-test("a write is not lost because another process opens the file at that moment", async (t) => {
-  const file = newFile(t);
-  const tables = await LmdbTables.open(file);
-  const put = (key: string) => tables.write((writer) => writer.put("meta", key, key));
-  const held = () => tables.read((reader) => [...reader.range("meta", "")].map(([key]) => key));
-  await put("a");
-  await put("b");
-  tellOlder(t, file);
-  await put("c");
-  assert.deepEqual(held(), ["a", "b", "c"]);
-  tellOlder(t, file);
-  await Promise.all([put("d"), put("e")]);
-  assert.deepEqual(held(), ["a", "b", "c", "d", "e"]);
-  tellOlder(t, file);
-  await (await LmdbTables.open(file)).close();
-  assert.deepEqual(held(), ["a", "b", "c", "d", "e"]);
-  await tables.close();
+describe("tables while other processes open the file, and tell all that an older transaction is the newest", () => {
+  async function opened(t: TestContext) {
+    const file = newFile(t);
+    const tables = await LmdbTables.open(file);
+    return {
+      ...{ tables, file },
+      put: (key: string) => tables.write((writer) => writer.put("heads", key, key)),
+      held: () => tables.read((reader) => [...reader.range("heads", "")].map(([key]) => key)),
+      tellOlder: () => tellOlder(t, file),
+    };
+  }
+
+  it("lose no write", async (t) => {
+    const { tables, put, held, tellOlder } = await opened(t);
+    await put("a");
+    await put("b");
+    tellOlder();
+    await put("c");
+    assert.deepEqual(held(), ["a", "b", "c"]);
+    tellOlder();
+    await Promise.all([put("d"), put("e")]);
+    assert.deepEqual(held(), ["a", "b", "c", "d", "e"]);
+    await tables.close();
+  });
+
+  it("read nothing older than before", async (t) => {
+    const { tables, put, held, tellOlder } = await opened(t);
+    await put("a");
+    await put("b");
+    assert.deepEqual(held(), ["a", "b"]);
+    // A read ends with the turn.
+    await nextTurn();
+    tellOlder();
+    assert.deepEqual(held(), ["a", "b"]);
+    await tables.close();
+  });
+
+  it("are opened as the newest transaction left them", async (t) => {
+    const { tables, put, held, file, tellOlder } = await opened(t);
+    await put("a");
+    await put("b");
+    tellOlder();
+    const again = await LmdbTables.open(file);
+    assert.deepEqual(held(), ["a", "b"]);
+    await again.close();
+    await tables.close();
+  });
 });
 
 test("a new file costs one commit, however many tables it has", async (t) => {

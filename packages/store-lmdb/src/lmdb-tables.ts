@@ -5,7 +5,7 @@ import { type Database, open, type RootDatabase } from "lmdb";
 import { damageCodes } from "./check-file.js";
 import { DurableWrites, systemError, unwritten } from "./durable-writes.js";
 import { readMetaPage, withFile } from "./meta-pages.js";
-import { NewestTransaction } from "./newest-transaction.js";
+import { mostTries, NewestTransaction } from "./newest-transaction.js";
 
 /**
  * The addresses that LMDB sets aside for the file, in bytes: no memory, and more than any state needs. If another
@@ -13,6 +13,9 @@ import { NewestTransaction } from "./newest-transaction.js";
  * writes may be working out where to write by the map.
  */
 const mapBytes = 16 * 1024 ** 3;
+
+/** Where each transaction that changes something puts its number. */
+const transactionKey = ["meta", "transaction"] as const;
 
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";
@@ -38,15 +41,21 @@ interface Opened {
 /** The tables of a store in one LMDB environment. Several processes may have it open. */
 export class LmdbTables implements Tables {
   readonly #file: string;
+  readonly #root: RootDatabase;
   readonly #writes: DurableWrites;
   readonly #databases: Databases;
   readonly #newest: NewestTransaction;
   readonly #onDamage: () => void;
   readonly #closed: () => Promise<void>;
   readonly isReadOnly: boolean;
+  /** Whether the work under way has changed something. */
+  #isChanged = false;
+  /** The newest transaction of this store that was read, or written here. */
+  #seen = 0;
 
   private constructor({ file, root, databases, newest }: Opened, options: LmdbTablesOptions) {
     this.#file = file;
+    this.#root = root;
     this.#databases = databases;
     this.#newest = newest;
     this.#writes = new DurableWrites(root, file, newest);
@@ -62,10 +71,22 @@ export class LmdbTables implements Tables {
 
   read<T>(work: (reader: Reader) => T): T {
     try {
+      this.#mustNotGoBack();
       return work(this.#tables);
     } catch (error) {
       throw this.#asStoreError(error);
     }
+  }
+
+  /** What is read now is never older than what was read before. */
+  #mustNotGoBack(): void {
+    this.#newest.waitUntil(() => {
+      const number = this.#tables.get<number>(...transactionKey) ?? 0;
+      const isNew = number >= this.#seen;
+      if (isNew) this.#seen = number;
+      else this.#root.resetReadTxn();
+      return isNew;
+    });
   }
 
   /** An error that damage causes has the next start check all of the file. Those of the system have its numbers. */
@@ -90,7 +111,9 @@ export class LmdbTables implements Tables {
     await this.#writes.run(() => {
       failed = undefined;
       try {
+        this.#isChanged = false;
         result = work(this.#tables);
+        if (this.#isChanged) this.#tables.put(...transactionKey, this.#root.getWriteTxnId());
         return "keep";
       } catch (error) {
         failed = { error };
@@ -119,28 +142,47 @@ export class LmdbTables implements Tables {
       const found = this.#database(table).getRange(order === "ascending" ? between : back);
       return found.map(({ key, value }) => [key, value as T] as const);
     },
-    put: (table, key, value) => void this.#database(table).putSync(key, value),
-    remove: (table, key) => void this.#database(table).removeSync(key),
+    put: (table, key, value) => {
+      this.#isChanged = true;
+      this.#database(table).putSync(key, value);
+    },
+    remove: (table, key) => {
+      this.#isChanged = true;
+      this.#database(table).removeSync(key);
+    },
   };
 }
 
 async function opened(file: string, readOnly: boolean): Promise<Opened> {
-  const before = existsSync(file) ? withFile(file, readMetaPage) : undefined;
-  const root: RootDatabase = open({
-    ...{ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly },
-    mapSize: mapBytes,
-    // Otherwise LMDB's package flushes after the commit, under a lock of its own. If a process is killed under it,
-    // the next one takes it for the lock of writers, and may set the newest transaction back while others write.
-    overlappingSync: false,
-  });
-  const newest = new NewestTransaction(file);
+  const { root, newest } = await openedRoot(file, readOnly);
   try {
-    if (newest.number() !== (before?.transaction ?? 0)) await newest.tell();
     return { file, root, databases: await openedTables(root, newest, readOnly), newest };
   } catch (error) {
     newest.close();
     await root.close();
     throw error;
+  }
+}
+
+async function openedRoot(file: string, readOnly: boolean): Promise<Pick<Opened, "root" | "newest">> {
+  for (let tries = 1; ; tries += 1) {
+    const before = existsSync(file) ? withFile(file, readMetaPage) : undefined;
+    const root = open({
+      ...{ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly },
+      mapSize: mapBytes,
+      // Otherwise LMDB's package flushes after the commit, under a lock of its own. If a process is killed under it,
+      // the next one takes it for the lock of writers, and may set the newest transaction back while others write.
+      overlappingSync: false,
+    });
+    try {
+      const newest = new NewestTransaction(file);
+      if (newest.number() === (before?.transaction ?? 0) || tries === mostTries) return { root, newest };
+      newest.close();
+    } catch (error) {
+      await root.close();
+      throw error;
+    }
+    await root.close();
   }
 }
 

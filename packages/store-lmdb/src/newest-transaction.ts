@@ -4,16 +4,20 @@ import { openElsewhere } from "./check-file.js";
 import { readMetaPage } from "./meta-pages.js";
 
 /** How often something is tried while other processes open the file, or commit, at that moment. */
-const mostTries = 50;
+export const mostTries = 50;
+/** The tries, a millisecond after one another, before a process is started that puts it right. */
+const patientTries = 20;
 
 /**
- * Holds against LMDB that no transaction is written over.
+ * Holds against LMDB that no transaction is written over, and that no read goes back to an older one.
  *
- * A writer begins from the transaction whose number stands in memory that all processes share. A process that opens
- * the file reads the file's head, and then writes the number that it read there into that memory (`mdb_env_open2`),
- * without the lock of writers. If others commit in between, the next writer begins from an older state: it would write
- * over transactions that were acknowledged, and use pages that are in use, which can end the process. So a writer looks
- * at the file's head itself before it changes anything: nobody else commits while it has the lock.
+ * Writers and readers begin from the transaction whose number stands in memory that all processes share. A process that
+ * opens the file reads the file's head, and then writes the number that it read there into that memory
+ * (`mdb_env_open2`), without the lock of writers. If others commit in between, all begin from an older state. A writer
+ * would write over transactions that were acknowledged, and use pages that are in use, which can end the process.
+ *
+ * So a process that opens the file does so again if the head changed meanwhile. A writer looks at the head itself
+ * before it changes anything: nobody else commits while it has the lock.
  */
 export class NewestTransaction {
   readonly #file: string;
@@ -25,7 +29,7 @@ export class NewestTransaction {
     this.#handle = openSync(file, "r");
   }
 
-  /** 0: there was none. */
+  /** By the file's head. 0: there was none. */
   number(): number {
     return readMetaPage(this.#handle)?.transaction ?? 0;
   }
@@ -43,21 +47,23 @@ export class NewestTransaction {
     for (let tries = 1; tries <= mostTries; tries += 1) {
       const result = await transaction();
       if (result !== undefined) return result;
-      await this.tell();
+      this.putRight(tries);
     }
     throw XdskitError.of("XDSKIT_STORE", "other processes open it again and again", { file: this.#file });
   }
 
+  /** Waits until `isRight`, as `onNewest` does. Throws XDSKIT_STORE if no process can open the file. */
+  waitUntil(isRight: () => boolean): void {
+    for (let tries = 1; tries <= mostTries && !isRight(); tries += 1) this.putRight(tries);
+  }
+
   /**
-   * Tells all processes that have the file open which transaction is the newest. A process that opens it does so, and
-   * this one has it open already. Rejects with XDSKIT_STORE if no process can open it.
+   * Has all processes that have the file open told which transaction is the newest. The one that told them another one
+   * does so, mostly within a millisecond, unless it is gone. Then another one must open the file: this one has it open.
    */
-  async tell(): Promise<void> {
-    for (let tries = 1; tries <= mostTries; tries += 1) {
-      const before = this.number();
-      await openElsewhere(this.#file);
-      if (this.number() === before) return;
-    }
+  putRight(tries: number): void {
+    if (tries > patientTries) openElsewhere(this.#file);
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
   }
 
   close(): void {
