@@ -22,7 +22,7 @@ import { fileURLToPath } from "node:url";
 import type { Store } from "@xdskit/server";
 import { open } from "lmdb";
 import { LmdbTables } from "./lmdb-tables.js";
-import { openLmdbStore } from "./open-lmdb-store.js";
+import { openLmdbStore, readLmdbStore } from "./open-lmdb-store.js";
 
 /** The length of random tests, in multiples of the suite's; `npm run test:long` plays fifty times as long. */
 const effort = Number(process.env.EFFORT ?? 1);
@@ -220,6 +220,29 @@ describe("a store that two processes have open", () => {
     );
     const authors = new Set((await store.history("a", { limit: 10_000 })).map(({ author }) => author));
     assert.equal(authors.size, 2);
+    await store.close();
+  });
+
+  it("a store that others open again and again while it is written loses nothing", {
+    timeout: 60_000 + 30_000 * effort,
+  }, async (t) => {
+    const directory = folder(t);
+    const writer = new Writer(t, directory, "a");
+    await writer.first();
+    const numbers: number[] = [];
+    for (let opened = 0; opened < 100 * effort; opened += 1) {
+      const store = await readLmdbStore(directory);
+      numbers.push((await store.head("a"))?.number ?? 0);
+      await store.close();
+    }
+    await writer.kill(0);
+    assert.deepEqual(writer.errors, []);
+    assert.deepEqual(
+      numbers,
+      numbers.toSorted((a, b) => a - b),
+    );
+    const { store } = await openLmdbStore(directory);
+    await assertWhole(store, "a", writer.acknowledged);
     await store.close();
   });
 });
