@@ -6,7 +6,8 @@ import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-
 
 const { file } = workerData as WriteStart;
 const port = parentPort as NonNullable<typeof parentPort>;
-const tables = await LmdbTables.open(file);
+/** Undefined: it cannot be opened. */
+const opened = LmdbTables.open(file).catch(() => undefined);
 const parts = new Map<number, CommitPart[]>();
 
 port.on("message", (request: WriteRequest) => {
@@ -19,6 +20,8 @@ port.on("message", (request: WriteRequest) => {
 });
 
 async function write(request: Exclude<WriteRequest, { readonly kind: "part" }>): Promise<WriteAnswer> {
+  const tables = await opened;
+  if (tables === undefined) return { result: undefined };
   try {
     if (request.kind === "retain")
       return { result: await tables.write((writer) => forgetOld(writer, request.retention)) };
