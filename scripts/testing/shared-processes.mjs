@@ -21,6 +21,7 @@ const skippedWithout = [
   ["chromium", /^e2e\/dist\/dashboard/],
   ["etcd", /^e2e\/dist\/(?:etcd-|serve-etcd|replicas-(?:cut-off|faults|soak|upgrade))/],
   ["go-control-plane-server", /^e2e\/dist\/\S*go-control-plane/],
+  ["node-22", /^e2e\/dist\/node-versions/],
   ["h2spec", /^e2e\/dist\/h2spec/],
   ["promtool", /^e2e\/dist\/alert-rules/],
 ];

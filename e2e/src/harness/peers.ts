@@ -11,6 +11,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 export type PeerName =
   | "envoy"
   | `envoy-1.${36 | 37 | 38 | 39}`
+  | `node-${22 | 24 | 26}`
   | "python-grpc"
   | "go-grpc-client"
   | "go-grpc-server"
