@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 const most = 16;
 const mostStarting = 4;
 const mostSkipped = 100;
-/** What concerns the whole process: other programs, signals, threads, memory, the environment, clocks, hooks of no suite. */
+/** What concerns the whole process: programs, signals, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =
   /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:exit|on|once|chdir)|process\.kill\(process\.pid|process\.env\.\w+ = |delete process\.env|mock\.timers|mock\.method\((?:globalThis|Math|process)|\.prototype,|^before\(/m;
 const starting = /\b(?:xdskit|xdskitEnds|xdskitWithInput|served|servedApart|servesHere)\(/;
