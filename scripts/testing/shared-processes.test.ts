@@ -104,8 +104,8 @@ describe("processFiles", () => {
     const [both = "", second = ""] = run;
     assert.deepEqual(bundles, [["packages-a", [one, two, two]]]);
     assert.deepEqual(names, [
-      [join(root, "out", one), { first: one, others: 1 }],
-      [join(root, "out", two), { first: two, others: 0 }],
+      [join(root, "out", one), [one, two]],
+      [join(root, "out", two), [two]],
     ]);
     const helper = new URL(`file://${root}/packages/a/dist/helper.js`).href;
     rmSync(join(root, "packages"), { recursive: true });
