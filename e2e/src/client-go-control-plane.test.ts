@@ -180,7 +180,7 @@ async function lives(
     return;
 
   if (
-    !(await scene.step("leaves in good order, and asked only as often as needed", async () => {
+    !(await scene.step("leaves cleanly, and asked only as often as needed", async () => {
       await client.close();
       await eventually("no stream is left", () => openStreams(server) === 0);
       const count = (kind: string) => server.events().filter(({ event }) => event === kind).length;

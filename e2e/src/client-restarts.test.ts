@@ -155,7 +155,7 @@ test("clients of all four variants survive a server that is killed again and aga
     await converged();
     await streamsAreSingle(server);
   });
-  await scene.step("all leave in good order", async () => {
+  await scene.step("all leave cleanly", async () => {
     await Promise.all(followers.map(({ client }) => client.close()));
     await eventually("no stream is left", async () => (await metric(server.admin, "xdskit_streams_open")) === 0);
   });

@@ -67,7 +67,7 @@ function responseOf({ entries = [], removed = [], nonce = "n" }: Round): Uint8Ar
   return toBinary(DeltaDiscoveryResponseSchema, create(DeltaDiscoveryResponseSchema, fields));
 }
 
-/** Held resources may take so much, as the client counts it. */
+/** Held resources may take this much, as the client counts it. */
 const heldBytes = 8 * 1024 * 1024;
 /** Buffers are released a moment after their holders. */
 const megabytes = async () => {

@@ -44,7 +44,7 @@ async function countOf(counted: object, most: number): Promise<number> {
 
 /** `EFFORT=10` lets ten times as many clients come. */
 const effort = Number(process.env.EFFORT ?? 1);
-/** The first inputs, at least so many, fill the bounded memories, and make the compiler work. */
+/** The first inputs, at least this many, fill the bounded memories, and make the compiler work. */
 const warmUp = 100;
 /**
  * The memory that a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which

@@ -1,7 +1,7 @@
 // Puts test files of a package together into processes: a process takes longer to start than most of its tests.
 import { readFileSync } from "node:fs";
 
-/** So many files share a process, and so many of those whose tests start the command: these wait for it. */
+/** This many files share a process, and this many of those whose tests start the command: these wait for it. */
 const most = 16;
 const mostStarting = 4;
 const mostSkipped = 100;

@@ -1,8 +1,8 @@
-/** What is shown is asked for again after so long, in milliseconds, */
+/** What is shown is asked for again after this long, in milliseconds, */
 const renewMs = 2_000;
 /** so soon after an event, since several come at once, */
 const afterEventMs = 250;
-/** and never sooner than so long after the last question: an incident has many events each second. */
+/** and never sooner than this long after the last question: an incident has many events each second. */
 const leastMs = 1_000;
 
 /**

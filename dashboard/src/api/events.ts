@@ -6,7 +6,7 @@ const kinds: readonly LiveEvent[] = ["revision", "node", "rollout", "problem", "
 /** Whether events come: they are the sign that the server is there. */
 export type Connection = "connecting" | "open" | "lost";
 
-/** A browser ends a stream for good after an answer such as 503: it is opened anew after so long, in milliseconds. */
+/** A browser ends a stream for good after an answer such as 503: it is opened anew after this long, in milliseconds. */
 const reopenMs = 3_000;
 
 const listeners = new Set<(kind: LiveEvent) => void>();

@@ -1,8 +1,8 @@
 import { Component, type ComponentChild, type FunctionComponent, h } from "preact";
 
 /**
- * A part that is drawn again only when it gets other values: what stands above it is drawn with every answer of the
- * API. Its values are such as JSON has.
+ * A part that is redrawn only when its values change: what stands above it is drawn with every answer of the API.
+ * Values must be JSON.
  */
 export function steady<P extends object>(part: FunctionComponent<P>) {
   return class Steady extends Component<P> {

@@ -2,7 +2,7 @@ import type { Case } from "../../../packages/api/src/testing/corpus/index.js";
 import { createRepeatable } from "../../../packages/api/src/testing/repeatable.js";
 import type { Explanation } from "./explanations.js";
 
-/** One in so many of the resources that are not asked about anyway. */
+/** One in this many of the resources that are not asked about anyway. */
 const oneIn = 5;
 
 /**

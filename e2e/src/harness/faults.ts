@@ -13,7 +13,7 @@ export interface Fault {
   play(begin: () => Promise<unknown>): Promise<void>;
 }
 
-/** All servers, and then all members, are killed, stopped, cut off. Each fault lasts for so many milliseconds. */
+/** All servers, and then all members, are killed, stopped, cut off. Each fault lasts for this many milliseconds. */
 export function faultsOf({ servers, etcd }: Pick<Mesh, "servers" | "etcd">, lastsMs: number): readonly Fault[] {
   const ofServers = servers.flatMap((server) => [
     ...serverFaults(server, lastsMs),

@@ -32,7 +32,7 @@ export async function eventually<T>(
   }
 }
 
-/** Rejects when `promise` is not settled within so many milliseconds. */
+/** Rejects when `promise` is not settled within this many milliseconds. */
 export async function within<T>(what: string, withinMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -161,7 +161,7 @@ describe("a change", () => {
     assert.deepEqual([late.status, late.body.revision.id], [412, second.body.revision.id]);
   });
 
-  it("is made with If-Match: * also if another writer is faster", async () => {
+  it("is made with If-Match: * even if another writer is faster", async () => {
     await using api = await runningApi();
     const wanted = { "if-match": "*" };
     assert.equal((await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] }, wanted)).status, 412);
@@ -265,7 +265,7 @@ describe("a change", () => {
     assert.deepEqual([back.body.changed.length, back.body.counts.removed], [1, 1_001]);
   });
 
-  it("reports its changes as of its turn, also if it is large and others come first", async () => {
+  it("reports its changes as of its turn, even if it is large and others come first", async () => {
     await using api = await runningApi();
     const post = (more: object) => api.ask("POST", "layers/api/changes?limit=1", more);
     const upsert = many(3_000);
@@ -444,7 +444,7 @@ describe("one resource", () => {
     assert.deepEqual([other.status, other.body.code], [422, "XDSKIT_NAME_DIFFERS"]);
   });
 
-  it("is put, shown and removed under conditions also if it is a variant", async () => {
+  it("is put, shown and removed under conditions even if it is a variant", async () => {
     await using api = await runningApi();
     const path = "layers/api/resources/cluster/web";
     const put = async (env: string, headers: Record<string, string>) =>

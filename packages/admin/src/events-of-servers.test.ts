@@ -25,7 +25,7 @@ async function connect(api: Api, id: string): Promise<void> {
   stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl })));
 }
 
-/** Waits until so many events of a kind came. */
+/** Waits until this many events of a kind came. */
 async function count(reader: EventReader, event: string, wanted: number): Promise<void> {
   const found = () => reader.events.filter((one) => one.event === event).length;
   for (let tries = 0; found() < wanted; tries += 1) {

@@ -52,7 +52,7 @@ async function scene() {
 const renewed = () => new Promise((resolve) => setTimeout(resolve, 600));
 
 describe("the fleet", () => {
-  it("lists nodes in full page by page, also if nobody says how many", async () => {
+  it("lists nodes in full page by page, even if nobody says how many", async () => {
     const { api, get, client } = await scene();
     await using _ = api;
     const names = Array.from({ length: 1_005 }, (_, index) => `n-${String(index).padStart(4, "0")}`);

@@ -9,7 +9,7 @@ import { cluster, runningApi } from "./testing/running-api.js";
 const resource = (name: string, seconds = 1) =>
   createResource(create(ClusterSchema, { name, connectTimeout: { seconds: BigInt(seconds) } }));
 
-/** The revisions of a layer, the newest first, once there are so many. */
+/** The revisions of a layer, the newest first, once there are this many. */
 async function history(api: Awaited<ReturnType<typeof runningApi>>, layer: string, count: number) {
   for (let tries = 0; tries < 200; tries += 1) {
     const { revisions } = (await api.ask("GET", `revisions?layer=${layer}`)).body;

@@ -12,7 +12,7 @@ interface ClosedParts extends ReturnType<typeof createOtherServices> {
   readonly discovery: Pick<ReturnType<typeof createDiscovery>, "polls">;
   readonly admission: Pick<ReturnType<typeof createAdmission>, "refuseFurther">;
   readonly listeners: Pick<ReturnType<typeof createListeners>, "close">;
-  /** Those that are to be closed when the server closes. */
+  /** Everything that must close with the server. */
   readonly sources: Iterable<Source>;
 }
 

@@ -8,7 +8,7 @@ import type { Keys } from "./keys.js";
 
 type Put = Extract<Operation, { kind: "put" }>;
 
-/** A writer that says nothing for so many seconds is taken for dead: what it wrote is collected. */
+/** A writer that says nothing for this many seconds is taken for dead: what it wrote is collected. */
 const leaseSeconds = 60;
 const renewMs = 20_000;
 /** What a mark holds. */

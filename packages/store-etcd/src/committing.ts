@@ -11,7 +11,7 @@ import { mostTries, onceMade } from "./once-made.js";
 
 /** etcd takes 128 operations in one transaction; a layer needs two. */
 const mostLayers = 60;
-/** A checkpoint follows so many changes, or as many as the layer has resources: it costs no more than they did. */
+/** A checkpoint follows this many changes, or as many as the layer has resources: it costs no more than they did. */
 const mostSinceCheckpoint = 1_000;
 
 /** What a commit makes of one layer. */

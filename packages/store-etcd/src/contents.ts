@@ -6,9 +6,9 @@ import type { KeyValue, Operation } from "./client/messages.js";
 import { eachAtOnce, inParts, mostInRequest } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
 
-/** A page is to have so many bytes: one that is much larger takes long, and both ends hold it whole. */
+/** The target size of a page, in bytes. A much larger one takes long, and both ends hold it whole. */
 const pageBytes = 4 * 1024 * 1024;
-/** The first page has so many keys, each of which may be as large as a request may be. */
+/** The first page has this many keys, each of which may be as large as a request may be. */
 const firstPageKeys = 50;
 const mostPageKeys = 5_000;
 

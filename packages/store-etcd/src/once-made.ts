@@ -2,7 +2,7 @@ import { XdskitError } from "@xdskit/api";
 import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
 import type { Transaction } from "./client/messages.js";
 
-/** So often something is tried while nobody knows what became of it, or others are faster. */
+/** How often an operation is tried while its outcome is unknown, or others are faster. */
 export const mostTries = 5;
 
 /**

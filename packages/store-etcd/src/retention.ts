@@ -11,7 +11,7 @@ import { mostTries } from "./once-made.js";
 const text = new TextDecoder();
 /** The most keys to list with one request. */
 const pageKeys = 10_000;
-/** So many writers that lost a race leave enough to collect: that costs all revisions. */
+/** This many writers that lost a race leave enough to collect: that costs all revisions. */
 const mostLost = 20;
 
 /**

@@ -23,8 +23,8 @@ interface WatchedKeys {
 const text = new TextDecoder();
 
 /**
- * A member that does not say the names in so many milliseconds is left for another one. Values may be large: the member
- * that said their names has the usual time of a call for them.
+ * A member that does not say the names in this many milliseconds is left for another one. Values may be large: the
+ * member that said their names has the usual time of a call for them.
  */
 const lookMs = 1_000;
 

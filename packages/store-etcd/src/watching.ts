@@ -22,7 +22,7 @@ export interface EntriesListener {
 
 /** It is looked without a call as often, in milliseconds: a member that is stopped, or cut off, says nothing. */
 const pollMs = 2_000;
-/** A watch that ended is opened again after so many milliseconds, and up to as many more. */
+/** A watch that ended is opened again after this many milliseconds, and up to as many more. */
 const reopenMs = 200;
 
 /**

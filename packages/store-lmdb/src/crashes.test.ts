@@ -40,7 +40,7 @@ function overwrite(path: string, from: number, bytes: number): void {
   closeSync(handle);
 }
 
-/** A commit of so many resources is written by the write thread, its contents before it. */
+/** A commit of this many resources is written by the write thread, its contents before it. */
 const large = 1_500;
 
 /** A process that writes, and the revisions that the store acknowledged to it. */

@@ -68,7 +68,7 @@ export function Graph({
   );
 }
 
-/** Each has a sign besides its colour. */
+/** Each has a symbol besides its colour. */
 const healthSigns = { well: "●", some: "◐", none: "✕" } as const;
 const healthText = { well: "all healthy", some: "some are not healthy", none: "none is healthy" } as const;
 

@@ -38,7 +38,7 @@ export function layoutOf({ nodes, edges }: Graph, room: number): Layout {
   const lines = linesOf(edges);
   const largest = members.reduce((most, one, index) => (one.length > (members[most]?.length ?? 0) ? index : most), 0);
   const rows = new Map<number, number>();
-  // Whoever stands beside each other must be known before the largest column can be filled.
+  // Neighbours must be known before the largest column can be filled.
   for (const own of members) place(own, (index) => lines.usedBy(index), rows, false);
   fill(members[largest] ?? [], rows);
   for (let column = largest - 1; column >= 0; column -= 1)

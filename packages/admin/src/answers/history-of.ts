@@ -7,7 +7,7 @@ export interface FoundRevision {
   readonly store: Store;
 }
 
-/** To find a place in a history, so many revisions are read at a time. */
+/** How many revisions are read at a time to find a place in a history. */
 const usualInPage = 100;
 
 /** A revision in the history of several layers. */

@@ -2,7 +2,7 @@ import { ApiProblem } from "../contract/problem.js";
 
 /** How much of a list an answer has. */
 export interface Page {
-  /** At most so many items. */
+  /** At most this many items. */
   readonly limit: number;
   /** `next` of the page before; undefined: from the beginning. */
   readonly after?: string | undefined;

@@ -22,7 +22,7 @@ export interface ChangesPage extends Page {
   readonly fields?: FieldNames;
 }
 
-/** A change of so many resources is looked at in several turns. */
+/** A change of this many resources or more is looked at in several turns. */
 const many = 1_000;
 
 /** The effect of a change, computed in this turn. Throws what a plan of it throws. */

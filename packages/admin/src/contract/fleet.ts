@@ -89,7 +89,7 @@ export interface Fleet {
   rows(query: NodeRowsQuery): Promise<NodeRows>;
   /** Counts the nodes that fit. */
   summary(filter: NodeFilter): Promise<FleetSummary>;
-  /** Nodes × types, in at most so many columns, each of nodes beside each other. */
+  /** Nodes × types, in at most this many columns of neighbouring nodes. */
   map(filter: NodeFilter, columns: number): Promise<FleetMap>;
   /** Nodes with their streams and types, by id; `next` is the `after` of the following page. */
   nodes(query: NodeListQuery): Promise<{

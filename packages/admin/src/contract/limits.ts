@@ -1,6 +1,6 @@
 import { mostBody } from "@xdskit/api";
 
-/** Bytes of a body in YAML, which takes much longer to read: about a second for so much. */
+/** Bytes of a body in YAML, which takes much longer to read: about a second for this much. */
 export const mostYamlBytes = 4 * 1024 * 1024;
 /** Bytes of all bodies whose requests are not answered yet: four of the largest. */
 export const mostHeldBytes = 4 * mostBody;

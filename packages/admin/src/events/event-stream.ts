@@ -7,7 +7,7 @@ const mostReaders = 100;
 const mostWaiting = 4 * 1024 * 1024;
 /** The bytes of missed events that a reader is sent when it comes back. The rest is for what comes meanwhile. */
 const mostMissed = mostWaiting / 2;
-/** A comment after so much silence keeps the connection open. */
+/** A comment after this much silence keeps the connection open. */
 const heartbeatMs = 15_000;
 
 interface Reader {

@@ -20,9 +20,9 @@ export interface EventsAnswer {
 const holdMs = 10_000;
 /** Events that follow each other within this time, in milliseconds, go together. */
 const gatherMs = 50;
-/** A peer that does not answer is asked again after so many milliseconds. */
+/** A peer that does not answer is asked again after this many milliseconds. */
 const retryMs = 2_000;
-/** New peers are looked for so often, in milliseconds. */
+/** New peers are looked for this often, in milliseconds. */
 const lookMs = 1_000;
 
 /** Waits for events after one, and answers with all of them. */

@@ -28,7 +28,7 @@ export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string
   };
 }
 
-/** Nodes × types in at most so many columns. A column holds nodes of one group that are beside each other by id. */
+/** Nodes × types in at most this many columns. A column holds nodes of one group that are beside each other by id. */
 export function mapOf({ at, rows }: RowsAsOf, columns: number, order: readonly string[]): FleetMap {
   const types = inOrder(new Set(rows.flatMap((row) => row.types.map(({ type }) => type))), order);
   const sorted = rows.toSorted((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
@@ -75,7 +75,7 @@ function inOrder(names: Iterable<string>, order: readonly string[]): string[] {
 class Tally {
   readonly #counts = new Map<string, Counts>();
 
-  /** Clients choose their versions freely: only so many names are told apart. */
+  /** Clients choose their versions freely: only this many names are told apart. */
   add(name: string, state: NodeStateName): void {
     const key = this.#counts.has(name) || this.#counts.size < mostInList ? name : "(other)";
     const counts = this.#counts.get(key) ?? noNodes();

@@ -3,7 +3,7 @@ import type { XdsServer } from "@xdskit/server";
 import type { NodeRow } from "../contract/fleet.js";
 import { rowOf } from "./row.js";
 
-/** Rows are renewed after so many milliseconds, */
+/** Rows are renewed after this many milliseconds, */
 const freshMs = 500;
 /** and after this many times the work of the last look, so that readers take about a tenth of the server's time. */
 const restFactor = 10;

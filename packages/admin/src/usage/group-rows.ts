@@ -8,7 +8,7 @@ import { resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { usageOf } from "./usage.js";
 
-/** Others get a turn after so many resources. */
+/** Others get a turn after this many resources. */
 const inTurn = 200;
 
 /** The parts from which rows are made. */

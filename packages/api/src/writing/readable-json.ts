@@ -19,7 +19,7 @@ export interface ReadableJsonOptions {
   readonly leftOut?: (() => void) | undefined;
   /**
    * Called with the parts that are only in base64, since the registry does not know them or JSON cannot express them;
-   * also if they are hidden.
+   * even if they are hidden.
    */
   readonly kept?: ((kept: readonly KeptAsBytes[]) => void) | undefined;
 }

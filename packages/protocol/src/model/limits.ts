@@ -22,13 +22,13 @@ export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
 export const mostAlternatives = 8;
 /**
  * Ways to reject, acknowledge or follow one response, and sets of listeners that one change replaced, that are
- * remembered. Only clients that blame ever other resources, answer in ever new orders, or ask for ever other listeners
- * by name, make more.
+ * remembered. Only clients that keep blaming different resources, answering in new orders, or asking for other
+ * listeners by name make more.
  */
 export const mostWays = 100;
 /**
- * Results of one object, by key, that are remembered for all streams. Only clients that ask, answer or reject in ever
- * new ways make more.
+ * Results of one object, by key, that are remembered for all streams. Only clients that keep asking, answering or
+ * rejecting in new ways make more.
  */
 export const mostShared = 2_000;
 /** Characters of such a key that clients make longer: hardly any other client then has the same. */

@@ -48,7 +48,7 @@ export class ArrivalWaiter {
     this.#look = { standings, isNewest: awaited.isNewest, later: (typeUrl) => this.#later.get(typeUrl) };
   }
 
-  /** `named`: nodes that are waited for also if they come later. */
+  /** `named`: nodes that are waited for even if they come later. */
   start(streams: Iterable<OpenStream>, named: readonly string[]): void {
     for (const id of named) this.#nodes.set(id, newWaiting());
     for (const stream of streams) {

@@ -40,7 +40,7 @@ describe("publication", () => {
       assert.equal(server.stats().types[0]?.responses, stream.count);
     }));
 
-  it("the server tells waiting clients the first configuration also if a listener looks at it", () =>
+  it("the server tells waiting clients the first configuration even if a listener looks at it", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.on(
         () => {

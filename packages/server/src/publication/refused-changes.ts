@@ -18,7 +18,7 @@ export class RefusedChanges {
     this.#bySource.delete(source);
   }
 
-  /** The source takes the place of other sources of its name. */
+  /** The source replaces other sources of its name. */
   forgetOthers(source: Source): void {
     for (const other of this.#bySource.keys())
       if (other !== source && other.name === source.name) this.#bySource.delete(other);

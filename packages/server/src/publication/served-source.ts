@@ -41,7 +41,7 @@ type SourcePlace = "successor" | "started-successor" | "in-place";
 /**
  * One source of the configuration: takes its changes, and tells what becomes of them.
  *
- * While another source of its name serves, it is a successor, which may never take the place of the other one. So what
+ * While another source of its name serves, it is a successor, which may never replace the other one. So what
  * is told of the other one stays, and refusals of this one are told beside that. It takes the place once it has
  * `started`, unless all that it had was refused.
  */
@@ -50,7 +50,7 @@ export class ServedSource implements SourceSink {
   readonly #context: ServedSourceContext;
   /**
    * The first change is not judged: clients that had something else before a restart are brought to it in order. A
-   * source that takes the place of another one has no first change.
+   * source that replaces another one has no first change.
    */
   readonly #isFirst: boolean;
   #place: SourcePlace;

@@ -5,7 +5,7 @@ import type { RolledBack, Source } from "../contracts/source.js";
 /** Knows the sources whose newest content is not served. */
 export class SourceTroubles {
   readonly #troubles = new Map<string, SourceTrouble>();
-  /** Of sources that are to take the place of another one. */
+  /** Of sources that will replace another one. */
   readonly #refused = new Map<Source, { readonly trouble: SourceTrouble; readonly errors: readonly Finding[] }>();
   readonly #incomplete = new Map<string, SourceTrouble>();
   readonly #rolledBack = new Map<string, readonly SourceTrouble[]>();
@@ -17,7 +17,7 @@ export class SourceTroubles {
     else this.#troubles.set(source, trouble);
   }
 
-  /** The findings about a source that is to take the place of another one of its name, which is served until then. */
+  /** The findings about a source that will replace another one of its name, which is served until then. */
   foundInSuccessor(source: Source, findings: readonly Finding[]): void {
     const errors = errorsIn(findings);
     const trouble = troubleOf(source.name, errors);

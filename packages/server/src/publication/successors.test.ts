@@ -99,7 +99,7 @@ async function withSuccessors(
 const invalid: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "no type", file: "c.yaml" };
 const broken = /^s errors r\.yaml: route "r": names cluster "a", which this change takes from group all; /;
 
-describe("a source that is to take the place of another one", () => {
+describe("a source that will replace another one", () => {
   it("is reported while it is refused, as a source in place is, and what was served stays", () =>
     withSuccessors(async ({ server, inPlace, adds, told }) => {
       inPlace.bring();

@@ -47,7 +47,7 @@ describe("a client that closes its half of the TCP connection", () => {
       }));
   }
 
-  it("a client that closes its half is answered also if it waits for its turn among many", () =>
+  it("a client that closes its half is answered even if it waits for its turn among many", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set(Array.from({ length: 50 }, (_, index) => cluster(`c${index}`)));
       const clients = await Promise.all(Array.from({ length: 200 }, () => rawHttp2(address, { handshake: false })));

@@ -20,7 +20,7 @@ const mostMs = 5_000;
  * which clusters it has.
  */
 const mostWarmingMs = 20_000;
-/** After so many milliseconds it is looked at again: most of them end because the client asks for its clusters. */
+/** After this many milliseconds it is looked at again: most of them end because the client asks for its clusters. */
 const lookMs = 1_000;
 
 /** The part of a stream that a resumption needs. */

@@ -23,7 +23,7 @@ interface HeldContent {
   readonly names: readonly string[];
 }
 
-/** A client waits so long for a load assignment that nobody sends, in milliseconds. */
+/** A client waits this long for a load assignment that nobody sends, in milliseconds. */
 const initialFetchMs = 15_000;
 
 /**

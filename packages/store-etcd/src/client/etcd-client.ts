@@ -52,13 +52,13 @@ export class UnknownOutcome extends Error {}
 
 /** Other members may answer. */
 const otherMemberMayAnswer: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED]);
-/** Every member is tried so often before a call fails. */
+/** Every member is tried this often before a call fails. */
 const rounds = 2;
 /** How often one call may ask for a new token: users and roles may change meanwhile. */
 const mostTokens = 3;
-/** Calls in progress may take so many milliseconds more until their connections are closed. */
+/** Calls in progress may take this many milliseconds more until their connections are closed. */
 const closeMs = 30_000;
-/** A member that does not answer in so many milliseconds does not accept a certificate. */
+/** A member that does not answer in this many milliseconds does not accept a certificate. */
 const probeMs = 2_000;
 const usualKeepalive = { timeMs: 10_000, timeoutMs: 3_000 };
 /** The largest message: etcd's own limit of a request is 1.5 MiB, and a page of an answer is cut by keys. */
@@ -105,7 +105,7 @@ export class EtcdClient {
     return readTransaction(await this.#call("/etcdserverpb.KV/Txn", writeTransaction(transaction), { isOnce: true }));
   }
 
-  /** Grants a lease of so many seconds. */
+  /** Grants a lease of this many seconds. */
   async grantLease(seconds: number): Promise<bigint> {
     return readLeaseId(await this.#call("/etcdserverpb.Lease/LeaseGrant", writeLeaseGrant(seconds)));
   }

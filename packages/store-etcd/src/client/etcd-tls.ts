@@ -29,7 +29,7 @@ export interface TlsRenewalOptions {
   readonly problem: (finding: Finding | undefined) => void;
 }
 
-/** Certificates are read again so often, in milliseconds: files are replaced. */
+/** Certificates are read again this often, in milliseconds: files are replaced. */
 const renewMs = 5_000;
 
 /** Takes over certificates that are replaced. Where the new ones are wrong, the last good ones stay in use. */

@@ -159,7 +159,7 @@ export function readTransaction(bytes: Uint8Array): TransactionAnswer {
   return { succeeded: answer.number(2) !== 0, ...readHeader(answer.bytes(1)), ranges };
 }
 
-/** `LeaseGrantRequest`: a lease of so many seconds, whose ID etcd picks. */
+/** `LeaseGrantRequest`: a lease of this many seconds, whose ID etcd picks. */
 export function writeLeaseGrant(seconds: number): Uint8Array {
   return new BinaryWriter().tag(1, WireType.Varint).int64(seconds).finish();
 }

@@ -4,7 +4,7 @@
 // ends.
 import { openLmdbStore } from "../open-lmdb-store.js";
 
-/** `resources`: each commit changes so many. */
+/** `resources`: each commit changes this many. */
 const [, , directory = "", layers = "", bytes = "100", resources = "20"] = process.argv;
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 

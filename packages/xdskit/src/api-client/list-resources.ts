@@ -14,7 +14,7 @@ export interface ListedResource {
   readonly resource: ResourceView;
 }
 
-/** A server gives so many revisions or resources at once. */
+/** A server gives this many revisions or resources at once. */
 export const pageSize = 1_000;
 
 /** Lists all that a layer holds, page by page. */

@@ -38,7 +38,7 @@ export async function runDelete(options: DeleteOptions, terminal: Terminal): Pro
   });
 }
 
-/** A layer may change in between so many times: then a deletion is given up. */
+/** A layer may change in between this many times: then a deletion is given up. */
 const mostTries = 20;
 
 /** Makes a change anew where the layer has changed since it was looked at. */

@@ -16,7 +16,7 @@ function oneText(change: ShownChange, paint: Paint): string {
   const where = layer === undefined ? "" : ` in ${layer}`;
   const head = paint(colours[kind], `# ${printable(`${type} ${JSON.stringify(name)}${where}: ${kind}`)}`);
   const text = changeText(before?.yaml() ?? "", after?.yaml() ?? "", paint);
-  return `${head}\n${text === "" ? "  (in what is not shown, such as a secret)\n" : text}`;
+  return `${head}\n${text === "" ? "  (only in hidden content, such as a secret)\n" : text}`;
 }
 
 /** The differences for programs. */

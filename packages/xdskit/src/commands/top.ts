@@ -36,7 +36,7 @@ export function topCommand(terminal: Terminal, exit: (status: number) => void): 
     .option("--search <text>", "only nodes with this text in id, cluster, client, locality or reason")
     .addOption(readOption("--interval <duration>", "between two looks", readDurationBetween(500, 3_600_000), "2s"))
     .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"))
-    .addOption(readOption("--count <number>", "end after so many pages", readCount))
+    .addOption(readOption("--count <number>", "end after this many pages", readCount))
     .addOption(outputOption())
     .addHelpText("after", details)
     .action(async ({ server, output, group, state, search, interval, timeout, count }: TopArguments) => {

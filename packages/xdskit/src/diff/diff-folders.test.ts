@@ -52,7 +52,7 @@ describe("xdskit diff of two folders", () => {
       assert.doesNotMatch(out, /S3CR3T/);
     }
     const { out } = await diff(old.path, next.path);
-    assert.match(out, /^# secret "own": changed\n {2}\(in what is not shown, such as a secret\)\n/);
+    assert.match(out, /^# secret "own": changed\n {2}\(only in hidden content, such as a secret\)\n/);
   });
 
   test("prints JSON with every change, both contents, and the stages", async () => {

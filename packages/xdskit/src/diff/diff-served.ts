@@ -30,7 +30,7 @@ export interface DiffServedOptions {
 /**
  * Prints what would differ if a running server served this folder. Resolves to the exit status: 0 if nothing, 3 if
  * something, 1 if the folder has errors, if the server would refuse it, or if no server answers, 2 if the folder or
- * a named file is not there. What differs is printed also if the server would refuse it.
+ * a named file is not there. What differs is printed even if the server would refuse it.
  */
 export async function diffServed(options: DiffServedOptions, terminal: Terminal): Promise<number> {
   let folder: CheckedDirectory;

@@ -1,4 +1,4 @@
-/** All bytes of a stream; undefined: they are more than so many. */
+/** All bytes of a stream; undefined: they are more than this many. */
 export async function boundedBytes(stream: AsyncIterable<Uint8Array>, most: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { longestTimerMs } from "@xdskit/api";
 
 /**
- * Resolves with the first of several promises, or to undefined once so many milliseconds are over; undefined: never.
+ * Resolves with the first of several promises, or to undefined once this many milliseconds are over; undefined: never.
  * Until then it keeps the process alive: if a server is away and standard input has ended, nothing else may.
  */
 export async function firstWithin<Result>(

@@ -3,7 +3,7 @@ const signals = ["SIGTERM", "SIGINT"] as const;
 const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
 
 /**
- * The same signal again within so many milliseconds does not count: GNU timeout sends it to the process, and then to
+ * The same signal again within this many milliseconds does not count: GNU timeout sends it to the process, and then to
  * its process group.
  */
 const twiceMs = 100;

@@ -10,10 +10,10 @@ import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
 import { environmentOf } from "./process-place.js";
 
-/** A process that ended by itself is started again after so many milliseconds, and after twice as long each time. */
+/** A process that ended by itself is started again after this many milliseconds, and after twice as long each time. */
 const firstRestartMs = 100;
 const mostRestartMs = 30_000;
-/** A process that served for so long starts again after the short wait. */
+/** A process that served for this long starts again after the short wait. */
 const longRunMs = 60_000;
 /** The contract allows 5 s for a stop; whoever needs longer is ended. */
 const stopMs = 4_800;

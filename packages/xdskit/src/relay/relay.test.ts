@@ -365,7 +365,7 @@ test("a resource with a TTL lives as long as the origin says, and clients get he
     await becomes(clusters.names, "a");
   }));
 
-test("a resource with a TTL goes when that is over while the origin is away, also if another one names it", () =>
+test("a resource with a TTL goes when that is over while the origin is away, even if another one names it", () =>
   withStage(async ({ origin, relay, client, findings }) => {
     const { server, address } = await origin({ ttl: "always" });
     server.config.set(resourcesOf(cluster("a"), perishable("b", "2s", cluster("b")), route("r", "b")));

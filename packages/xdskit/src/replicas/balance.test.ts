@@ -4,7 +4,7 @@ import { randomFrom } from "../../../server/src/testing/random.js";
 import { Balance, surplusOf } from "./balance.js";
 
 /**
- * Plays servers with so many connections each for two hours. `next` says which server a client that was asked to go
+ * Plays servers with this many connections each for two hours. `next` says which server a client that was asked to go
  * comes to. Returns what each has at the end, and how many were asked.
  */
 function play(connections: number[], next: (from: number) => number) {

@@ -16,9 +16,9 @@ export interface Wave {
   readonly restMs: number;
 }
 
-/** A server may have so many times the mean, since clients come and go by themselves. */
+/** A server may have this many times the mean, since clients come and go by themselves. */
 const tolerance = 1.1;
-/** A server may also have so many more than the mean: in a small fleet one client more or less says nothing. */
+/** A server may also have this many more than the mean: in a small fleet one client more or less says nothing. */
 const mostMore = 1;
 /** The most clients of a wave: at most ten a second. */
 const mostInWave = 200;

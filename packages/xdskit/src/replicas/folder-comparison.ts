@@ -26,8 +26,8 @@ export interface FolderComparisonOptions {
 /** The usual time between two looks, in milliseconds. */
 const usualMs = 5_000;
 /**
- * A change comes to one folder later than to another: a difference counts once it was seen so often in turn, while one
- * of the two stood still. Two that change all the time may differ whenever somebody looks.
+ * A change comes to one folder later than to another: a difference counts once it was seen this often in turn, while
+ * one of the two stood still. Two that change all the time may differ whenever somebody looks.
  */
 const enough = 4;
 

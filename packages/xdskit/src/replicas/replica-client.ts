@@ -20,7 +20,7 @@ export interface AskOptions {
   readonly tls: ServerTls | undefined;
   /** The folder of this server's state: sockets may be below it. Undefined: it has none. */
   readonly directory: string | undefined;
-  /** After so many milliseconds without an answer a replica counts as silent. */
+  /** After this many milliseconds without an answer a replica counts as silent. */
   readonly timeoutMs: number;
 }
 

@@ -38,7 +38,7 @@ export interface ReplicaListOptions {
   readonly problem: (finding: Finding | undefined) => void;
 }
 
-/** A server that is silent for so many milliseconds is taken for dead. */
+/** A server that is silent for this many milliseconds is taken for dead. */
 const ttlMs = 6_000;
 const retryMs = 1_000;
 const usualReturnMs = 8_000;

@@ -36,7 +36,7 @@ interface AskHow extends Pick<AskOptions, "tls" | "directory"> {
 /** How long the start of a server waits for the others, in milliseconds. */
 const mostKnownMs = 8_000;
 
-/** A replica that is silent for so many milliseconds is left out of an answer, which says so. */
+/** A replica that is silent for this many milliseconds is left out of an answer, which says so. */
 const usualTimeoutMs = 3_000;
 
 /** The other servers of a store, and their answers. */

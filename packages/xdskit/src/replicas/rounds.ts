@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits so many milliseconds; rejects once the rounds are closed. */
+/** Waits this many milliseconds; rejects once the rounds are closed. */
 export type RoundWait = (ms: number) => Promise<void>;
 
 /** Does the same again and again, until it is closed. A round says itself how long it waits. */
@@ -25,7 +25,7 @@ export class Rounds {
   }
 
   async #run(round: (wait: RoundWait) => Promise<void>): Promise<void> {
-    // Whoever makes it is ready first.
+    // The caller finishes its setup first.
     await Promise.resolve();
     const wait: RoundWait = (ms) => delay(ms, undefined, { signal: this.#stopped.signal, ref: false });
     while (!this.isClosed) await round(wait);

@@ -73,7 +73,7 @@ async function listenElsewhere(
   return { listener: { ...listener, close }, address: `unix:${path}`, neighbors: undefined };
 }
 
-/** Whether a server may be listening in the state folder; true also if that cannot be determined. */
+/** Whether a server may be listening in the state folder; also true if that cannot be determined. */
 export async function mayBeListening(directory: string): Promise<boolean> {
   try {
     return (await listeningIn(join(directory, folderName))).length > 0;

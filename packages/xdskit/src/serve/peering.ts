@@ -32,14 +32,14 @@ export interface PeeringOptions {
   readonly problem: (finding: Finding | undefined) => void;
 }
 
-/** A server that does not say for so many milliseconds what its nodes answer is asked again. */
+/** A server that does not say for this many milliseconds what its nodes answer is asked again. */
 const countsMs = 2_000;
 /**
  * How long a server counts that does not answer and is not known to be gone, in milliseconds: it may have renewed a
  * lease.
  */
 const perhapsMs = 3_000;
-/** It is tried again to join the others after so many milliseconds. */
+/** It is tried again to join the others after this many milliseconds. */
 const retryMs = 1_000;
 
 /** The other servers of the store, once this one has joined them. */

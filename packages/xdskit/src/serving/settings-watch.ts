@@ -5,7 +5,7 @@ import type { Log } from "../output/log.js";
 import type { SettingsOnDisk } from "../settings/load-settings.js";
 import { logFinding } from "./logs/source-log.js";
 
-/** Settings that could not be taken over are tried again after so many looks. */
+/** Settings that could not be taken over are tried again after this many looks. */
 const retryLooks = 5;
 
 /** The result of new settings for a running command. */

@@ -7,7 +7,7 @@ import { KeptHistory } from "./retention.js";
 
 const day = 24 * 3_600_000;
 
-/** A store whose layer has so many revisions, the first one that many days old, and each next one a day younger. */
+/** A store whose layer has this many revisions, the first one that many days old, and each next one a day younger. */
 async function storeOf(revisions: number, days: number): Promise<Store> {
   const store = await createMemoryStore();
   for (let number = 0; number < revisions; number += 1) {

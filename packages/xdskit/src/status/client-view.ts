@@ -43,7 +43,7 @@ export interface TypeView {
   /** The version that must still be sent. */
   readonly wanted: string | undefined;
   readonly rejected: string | undefined;
-  /** How many resources are not synced; at least so many if `behindIsLeast`. */
+  /** How many resources are not synced; at least this many if `behindIsLeast`. */
   readonly behind: number;
   readonly behindIsLeast: boolean;
   /** When it last changed for the client, if reported. */

@@ -26,7 +26,7 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
 }
 
 /**
- * The same for a terminal with so many columns that may have no room for all: how many there are in each state comes
+ * The same for a terminal with this many columns that may have no room for all: how many there are in each state comes
  * first, then the worst, and lines are cut.
  */
 export function fittedTable(clients: readonly ClientView[], now: Date, width: number, paint: Paint = plain): string {

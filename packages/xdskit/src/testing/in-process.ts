@@ -16,7 +16,7 @@ export interface InProcess extends AsyncDisposable {
   readonly err: () => string;
   /** Standard output as JSON lines. */
   readonly events: () => readonly PrintedEvent[];
-  /** The first event that passes, behind the first so many; within a bounded time. */
+  /** The first event that passes, after this many others; within a bounded time. */
   seen(passes: (event: PrintedEvent) => boolean, behind?: number): Promise<PrintedEvent>;
   /** As if nobody read its output any more; resolves to the exit status. */
   stop(): Promise<number>;

@@ -1,11 +1,11 @@
 import type { NodeRow, NodeRows } from "@xdskit/admin";
 
-/** The API lists at most so many nodes at once. */
+/** The API lists at most this many nodes at once. */
 const pageRows = 1_000;
 
 /**
- * The first nodes of a list, at most so many but at least one, page by page; and how many there are. Between two pages
- * nodes may change their places: each is there once.
+ * The first nodes of a list, at most this many but at least one, page by page; and how many there are. Between two
+ * pages nodes may change their places: each is there once.
  */
 export async function allNodeRows(
   page: (limit: number, offset: number) => Promise<Pick<NodeRows, "total" | "nodes">>,

@@ -3,7 +3,7 @@ export interface MetricTotals {
   /** By `performance.now()`. */
   readonly at: number;
   readonly pushes: number;
-  /** Of the time from publication to ACK: how many were at most so many seconds, by bound. */
+  /** Of the time from publication to ACK: how many were at most this many seconds, by bound. */
   readonly lags: ReadonlyMap<number, number>;
 }
 

@@ -20,13 +20,13 @@ export interface TopOptions {
   /** Milliseconds. */
   readonly interval: number;
   readonly timeout: number;
-  /** Ends after so many pages; undefined: when a signal comes. */
+  /** Ends after this many pages; undefined: when a signal comes. */
   readonly count?: number | undefined;
   /** Where a page is drawn again; undefined: pages follow each other, each where something is different. */
   readonly screen: Screen | undefined;
 }
 
-/** Where there is no terminal, `top` lists so many nodes; `status` lists all. */
+/** Where there is no terminal, `top` lists this many nodes; `status` lists all. */
 const mostPlain = 20;
 
 /**

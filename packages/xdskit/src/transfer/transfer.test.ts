@@ -107,7 +107,7 @@ describe("xdskit export and import", () => {
     assert.equal((await stat(real)).mode & 0o777, 0o600);
   });
 
-  test("export writes the file that links lead to as a whole, also if it is not there yet", async () => {
+  test("export writes the file that links lead to as a whole, even if it is not there yet", async () => {
     await begin(clusterYaml("linked"));
     const link = join(dirname(await server.file("behind/any", "")), "..", "first.json");
     const folder = join(dirname(link), "behind");

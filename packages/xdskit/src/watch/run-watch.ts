@@ -44,7 +44,7 @@ export async function runWatch(options: WatchOptions, terminal: Terminal): Promi
 }
 
 /**
- * Ends the streams cleanly, and lets the pending output reach standard output, for so many milliseconds after the
+ * Ends the streams cleanly, and lets the pending output reach standard output, for this many milliseconds after the
  * command was asked to stop, or from now on if it was not.
  */
 export async function closed(

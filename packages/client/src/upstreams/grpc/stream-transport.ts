@@ -6,7 +6,7 @@ export interface StreamHandler {
   opened(): void;
   /** One response, after `read`. */
   received(bytes: Uint8Array): void;
-  /** The end of the stream, also if it never opened. Codes are gRPC's. Never called before `open` returned. */
+  /** The end of the stream, even if it never opened. Codes are gRPC's. Never called before `open` returned. */
   ended(code: number, message: string): void;
 }
 

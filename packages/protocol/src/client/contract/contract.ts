@@ -155,7 +155,7 @@ export interface ResourceUpdate {
  * kinds: first the accepted resources, then the rejection, and last the end of the stream.
  */
 export type ClientStreamEffect =
-  /** A response was read; its number is for `answer`. Comes before its `update`, also if nothing changed. */
+  /** A response was read; its number is for `answer`. Comes before its `update`, even if nothing changed. */
   | {
       readonly kind: "received";
       readonly type: ResourceType;

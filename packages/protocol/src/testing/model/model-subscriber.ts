@@ -245,7 +245,7 @@ export class ModelSubscriber {
         if (!first) for (const one of there.keys()) if (!this.#must.has(one)) this.#must.set(one, false);
       } else {
         names.add(name);
-        // Rule 86: also if the client has it; on a first request its claims count (rule 105).
+        // Rule 86: even if the client has it; on a first request its claims count (rule 105).
         const bearers = bearersOf(name, there);
         const claimed = bearers.length === 0 ? has.has(name) : bearers.every((bearer) => has.has(bearer));
         if (!first || !claimed) this.#must.set(name, true);

@@ -36,8 +36,8 @@ interface Seen {
 
 /**
  * Leads the rollouts under way, if this server is the one that has the lease: asks all servers, decides, and writes
- * what follows. Two that both believe to lead do no harm, since a record changes only from the version that the writer
- * knows. A soak time is counted from when this server heard that it began, so that it is never shorter.
+ * what follows. Two servers that both believe they lead do no harm, since a record changes only from the version that
+ * the writer knows. A soak time is counted from when this server heard that it began, so that it is never shorter.
  */
 export class Leader {
   readonly #options: LeaderOptions;
@@ -163,7 +163,7 @@ export class Leader {
       return this.#isFree ? oftenMs : undefined;
     }
     if (this.#session?.isOver) this.#isLeading = false;
-    // Whoever came meanwhile is asked, too.
+    // Servers that joined meanwhile are asked, too.
     if (!this.#isLeading) return (await this.#campaign()) ? 0 : undefined;
     const due = new Set(underWay.filter((record) => this.#isDue(record)).map(({ group }) => group));
     const counts = await this.#countsOf(peers, due.size > 0);

@@ -51,7 +51,7 @@ export class RejectedContents {
   readonly #options: RejectedContentsOptions;
   readonly #own = randomBytes(9).toString("base64url");
   readonly #watch: StoreWatch;
-  /** What is to be said, by group; and what was. */
+  /** By group: what must be reported, and what was. */
   readonly #wanted = new Map<string, string>();
   readonly #said = new Map<string, string>();
   /** What others say, by key. */

@@ -31,7 +31,7 @@ export interface SharedTargets {
   spread(): void;
 }
 
-/** For so many milliseconds a server takes a change that it does not have for one that comes. */
+/** For this many milliseconds a server takes a change that it does not have for one that comes. */
 const patienceMs = 2_000;
 
 /**

@@ -120,7 +120,7 @@ export class SharedRolloutHub implements SharedRollouts {
     }
   }
 
-  /** Resolves at the next record, or after so many milliseconds. */
+  /** Resolves at the next record, or after this many milliseconds. */
   async #nextRecord(withinMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {

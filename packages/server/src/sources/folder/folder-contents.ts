@@ -226,7 +226,7 @@ export class FolderContents {
     return this.#thread.takes(file.path, read.bytes.length, atStart);
   }
 
-  /** The last state of a file, also if it was missed since. */
+  /** The last state of a file, even if it was missed since. */
   #known(path: string): KnownFile | undefined {
     return this.#files.get(path) ?? this.#missed.get(path);
   }

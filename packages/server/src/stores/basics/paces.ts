@@ -9,7 +9,7 @@ export const readAgainMs = 1_000;
 /** How long after a failed write it is tried again, in milliseconds. */
 export const writeAgainMs = 5_000;
 
-/** A server that says nothing to the store for so long is taken for dead, in milliseconds. */
+/** A server that says nothing to the store for this long is taken for dead, in milliseconds. */
 export const sessionMs = 6_000;
 
 /** How often another server of the store may be faster, before a change is given up. */

@@ -5,7 +5,7 @@ import type { Revision, Store } from "../../contracts/stores/store.js";
 import { mostChanges } from "./following.js";
 import { decodeStored } from "./stored-content.js";
 
-/** A client that was away for more than so many revisions gets the newest at once. */
+/** A client that was away for more than this many revisions gets the newest at once. */
 const mostSteps = 10;
 
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };

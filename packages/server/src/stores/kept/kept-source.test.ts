@@ -83,7 +83,7 @@ class Played {
   }
 }
 
-/** Resolves once the layer has so many revisions. */
+/** Resolves once the layer has this many revisions. */
 async function hasHead(store: Store, number = 1): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
     if ((await store.head(layer))?.number === number) return;

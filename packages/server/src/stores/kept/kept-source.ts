@@ -136,7 +136,7 @@ export class KeptSource implements Source {
   }
 
   /**
-   * Writes what must be written, and then nothing more until `goOn`: another source is to take the place of this one,
+   * Writes what must be written, and then nothing more until `goOn`: another source will replace this one,
    * and its revisions must come after those of this one. Rollbacks reject with XDSKIT_BUSY meanwhile.
    */
   async pause(): Promise<void> {

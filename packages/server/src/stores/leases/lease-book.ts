@@ -197,7 +197,7 @@ export class LeaseBook {
     if (this.#phase === "started" && this.#layers.some(({ size }) => size > 0)) this.#renewals.start();
   }
 
-  /** Another server knows it to have so many milliseconds left. */
+  /** Another server knows it to have this many milliseconds left. */
   #lengthen(id: string, leftMs: number): void {
     if (this.#phase === "closed" || this.#stateOf(id) === "gone") return;
     if (leftMs > (this.#deadlines.left(id) ?? 0)) this.#deadlines.set(id, leftMs);

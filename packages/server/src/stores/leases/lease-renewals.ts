@@ -11,17 +11,17 @@ export interface LeaseRenewalsOptions {
   readonly clock: Clock;
   /** How many milliseconds a lease has left here; undefined: none. */
   readonly leftOf: (id: string) => number | undefined;
-  /** Another server renewed a lease, which has so many milliseconds left there. */
+  /** Another server renewed a lease, which has this many milliseconds left there. */
   readonly heard: (id: string, leftMs: number) => void;
   /** A server that may have known of renewals is gone, or some were missed. */
   readonly missed: () => void;
 }
 
-/** Renewals of so many milliseconds go out together, */
+/** Renewals of this many milliseconds go out together, */
 const batchMs = 1_000;
 /** unless a lease has less than this left at the others: then they are told at once. */
 const soonMs = 3_000;
-/** A renewal waits at most so long until the others are told, in milliseconds. */
+/** A renewal waits at most this long until the others are told, in milliseconds. */
 const patienceMs = 3_000;
 /** How many batches are kept. A server that missed one gives all leases their whole time. */
 const mostBatches = 4;

@@ -14,7 +14,7 @@ export interface StoreUnderTest {
   dispose?(): Promise<void>;
 }
 
-/** A test waits at most so many milliseconds to hear of something. */
+/** A test waits at most this many milliseconds to hear of something. */
 const mostMs = 10_000;
 
 /** The values that a listener was told, in order. */

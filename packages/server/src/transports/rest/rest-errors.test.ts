@@ -305,7 +305,7 @@ describe("a limit", () => {
     }));
 });
 
-/** A connection with so many polls that do not wait for each other; each has what the server has. */
+/** A connection with this many polls that do not wait for each other; each has what the server has. */
 function pipelining(server: XdsServer, address: string, polls: number): Socket {
   const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
   const body = JSON.stringify({ node, version_info: version });

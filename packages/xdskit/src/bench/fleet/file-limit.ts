@@ -18,7 +18,7 @@ function fileLimit(): number | undefined {
   return typeof soft === "number" ? soft : undefined;
 }
 
-/** Why so many connections are impossible; undefined where they are possible. */
+/** Why this many connections are impossible; undefined where they are possible. */
 export function tooManyConnections(connections: number, limit = fileLimit()): string | undefined {
   if (limit === undefined || connections + ownFiles <= limit) return undefined;
   return (

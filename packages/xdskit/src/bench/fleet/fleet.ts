@@ -120,8 +120,8 @@ export class Fleet {
   }
 
   /**
-   * Closes connections of at least so many nodes, in turn, which then reconnect. Returns the number of nodes: fewer if
-   * too few are connected.
+   * Closes connections of at least this many nodes, in turn, which then reconnect. Returns the number of nodes: fewer
+   * if too few are connected.
    */
   churn(nodes: number): number {
     const tries = this.carriers.length;

@@ -1,7 +1,7 @@
 import type { Reference, ResourceTypes } from "@xdskit/api";
 
 /**
- * The warning about a name that the groups in `lacking`, out of so many, do not have: `names cluster "x", which does
+ * The warning about a name that the groups in `lacking`, out of this many, do not have: `names cluster "x", which does
  * not exist`.
  */
 export function danglingMessage(

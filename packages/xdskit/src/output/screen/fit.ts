@@ -11,7 +11,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** A text cut to so many columns, with `…` where something is missing. Its colours end with it. */
+/** A text cut to this many columns, with `…` where something is missing. Its colours end with it. */
 export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let [cut, width, isColoured] = ["", 0, false];
@@ -28,7 +28,7 @@ export function cutToWidth(text: string, columns: number): string {
   return `${cut}${columns > 0 ? "…" : ""}${isColoured ? "\u001b[0m" : ""}`;
 }
 
-/** A text with spaces behind it, up to so many columns. */
+/** A text with spaces behind it, up to this many columns. */
 export function padToWidth(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }

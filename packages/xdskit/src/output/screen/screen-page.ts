@@ -45,7 +45,7 @@ export function createScreenPage(terminal: Terminal, screen: Screen | undefined)
   };
 }
 
-/** The first lines that fit into so many rows; the last says how many do not. */
+/** The first lines that fit into this many rows; the last says how many do not. */
 function fittingLines(lines: readonly string[], rows: number, columns: number): readonly string[] {
   // A row that is filled to the end would be cleared, or wrapped, differently by each terminal.
   const width = Math.max(1, columns - 1);

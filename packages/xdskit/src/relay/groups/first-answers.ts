@@ -22,7 +22,7 @@ export function createFirstAnswers() {
       };
     },
     /**
-     * Resolves once all answers have come, or so many milliseconds after the first one: a server of the state of the
+     * Resolves once all answers have come, or this many milliseconds after the first one: a server of the state of the
      * world need not say that there is nothing.
      */
     async settled(afterFirstMs: number): Promise<void> {

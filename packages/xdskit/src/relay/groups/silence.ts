@@ -10,8 +10,8 @@ export type Silence = ReturnType<typeof createSilence>;
 
 /**
  * Finds the awaited collections that are empty: a server of the state of the world need not say so. It has said nothing
- * about them for so many milliseconds, although their stream is up and the server answers. An error is no silence, and
- * a stream that is down says nothing about any resource.
+ * about them for this many milliseconds, although their stream is up and the server answers. An error is no silence,
+ * and a stream that is down says nothing about any resource.
  */
 export function createSilence(client: Pick<XdsClient, "status">, awaited: AwaitedTypes, silenceMs: number) {
   const streams = createAnsweringStreams();

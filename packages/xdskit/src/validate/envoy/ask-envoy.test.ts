@@ -57,7 +57,7 @@ describe("validate --envoy with any program", () => {
     );
   });
 
-  test("names the resource if the program crashes, also if it refuses nothing by itself", async () => {
+  test("names the resource if the program crashes, even if it refuses nothing by itself", async () => {
     await using folder = await testFolder({});
     const crashes = await program(folder.path, "kill -SEGV $$\n");
     const [crash] = (await askEnvoy(crashes, [group], nowhere)).findings;

@@ -48,7 +48,7 @@ function linesToShow(diff: readonly DiffLine[]): readonly number[] {
     const end = Math.min(diff.length - 1, index + context);
     for (let near = Math.max(0, index - context); near <= end; near += 1) shown.add(near);
   });
-  // Lines after so many are not shown.
+  // Lines after this many are not shown.
   for (const index of [...shown].slice(0, mostLines)) addParents(diff, index, shown);
   return [...shown].sort((a, b) => a - b);
 }

@@ -178,7 +178,7 @@ describe("the output of watch and get", () => {
     const { out } = shown("yaml", [before, after, after].map(upsert), { differences: true });
     assert.ok(!/[\u009b\u202e]/.test(out), out);
     assert.match(out, /# [\d:]+ cluster "web" version "v2"\n.*- alt_stat_name: .*\n\+ alt_stat_name: b\n#/s);
-    assert.match(out, /\(in what is not shown\)\n$/);
+    assert.match(out, /\(only in hidden content, such as a secret\)\n$/);
     const gone: WatchEvent = { kind: "delete", type, name: "web", ttl: false };
     const again = shown("yaml", [upsert(before), gone, upsert(before)], { differences: true }).out;
     assert.equal(again.split("---\n").length, 3);

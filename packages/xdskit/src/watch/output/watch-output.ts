@@ -108,7 +108,7 @@ function documents(terminal: Terminal, options: WatchOutputOptions): (event: Con
     if (before === undefined) terminal.out(`---\n${head(text)}${safe(view.yaml(resource), differences)}`);
     else {
       const change = changeText(view.yaml(before), view.yaml(resource), paint);
-      terminal.out(`${head(text)}${change === "" ? "  (in what is not shown)\n" : change}`);
+      terminal.out(`${head(text)}${change === "" ? "  (only in hidden content, such as a secret)\n" : change}`);
     }
   };
 }
