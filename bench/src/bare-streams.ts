@@ -1,14 +1,12 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import type { Accept, CallHandler, Transport, XdsServer } from "@xdskit/server";
-
-/** State of the world, or incremental. */
-export type Variant = "sotw" | "delta";
 
 /** The request of a stream: all of a type, or names of it. */
 export interface Wish {
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   /** `cluster`, `endpoint` … */
   readonly type: string;
   readonly names: readonly string[];
@@ -78,7 +76,7 @@ function urlOf(name: string): string {
 }
 
 /** The nonce is field 5 of both responses, and the last; it is field 5 of the one request and 6 of the other. */
-function requestsOf(id: string, variant: Variant, typeUrl: string, names: readonly string[]) {
+function requestsOf(id: string, variant: SotwOrDelta, typeUrl: string, names: readonly string[]) {
   const node = { id };
   if (variant === "delta") {
     const asked = { node, typeUrl, resourceNamesSubscribe: [...names] };

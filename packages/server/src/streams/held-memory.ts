@@ -5,8 +5,8 @@ import { getOrInsert } from "../basics/maps.js";
 import type { ServerLimits } from "../settings/limits.js";
 
 /**
- * The bytes of a name besides its characters, and of each character. Measured with streams of both variants, rounded
- * up.
+ * The bytes of a name besides its characters, and of each character. Measured with streams of SotW and of delta,
+ * rounded up.
  */
 const ofName = 64;
 const ofCharacter = 2;

@@ -1,4 +1,5 @@
 import { mostListed } from "@xdskit/api";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import { formatAddress } from "@xdskit/server/address";
 import type { ChangesReport } from "./figures/changes.js";
 import type { GeneratorReport } from "./figures/generator-load.js";
@@ -10,7 +11,7 @@ import type { Fleet } from "./fleet/fleet.js";
 /** The result of a run, as `--json` prints it. Names end with their unit. */
 export interface BenchReport {
   readonly servers: readonly string[];
-  readonly variant: "sotw" | "delta";
+  readonly variant: SotwOrDelta;
   readonly ads: boolean;
   readonly types: readonly string[];
   readonly nodes: number;

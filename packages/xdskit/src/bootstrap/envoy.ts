@@ -1,12 +1,13 @@
 import { isIP } from "node:net";
 import { writeYaml } from "@xdskit/api";
 import type { TlsSettings } from "@xdskit/client";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import type { Address } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 
 export interface EnvoyBootstrapOptions extends BootstrapNode {
   /** `rest`: polls without a stream; `streams` does not matter then. */
-  readonly variant: "sotw" | "delta" | "rest";
+  readonly variant: SotwOrDelta | "rest";
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
   readonly server: Address;

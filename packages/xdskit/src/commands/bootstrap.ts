@@ -1,3 +1,4 @@
+import type { SotwOrDelta } from "@xdskit/protocol";
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
@@ -6,7 +7,7 @@ import { metadataOption, readAddress, readPort, wordOption } from "./arguments.j
 import { refuseHalfPair } from "./tls-options.js";
 
 interface BootstrapArguments extends TlsOptions {
-  readonly variant: "sotw" | "delta" | "rest";
+  readonly variant: SotwOrDelta | "rest";
   readonly ads?: true;
   readonly perType?: true;
   readonly server?: Address;

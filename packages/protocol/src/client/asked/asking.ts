@@ -22,7 +22,7 @@ export interface AskingContext {
   readonly claims: () => Iterable<readonly [name: ResourceName, version: Version]>;
 }
 
-/** The names that requests of one type carry on one stream, which is where the variants differ most. */
+/** The names that requests of one type carry on one stream, which is where SotW and delta differ most. */
 export abstract class Asking {
   readonly names: AskedNames;
   readonly #wildcardIsEmpty: boolean;
@@ -64,11 +64,11 @@ export abstract class Asking {
 
 export function createAsking(
   type: ResourceType,
-  variant: SotwOrDelta,
+  sotwOrDelta: SotwOrDelta,
   api: ApiVersion,
   wanted: Iterable<ResourceName>,
 ): Asking {
-  return new (variant === "sotw" ? SotwAsking : DeltaAsking)(type, api, wanted);
+  return new (sotwOrDelta === "sotw" ? SotwAsking : DeltaAsking)(type, api, wanted);
 }
 
 class SotwAsking extends Asking {

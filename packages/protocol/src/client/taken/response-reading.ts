@@ -58,13 +58,13 @@ export function isPartial(sent: SentResponse, { resources, bad }: NamedResponse,
  */
 export class ResponseReading {
   readonly #type: ResourceType;
-  readonly #variant: SotwOrDelta;
+  readonly #sotwOrDelta: SotwOrDelta;
   readonly #registry: Registry | undefined;
   #nameField: NameField | undefined;
 
-  constructor(type: ResourceType, variant: SotwOrDelta, registry: Registry | undefined) {
+  constructor(type: ResourceType, sotwOrDelta: SotwOrDelta, registry: Registry | undefined) {
     this.#type = type;
-    this.#variant = variant;
+    this.#sotwOrDelta = sotwOrDelta;
     this.#registry = registry;
   }
 
@@ -79,7 +79,7 @@ export class ResponseReading {
     const mentioned = new Set<ResourceName>();
     for (const [index, span] of response.resources.entries()) {
       try {
-        const sent = this.#variant === "sotw" ? readSotwResource(bytes, span) : readDeltaResource(bytes, span);
+        const sent = this.#sotwOrDelta === "sotw" ? readSotwResource(bytes, span) : readDeltaResource(bytes, span);
         const wrong = this.#wrongType(response, sent);
         if (sent.name !== undefined) mentioned.add(canonicalName(sent.name));
         if (wrong !== undefined) {

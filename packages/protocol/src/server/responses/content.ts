@@ -16,7 +16,7 @@ import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
  * is a value apart from the stream, because streams with equal needs get the same bytes (`shared-responses.ts`).
  */
 export interface Need {
-  readonly variant: SotwOrDelta;
+  readonly sotwOrDelta: SotwOrDelta;
   /** The API version of the resources. */
   readonly api: ApiVersion;
   readonly subscription: Subscription;
@@ -43,10 +43,10 @@ export function needOf(
   { api, subscription, tellsVariants, sent: { set: sentSet, everything, mustAnswer } }: Subscriber,
   current: ResourceSet,
   pending: NameSet,
-  { variant, absenceUnsaid, errors }: Pick<Need, "variant" | "absenceUnsaid" | "errors">,
+  { sotwOrDelta, absenceUnsaid, errors }: Pick<Need, "sotwOrDelta" | "absenceUnsaid" | "errors">,
 ): Need {
   return {
-    variant,
+    sotwOrDelta,
     api,
     subscription,
     sentSet,
@@ -81,7 +81,7 @@ export function keyOf(need: Need): string {
     (need.absenceUnsaid ? 4 : 0) +
     (subscription.wildcard ? 8 : 0) +
     (need.tellsVariants ? 16 : 0);
-  return `${need.variant}${need.api} ${ResourceSets.id(need.sentSet)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.pending.id} ${flags}${need.errors === undefined ? "" : keyOfErrors(need.errors)} ${subscription.parameters ?? ""}`;
+  return `${need.sotwOrDelta}${need.api} ${ResourceSets.id(need.sentSet)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.pending.id} ${flags}${need.errors === undefined ? "" : keyOfErrors(need.errors)} ${subscription.parameters ?? ""}`;
 }
 
 /**

@@ -20,7 +20,7 @@ export function isPassing({ code }: ResourceError): boolean {
  * goes. In delta, `removed_resources` says that there is none; an error is added only if it says more.
  */
 export function errorsIn(need: Need, gone: readonly Resource[]): readonly ResourceError[] {
-  const { errors, subscription, current, pending, variant } = need;
+  const { errors, subscription, current, pending, sotwOrDelta } = need;
   if (errors === undefined) return none;
   const found = new Map<ResourceName, ResourceError>();
   const names = new Set(pending);
@@ -30,7 +30,7 @@ export function errorsIn(need: Need, gone: readonly Resource[]): readonly Resour
     if (found.has(name) || find(current, locator).length > 0) continue;
     const error = errors.known.get(name) ?? foreign(name, errors.authorities);
     if (error !== undefined) found.set(name, error);
-    else if (variant === "sotw")
+    else if (sotwOrDelta === "sotw")
       found.set(name, { name, code: statusCode.notFound, message: `there is no ${current.type.name} of this name` });
   }
   return found.size === 0 ? none : [...found.values()];

@@ -29,7 +29,7 @@ const allSent = { everything: false, pending: NameSet.empty, mustAnswer: false, 
 
 /** The heartbeat that restarts a client's TTLs, if one is due. Only for a client that holds its whole target. */
 export function heartbeatOf(
-  maker: ResponseMaker & { readonly variant: SotwOrDelta },
+  maker: ResponseMaker & { readonly sotwOrDelta: SotwOrDelta },
   subscriber: Subscriber,
   told: Told,
 ): SharedResponse | undefined {
@@ -43,13 +43,13 @@ export function heartbeatOf(
   if (lifetimes === undefined || lifetimes.due === 0) return undefined;
   const { due: interval, rejected } = lifetimes;
   lifetimes.due = 0;
-  const { variant } = maker;
+  const { sotwOrDelta } = maker;
   // Envoy on the wire, 3: in SotW, heartbeats without a body do not reach Envoy's timers, and gRPC's clients reject
   // them.
-  const whole = lifetimes.whole || variant === "sotw";
+  const whole = lifetimes.whole || sotwOrDelta === "sotw";
   const need = {
     ...allSent,
-    variant,
+    sotwOrDelta,
     api,
     subscription,
     sentSet,
@@ -64,9 +64,9 @@ export function heartbeatOf(
 
 /** The heartbeat for a need, worked out and encoded once for all streams. Undefined if no resource needs one. */
 function sharedHeartbeat(maker: ResponseMaker, need: HeartbeatNeed, head: ResponseHead): SharedResponse | undefined {
-  const { variant, api, current, subscription, interval, rejected, whole } = need;
+  const { sotwOrDelta, api, current, subscription, interval, rejected, whole } = need;
   const which = `${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}`;
-  const key = `beat${variant}${api} ${which} ${interval} ${rejected.id} ${whole} ${need.tellsVariants} ${subscription.parameters ?? ""}`;
+  const key = `beat${sotwOrDelta}${api} ${which} ${interval} ${rejected.id} ${whole} ${need.tellsVariants} ${subscription.parameters ?? ""}`;
   // A whole set that is sent again has the same bytes as its first response.
   const bodyKey = () => (isFullState(need) ? maker.bodyKey(need, key) : key);
   return share(maker, head, key, () => contentOf(need), bodyKey);
@@ -92,6 +92,6 @@ function contentOf(need: HeartbeatNeed): Content | undefined {
 
 const nothing: Content = { resources: [], removed: [], unresolved: [], fresh: [] };
 
-function isFullState({ variant, current }: Need): boolean {
-  return variant === "sotw" && current.type.fullState;
+function isFullState({ sotwOrDelta, current }: Need): boolean {
+  return sotwOrDelta === "sotw" && current.type.fullState;
 }

@@ -5,7 +5,7 @@ import { perishableOf } from "../acknowledgements/lifetimes.js";
 import { type Content, keyOf, type Need } from "./content.js";
 import { type BodyWriter, SharedBody } from "./shared-body.js";
 
-/** How a protocol variant (SotW or delta) makes responses. */
+/** How SotW or delta makes responses. */
 export interface ResponseMaker extends BodyWriter {
   content(need: Need): Content | undefined;
   bodyKey(need: Need, contentKey: string): string;

@@ -27,7 +27,7 @@ import type { Told } from "../responses/told.js";
 import { find } from "../state/find.js";
 import { isUpToDate, sentAll } from "../state/sent-state.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
-import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
+import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 
 /** The target to which one type must be brought now. */
 interface Course {
@@ -60,12 +60,12 @@ export interface DeliveryContext<Kind extends Subscriber> {
  * (`shared-responses.ts`), and the stream's own nonce.
  */
 export class Delivery<Asked extends Request, Kind extends Subscriber> {
-  readonly #rules: VariantRules<Asked, Kind>;
+  readonly #rules: SotwOrDeltaRules<Asked, Kind>;
   readonly #context: DeliveryContext<Kind>;
   /** The number of responses that the stream has sent, which is the nonce of the last one. */
   #count = 0;
 
-  constructor(rules: VariantRules<Asked, Kind>, context: DeliveryContext<Kind>) {
+  constructor(rules: SotwOrDeltaRules<Asked, Kind>, context: DeliveryContext<Kind>) {
     this.#rules = rules;
     this.#context = context;
   }
@@ -125,16 +125,16 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
       return undefined;
     }
     const undecided = undecidedIn(subscriber, current);
-    if (options.variant === "sotw" && mustWait(subscriber, undecided)) return undefined;
+    if (this.#rules.sotwOrDelta === "sotw" && mustWait(subscriber, undecided)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
     const { pending } = subscriber.sent;
     const held = waitingAmong(pending, waiting, snapshot.of(type));
     const later = among(pending, undecided).with(held);
     const absenceUnsaid = isAbsenceUnsaid(type, node);
-    const about = { variant: options.variant, absenceUnsaid, errors };
+    const about = { sotwOrDelta: this.#rules.sotwOrDelta, absenceUnsaid, errors };
     let need = needOf(subscriber, current, pending.without(later), about);
     // A name that is not in a full state counts as absent, so the answer to its request comes with it.
-    if (options.variant === "sotw" && type.fullState && held.size > 0) need = { ...need, mustAnswer: false };
+    if (this.#rules.sotwOrDelta === "sotw" && type.fullState && held.size > 0) need = { ...need, mustAnswer: false };
     subscriber.errors = noErrors;
     // The resources of a first request existed before: they come because the client asked.
     const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
@@ -142,7 +142,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     subscriber.sent = sentAll(current, later);
     if (response === undefined) return undefined;
 
-    const isWhole = this.#rules.variant === "sotw" && type.fullState;
+    const isWhole = this.#rules.sotwOrDelta === "sotw" && type.fullState;
     noteLifetimes(subscriber, response.perishable, isWhole || need.everything || need.sentSet.size === 0);
     warming.sent(response.content, current, subscribers);
     return this.#send(subscriber, response, now, published, false);

@@ -27,7 +27,7 @@ import {
 import { find, subscribed } from "../state/find.js";
 import { type SentState, sentState, withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
-import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
+import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 
 /**
  * The machine's memory of a delta client. Its requests change the subscription, and a nonce says only which response
@@ -40,11 +40,11 @@ export interface DeltaSubscriber extends Subscriber {
 }
 
 /**
- * The incremental variant: how requests change a client's subscription and pending names, and the content of a
+ * Incremental (delta): how requests change a client's subscription and pending names, and the content of a
  * response.
  */
-export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
-  variant: "delta",
+export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
+  sotwOrDelta: "delta",
   read: readDeltaRequest,
   countNames: ({ subscribe, unsubscribe }) => subscribe.length + unsubscribe.length,
   hasLocators: ({ subscribe, unsubscribe }) => subscribe.hasLocators || unsubscribe.hasLocators,

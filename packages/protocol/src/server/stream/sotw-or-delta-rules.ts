@@ -32,10 +32,10 @@ export interface Surroundings {
 
 /**
  * Everything in which SotW and delta differ. `sotw.ts` and `delta.ts` implement it; `StreamMachine` is the same for
- * both. `Asked` is the variant's request, `Kind` its state of a client for one type.
+ * both. `Asked` is the request, `Kind` the state of a client for one type.
  */
-export interface VariantRules<Asked extends Request, Kind extends Subscriber> extends BodyWriter {
-  readonly variant: SotwOrDelta;
+export interface SotwOrDeltaRules<Asked extends Request, Kind extends Subscriber> extends BodyWriter {
+  readonly sotwOrDelta: SotwOrDelta;
   /** Throws `MalformedMessage` and `TooManyFields`. */
   read(bytes: Uint8Array, most: MostKept): Asked;
   /** The number of names in the request, with repetitions. */

@@ -20,7 +20,7 @@ import type { NumberedResponse } from "../state/numbered-response.js";
 import { sentState } from "../state/sent-state.js";
 import { nextSotwSubscription, type SotwSubscription } from "../state/sotw-subscription.js";
 import type { Subscriber } from "../state/subscriber.js";
-import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
+import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 
 /**
  * The machine's memory of a SotW client. Each request repeats the whole subscription, and the nonce decides whether a
@@ -42,11 +42,11 @@ export interface SotwSubscriber extends Subscriber {
 }
 
 /**
- * The state-of-the-world variant: how requests change a client's subscription and pending names, and the content of a
+ * State of the world (SotW): how requests change a client's subscription and pending names, and the content of a
  * response.
  */
-export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
-  variant: "sotw",
+export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
+  sotwOrDelta: "sotw",
   read: readSotwRequest,
   countNames: ({ names }) => names.length,
   hasLocators: ({ names }) => names.hasLocators,

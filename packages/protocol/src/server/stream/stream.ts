@@ -32,7 +32,7 @@ import type { Stream, StreamEvent } from "./contract.js";
 import { Delivery } from "./delivery.js";
 import { delta } from "./delta.js";
 import { sotw } from "./sotw.js";
-import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
+import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 import { areSettled, statusesOf } from "./status.js";
 
 /** Creates the server's end of a discovery stream, before any request. */
@@ -52,7 +52,7 @@ type Phase =
  */
 class StreamMachine<Asked extends Request, Kind extends Subscriber> implements Stream, OrderedStream {
   readonly #options: StreamOptions;
-  readonly #rules: VariantRules<Asked, Kind>;
+  readonly #rules: SotwOrDeltaRules<Asked, Kind>;
   readonly #surroundings: Surroundings;
   readonly #byType = new Map<TypeUrl, Kind>();
   /** The subscribers in delivery order (rules 117–119), whatever the order of the requests. */
@@ -71,7 +71,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   readonly #place = new CohortPlace();
   readonly #delivery: Delivery<Asked, Kind>;
 
-  constructor(options: StreamOptions, rules: VariantRules<Asked, Kind>) {
+  constructor(options: StreamOptions, rules: SotwOrDeltaRules<Asked, Kind>) {
     this.#options = options;
     this.#rules = rules;
     this.#told = new Told(options);

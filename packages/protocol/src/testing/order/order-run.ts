@@ -1,4 +1,4 @@
-import { createStream, Ordering, SnapshotLineage, type Stream } from "../../index.js";
+import { createStream, Ordering, SnapshotLineage, type SotwOrDelta, type Stream } from "../../index.js";
 import { createRandom, type Random } from "../random.js";
 import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
@@ -39,7 +39,7 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
 /** One client, its streams, and the messages in flight between them. */
 class OrderRun {
   #random: Random;
-  readonly #variant: "sotw" | "delta";
+  readonly #variant: SotwOrDelta;
   readonly #ads: boolean;
   readonly #client: OrderClient;
   #now = 0;

@@ -23,7 +23,7 @@ function waysOf(type: ResourceType): readonly string[] {
   return (["v3", "v2"] satisfies ApiVersion[]).flatMap((api) => {
     if (api === "v2" && type.v2TypeUrl === undefined) return [];
     const service = type.services[api];
-    // A type without its own service is served on ADS, in both variants.
+    // A type without its own service is served on ADS, by SotW and by delta.
     const variants: readonly SotwOrDelta[] =
       service !== undefined && service.stream === undefined ? ["delta"] : ["sotw", "delta"];
     const streams = service === undefined ? [true] : [true, false];

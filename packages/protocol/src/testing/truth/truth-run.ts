@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createStream, Ordering, SnapshotLineage, type Stream } from "../../index.js";
+import { createStream, Ordering, SnapshotLineage, type SotwOrDelta, type Stream } from "../../index.js";
 import { createRandom, type Random } from "../random.js";
 import { sampleResource, urlOf } from "../sample-resources.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "../sample-world.js";
@@ -33,7 +33,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
 /** One client, which may have several streams, and its answers about each resource. */
 class TruthRun {
   #random: Random;
-  readonly #variant: "sotw" | "delta";
+  readonly #variant: SotwOrDelta;
   readonly #ads: boolean;
   readonly #ttl: "always" | undefined;
   readonly #blames: boolean;

@@ -11,6 +11,7 @@ import {
   type StreamEvent,
   updateSnapshot,
 } from "../../index.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import { createRandom, type Random } from "../random.js";
 import { sampleResource, urlOf } from "../sample-resources.js";
 import { typeOf } from "../sample-world.js";
@@ -48,7 +49,7 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
 
 /** Clients of one kind, each of them twice. */
 class TwinsRun {
-  readonly #variant: "sotw" | "delta";
+  readonly #variant: SotwOrDelta;
   readonly #isOrdered: boolean;
   readonly #only: string | undefined;
   readonly #ttl: "always" | undefined;

@@ -14,7 +14,7 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** The fields that requests of both variants have. */
+/** The fields that requests of SotW and of delta have. */
 export interface Request {
   /** The whole request; only valid while the event is being handled. */
   readonly bytes: Uint8Array;
@@ -47,7 +47,7 @@ export interface MostKept {
 
 const all: MostKept = { names: Number.POSITIVE_INFINITY, claims: Number.POSITIVE_INFINITY };
 
-/** The tags of the fields that both variants have. */
+/** The tags of the fields that SotW and delta have. */
 interface CommonTags {
   readonly node: number;
   readonly typeUrl: number;
@@ -101,7 +101,7 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
   return { bytes, node, subscribe, unsubscribe, claimed: claims?.finish() ?? noClaims, typeUrl, nonce, error };
 }
 
-/** The fields that both variants have, while a request is read. */
+/** The fields that SotW and delta have, while a request is read. */
 class CommonFields {
   readonly reader: WireReader;
   node: Span | undefined;

@@ -1,9 +1,10 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { isLocator, nameOf, parametersOf, readParameters } from "../../model/names/locator.js";
+import type { SotwOrDelta } from "../basics/sotw-or-delta.js";
 import { statusCode } from "../basics/status-code.js";
 import { fieldLength, utf8Length, WireWriter } from "../basics/wire-writer.js";
 
-/** The fields that requests of both variants have. Empty and undefined ones are not written. */
+/** The fields that requests of SotW and of delta have. Empty and undefined ones are not written. */
 export interface RequestHead {
   readonly typeUrl: TypeUrl;
   /** A serialized `Node`. */
@@ -63,8 +64,8 @@ export function writeDeltaRequest(head: RequestHead, { subscribe, unsubscribe, c
 }
 
 /** The nonce alone: behind a request without one it makes one with. */
-export function nonceField(variant: "sotw" | "delta", nonce: Nonce): Uint8Array {
-  return textField(variant === "sotw" ? 5 : 6, nonce);
+export function nonceField(sotwOrDelta: SotwOrDelta, nonce: Nonce): Uint8Array {
+  return textField(sotwOrDelta === "sotw" ? 5 : 6, nonce);
 }
 
 function encodeAs(names: Iterable<ResourceName>, plain: number, located: number): EncodedNames {

@@ -125,7 +125,7 @@ export function writeUnresolved(writer: WireWriter, name: ResourceName, length: 
   writer.text(4, name, length);
 }
 
-/** The nonce's field, number 5 in both variants. */
+/** The nonce's field, number 5 in SotW and in delta. */
 export function writeNonce(nonce: Nonce): Uint8Array {
   const writer = new WireWriter(fieldLength(nonce.length));
   writer.text(5, nonce, nonce.length);

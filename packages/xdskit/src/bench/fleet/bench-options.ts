@@ -1,3 +1,4 @@
+import type { SotwOrDelta } from "@xdskit/protocol";
 import type { Address } from "@xdskit/server/address";
 import type { TlsOptions } from "../../settings/options/tls-options.js";
 
@@ -6,7 +7,7 @@ export interface BenchOptions extends TlsOptions {
   /** Nodes are spread over the servers. */
   readonly servers: readonly Address[];
   readonly nodes: number;
-  readonly variant: "sotw" | "delta";
+  readonly variant: SotwOrDelta;
   readonly ads: boolean;
   /** `TYPE` or `TYPE=NAME,…` each; without any, the types that an Envoy asks for. */
   readonly types: readonly string[];

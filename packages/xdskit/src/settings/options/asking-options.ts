@@ -1,9 +1,10 @@
 import type { ValidateLevel } from "@xdskit/client";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import type { TlsOptions } from "./tls-options.js";
 
 /** How a command asks management servers, as `watch`, `get` and `relay` do. */
 export interface AskingOptions extends TlsOptions {
-  readonly variant?: "sotw" | "delta" | undefined;
+  readonly variant?: SotwOrDelta | undefined;
   readonly api?: "v2" | "v3" | undefined;
   /** REST: milliseconds. */
   readonly refreshDelay?: number | undefined;
