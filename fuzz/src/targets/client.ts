@@ -201,21 +201,21 @@ function live({ variant, api, only, steps }: Life, seen: { update: number; rejec
     limits,
   });
   let now = 0;
-  let owed = 0;
+  let pending = 0;
   const note = (effects: readonly ClientStreamEffect[]): void => {
     for (const effect of effects) {
-      if (effect.kind === "received") owed++;
+      if (effect.kind === "received") pending++;
       else seen[effect.kind]++;
       if (effect.kind === "rejected") assert.ok(effect.message.length <= limits.errorCharacters, effect.message);
       if (effect.kind === "close") {
         assert.ok(effect.message.length < 1_000, `a message of ${effect.message.length} characters`);
         assert.equal(machine.next(), undefined);
-        owed = 0;
+        pending = 0;
         note(machine.step({ kind: "opened" }, now));
       }
     }
-    owed -= pulled(machine, variant);
-    assert.equal(owed, 0, "a response is answered once (rule 25)");
+    pending -= pulled(machine, variant);
+    assert.equal(pending, 0, "a response is answered once (rule 25)");
   };
   note(machine.step({ kind: "subscribe", type: typeNamed(only ?? "cluster"), names: ["*", "a"] }, now));
   note(machine.step({ kind: "opened" }, now));

@@ -21,11 +21,11 @@ export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
  */
 export const mostAlternatives = 8;
 /**
- * Ways to reject, acknowledge or follow one response, and sets of listeners that one change replaced, that are
- * remembered. Only clients that keep blaming different resources, answering in new orders, or asking for other
- * listeners by name make more.
+ * Recorded transitions from one response or change: how clients rejected, acknowledged or followed it, and which
+ * listeners it replaced. Only clients that keep blaming different resources, answering in new orders, or asking for
+ * other listeners by name make more.
  */
-export const mostWays = 100;
+export const mostTransitions = 100;
 /**
  * Results of one object, by key, that are remembered for all streams. Only clients that keep asking, answering or
  * rejecting in new ways make more.

@@ -34,7 +34,7 @@ export class SharedStack {
   /** Its layers by name; undefined stands for all layers but those of supply on demand. */
   readonly layers: readonly (LayerName | undefined)[];
   readonly stack: LayerStack;
-  /** Its snapshots, one after the other. Resting streams follow them. */
+  /** Its snapshots, one after the other. Settled streams follow them. */
   readonly lineage = new SnapshotLineage();
   readonly clients = new Set<GroupClient>();
   /** They decide which stream of its groups gets which snapshot. */
@@ -76,7 +76,7 @@ export class SharedStack {
     return this.layers.includes(layer) || this.layers.includes(undefined);
   }
 
-  /** Starts the lineage at the newest snapshot, so that resting streams can follow it. */
+  /** Starts the lineage at the newest snapshot, so that settled streams can follow it. */
   start(): void {
     const newest = this.newest();
     if (newest !== undefined) this.lineage.start(newest);

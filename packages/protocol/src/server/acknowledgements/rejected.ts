@@ -1,6 +1,6 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import { changeBetween } from "../../model/change.js";
-import { mostAlternatives, mostWays } from "../../model/limits.js";
+import { mostAlternatives, mostTransitions } from "../../model/limits.js";
 import { PerKey, perPair } from "../../model/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
@@ -45,7 +45,7 @@ export function newIn(
   return found;
 }
 
-const knownLastGood = new PerKey<readonly Resource[], LastGood>(mostWays);
+const knownLastGood = new PerKey<readonly Resource[], LastGood>(mostTransitions);
 
 /**
  * By key, the contents that a client uses in place of rejected ones: the same map for all clients with the same

@@ -164,17 +164,17 @@ export class CohortPlace {
     this.#join(to);
   }
 
-  /** A stream has nothing to send until an answer comes, or at all. `mayRest`: no change waits. */
-  recordNothing(subscribers: readonly Subscriber[], mayRest: boolean, around: CohortSurroundings): void {
+  /** A stream has nothing to send until an answer comes, or at all. `maySettle`: no change waits. */
+  recordNothing(subscribers: readonly Subscriber[], maySettle: boolean, around: CohortSurroundings): void {
     const from = this.moving;
     if (from === undefined) {
-      if (mayRest) this.#settle(subscribers, around);
+      if (maySettle) this.#settle(subscribers, around);
       return;
     }
     const stage = this.#stage;
     const changes = from.changesTo(subscribers);
     const isShared = changes.every(({ sent }) => sent.set.size > 0) && subscribers.every(isPlain);
-    if (stage === undefined || !isShared || (around.isAccompanied && !mayRest)) {
+    if (stage === undefined || !isShared || (around.isAccompanied && !maySettle)) {
       this.leave();
       return;
     }
@@ -187,7 +187,7 @@ export class CohortPlace {
       if (to !== from) from.next = { sends: undefined, changes, stage, to };
       to.next = { sends: undefined, changes: [], stage, to };
       // Nothing is due after the last acknowledgement, so its streams settle then without more work.
-      if (mayRest) to.settlesIn = this.#whereToSettle(subscribers, from.journey.to, around);
+      if (maySettle) to.settlesIn = this.#whereToSettle(subscribers, from.journey.to, around);
       if (to.settlesIn !== undefined) from.journey.endsIn(to.settlesIn);
       this.#join(to);
       this.#isWaiting = true;
@@ -195,7 +195,7 @@ export class CohortPlace {
     }
     // If nothing is in flight, only time can let a stream go on that must not settle.
     this.leave();
-    if (!mayRest) return;
+    if (!maySettle) return;
     this.#settle(subscribers, around);
     const { settled } = this;
     if (settled === undefined) return;

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import { mostWays } from "../../model/limits.js";
+import { mostTransitions } from "../../model/limits.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import type { Stage } from "../../planning/make-before-break.js";
@@ -172,7 +172,7 @@ export class Journey {
   cohortAt(states: readonly TypeState[], inFlight: readonly RecordedResponse[]): MovingCohort | undefined {
     const key = keyOfStates(states, inFlight);
     let cohort = this.#cohorts.get(key);
-    if (cohort !== undefined || this.#cohorts.size >= mostWays) return cohort;
+    if (cohort !== undefined || this.#cohorts.size >= mostTransitions) return cohort;
     cohort = new MovingCohort(this, states, inFlight);
     this.#cohorts.set(key, cohort);
     return cohort;

@@ -1,6 +1,6 @@
 import type { Reference, Resource } from "@xdskit/api";
 import { type Change, changeBetween } from "../../model/change.js";
-import { mostWays } from "../../model/limits.js";
+import { mostTransitions } from "../../model/limits.js";
 import { PerKey } from "../../model/memo.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
@@ -22,7 +22,7 @@ import type { OrderingTimes } from "./ordering-times.js";
 const mostDraining = 256;
 
 /** By change and subscription, the replaced listeners. */
-const known = new PerKey<Change, Replaced>(mostWays);
+const known = new PerKey<Change, Replaced>(mostTransitions);
 
 /**
  * The client no longer uses the set `before`. Resources that are gone, or that name less now, drain from `now` on

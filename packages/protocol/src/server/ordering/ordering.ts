@@ -195,7 +195,7 @@ export class Ordering {
    * Whether a stream may settle (`CohortPlace`): it waits for no answer, and if several streams share the order,
    * nothing drains. The stream is told (`leaveCohort`) when another stream ends that.
    */
-  mayRest(stream: OrderedStream): boolean {
+  maySettle(stream: OrderedStream): boolean {
     if (!this.#streams.has(stream)) return false;
     if (this.isShared && this.#subscribers().some(({ draining }) => draining.length > 0)) return false;
     for (const { awaited } of this.#stages.values()) if (this.isShared || awaited.size > 0) return false;

@@ -1,4 +1,4 @@
-import { longestText, mostAlternatives, mostWays } from "../../model/limits.js";
+import { longestText, mostAlternatives, mostTransitions } from "../../model/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";
@@ -29,18 +29,18 @@ export function usualAnswerOf(
   // The bytes of the node are not kept.
   const length = bytes.length - (node === undefined ? 0 : node.end - node.start);
   if (length > bytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
-  let ways = known.get(names);
-  const same = ways?.find((way) => way.is(bytes, version, nonce));
+  let answers = known.get(names);
+  const same = answers?.find((answer) => answer.is(bytes, version, nonce));
   if (same !== undefined) return same;
   // Clients that write a list in a different order each time share none, and each would keep useless copies.
-  if (ways !== undefined && ways.length >= mostAlternatives && length > bytesWithoutNames) return undefined;
+  if (answers !== undefined && answers.length >= mostAlternatives && length > bytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
   // Some clients acknowledge with a version that differs from the one that they were sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
-  if (ways === undefined) {
-    ways = [];
-    known.set(names, ways);
+  if (answers === undefined) {
+    answers = [];
+    known.set(names, answers);
   }
-  if (ways.length < mostWays) ways.push(made);
+  if (answers.length < mostTransitions) answers.push(made);
   return made;
 }

@@ -256,9 +256,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       this.#place.leave();
       return;
     }
-    const mayRest = ordering?.mayRest(this) !== false;
-    if (!mayRest && this.#place.moving === undefined) return;
-    this.#place.recordNothing(this.#ordered, mayRest, {
+    const maySettle = ordering?.maySettle(this) !== false;
+    if (!maySettle && this.#place.moving === undefined) return;
+    this.#place.recordNothing(this.#ordered, maySettle, {
       needed: (subscriber) => ordering?.meanwhile(this, subscriber, wanted) ?? wanted.of(subscriber.type),
       options: this.#options,
       told: this.#told,

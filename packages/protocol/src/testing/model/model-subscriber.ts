@@ -331,7 +331,7 @@ export class ModelSubscriber {
       this.#again.has(name) ||
       words(name).some((word) => this.#must.has(word) || this.#may.has(word));
     for (const { name } of seen.resources) {
-      if (!news.has(name) && !excused(name)) throw new Error(`${name} is sent, but has not changed and is not owed`);
+      if (!news.has(name) && !excused(name)) throw new Error(`${name} is sent, but has not changed and is not pending`);
     }
     for (const name of seen.removed) {
       if (this.#wanted(there).has(name)) throw new Error(`${name} is removed, but it is there`);
@@ -364,10 +364,10 @@ export class ModelSubscriber {
     }
     for (const [name, saidIfAbsent] of this.#must) {
       if (bearersOf(name, wanted).length > 0 || (this.#delta && saidIfAbsent)) {
-        throw new Error(`${this.type} ${name} is owed and was not sent`);
+        throw new Error(`${this.type} ${name} is pending and was not sent`);
       }
     }
-    if (this.#whole && this.interested && this.#due) throw new Error(`all of ${this.type} is owed and was not sent`);
+    if (this.#whole && this.interested && this.#due) throw new Error(`all of ${this.type} is pending and was not sent`);
     if (this.#whole || this.#delta) {
       for (const [name, content] of this.sent)
         if (this.wants(name, content) && !wanted.has(name)) throw new Error(`${this.type} ${name} was not removed`);

@@ -41,8 +41,8 @@ interface Standing {
   /** Undefined until the type was asked for on this stream. */
   told: NameList | undefined;
   nonce: string;
-  /** The last response must be acknowledged, or rejected with a text. */
-  owed: "ack" | { readonly nack: string } | undefined;
+  /** The pending answer to the last response: an acknowledgement, or a rejection with a text. */
+  pending: "ack" | { readonly nack: string } | undefined;
   /** On any stream, and on this one. */
   answered: boolean;
   answeredHere: boolean;
@@ -83,7 +83,7 @@ export class CrowdClient {
       wanted: of.fixed ?? noNames,
       told: undefined,
       nonce: "",
-      owed: undefined,
+      pending: undefined,
       answered: false,
       answeredHere: false,
     }));
@@ -109,8 +109,8 @@ export class CrowdClient {
   next(stream: number): CrowdRequest | undefined {
     for (const standing of this.#standings) {
       if (standing.stream !== stream) continue;
-      const { told, wanted, owed } = standing;
-      if (told === undefined ? wanted.isEmpty || !this.#isDue(standing) : owed === undefined && told === wanted)
+      const { told, wanted, pending } = standing;
+      if (told === undefined ? wanted.isEmpty || !this.#isDue(standing) : pending === undefined && told === wanted)
         continue;
       return this.#request(standing);
     }
@@ -128,25 +128,25 @@ export class CrowdClient {
   }
 
   #request(standing: Standing): CrowdRequest {
-    const { of, stream, holding, wanted, told, nonce, owed } = standing;
+    const { of, stream, holding, wanted, told, nonce, pending } = standing;
     const node = this.#isNodeSent[stream] === true ? undefined : this.#node;
     this.#isNodeSent[stream] = true;
-    standing.owed = undefined;
+    standing.pending = undefined;
     standing.told = wanted;
     const { variant } = this.#shared.options;
     // The usual ACK: equal for all clients, except for the nonce.
-    if (owed === "ack" && told === wanted && node === undefined) {
+    if (pending === "ack" && told === wanted && node === undefined) {
       return { bytes: joined(holding.acknowledgement(wanted, variant), nonceField(variant, nonce)), kind: "ack" };
     }
-    const error = typeof owed === "object" ? owed.nack : undefined;
+    const error = typeof pending === "object" ? pending.nack : undefined;
     const { typeUrl } = of.type;
-    const kind = owed === undefined ? "subscribe" : owed === "ack" ? "ack" : "nack";
+    const kind = pending === undefined ? "subscribe" : pending === "ack" ? "ack" : "nack";
     if (variant === "sotw") {
       // A client that names what it lacks must not claim to be up to date (rule 37).
       const version = told === undefined && holding.lacking(wanted) > 0 ? "" : holding.version;
       return { bytes: writeSotwRequest({ typeUrl, node, nonce, error }, version, wanted.encoded), kind };
     }
-    const head = { typeUrl, node, nonce: owed === undefined ? "" : nonce, error };
+    const head = { typeUrl, node, nonce: pending === undefined ? "" : nonce, error };
     const bytes = writeDeltaRequest(head, noChange);
     if (told === wanted) return { bytes, kind };
     // Fields may come in any order.
@@ -202,7 +202,7 @@ export class CrowdClient {
     const { standing, nonce, outcome } = this.#received;
     this.#received = undefined;
     standing.nonce = nonce;
-    standing.owed = error === undefined ? "ack" : { nack: error };
+    standing.pending = error === undefined ? "ack" : { nack: error };
     if (error === undefined) this.#hold(standing, outcome.to);
   }
 
@@ -237,7 +237,7 @@ export class CrowdClient {
       if (standing.stream !== stream) continue;
       standing.told = undefined;
       standing.nonce = "";
-      standing.owed = undefined;
+      standing.pending = undefined;
       standing.answeredHere = false;
     }
   }
