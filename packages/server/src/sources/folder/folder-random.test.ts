@@ -5,15 +5,15 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { effort, times } from "../../testing/effort.js";
-import { patienceMs } from "../../testing/wait-for.js";
-import type { RecordingSink } from "./testing/recording-sink.js";
+import type { RecordingSink } from "../../testing/recording-sink.js";
 import {
   clusters,
   folderSource,
   startedSource,
   type TemporaryFolder,
   temporaryFolder,
-} from "./testing/temporary-folder.js";
+} from "../../testing/temporary-folder.js";
+import { patienceMs } from "../../testing/wait-for.js";
 
 /** Something that happens to one of two releases, or to the link to the one that is served. */
 type Operation =

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
 import type { FolderSourceOptions } from "./folder-options.js";
-import { startedSource, temporaryFolder } from "./testing/temporary-folder.js";
 
 /** YAML of a listener; `more` are further fields. */
 const listener = (
