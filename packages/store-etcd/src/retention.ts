@@ -57,10 +57,11 @@ async function isWorthIt(client: EtcdClient, keys: Keys, manifests: Manifests, r
     const head = await manifests.revision(text.decode(value));
     if (head === undefined) return false;
     const key = keys.history(head.layer);
-    const oldest = (await client.range({ key, end: endOf(key), limit: enough })).found;
-    const last = oldest.length < enough ? undefined : oldest.at(-1);
-    const one = last && (await manifests.revision(text.decode(last.value)));
-    return one !== undefined && !isKept(retention, head, one);
+    const oldest = (await client.range({ key, end: endOf(key), limit: enough + 1 })).found;
+    const [one, next] = await eachAtOnce(oldest.slice(enough - 1), ({ value }) =>
+      manifests.revision(text.decode(value)),
+    );
+    return one !== undefined && !isKept(retention, head, one, next);
   });
   return answers.includes(true);
 }
@@ -90,7 +91,7 @@ async function historyOf(client: EtcdClient, keys: Keys, manifests: Manifests, h
 function oldIn(revisions: readonly Revision[], retention: Retention): readonly Revision[] {
   const head = revisions.at(-1);
   if (head === undefined) return [];
-  const firstKept = revisions.findIndex((one) => isKept(retention, head, one));
+  const firstKept = revisions.findIndex((one, at) => isKept(retention, head, one, revisions[at + 1]));
   return revisions.slice(0, firstKept);
 }
 

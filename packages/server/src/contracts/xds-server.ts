@@ -292,6 +292,11 @@ export interface XdsServer {
    * nodes that have gone. With `workers`, without responses and acknowledgements.
    */
   nodeHistory(id: string): readonly NodeMoment[];
+  /**
+   * The moment whose newest configuration the client uses that is the furthest behind, as far as its open stream tells;
+   * now, if none is behind. Undefined while there is no stream. Costs a look at each stream.
+   */
+  oldestInUse(): Date | undefined;
   /** How many node ids are how far; cheap where most are synced. */
   nodeStates(): NodeStates;
   /**

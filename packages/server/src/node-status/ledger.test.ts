@@ -239,6 +239,44 @@ describe("the ledger", () => {
     });
   });
 
+  it("the ledger says which moment's configuration the client uses that is the furthest behind", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      const behindMs = () => {
+        const oldest = server.oldestInUse();
+        return oldest && Math.round((Date.now() - oldest.getTime()) / 1_000) * 1_000;
+      };
+      server.config.set([cluster("a")]);
+      assert.equal(behindMs(), undefined);
+      const [first, second] = [delta(client.open(ads("delta"))), delta(client.open(ads("delta")))];
+      for (const [stream, id] of [
+        [first, "n1"],
+        [second, "n2"],
+      ] as const) {
+        stream.send({ node: { id }, typeUrl });
+        await answerDelta(stream);
+        await settles(server, "synced", id);
+      }
+      clock.advance(60_000);
+      assert.equal(behindMs(), 0);
+      server.config.update({ upsert: [cluster("b")] });
+      assert.equal(behindMs(), 0);
+      await answerDelta(first);
+      const { nonce } = await second.next();
+      await settles(server, "synced", "n1");
+      clock.advance(60_000);
+      server.config.update({ upsert: [cluster("c")] });
+      await answerDelta(first);
+      clock.advance(60_000);
+      assert.equal(behindMs(), 120_000);
+      second.send({ typeUrl, responseNonce: nonce });
+      await answerDelta(second);
+      await settles(server, "synced", "n2");
+      await settles(server, "synced", "n1");
+      assert.equal(behindMs(), 0);
+    });
+  });
+
   it("the ledger calls a change that waits for a rejected resource pending, however long", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {

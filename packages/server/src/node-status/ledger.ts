@@ -83,6 +83,16 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
       }
       return undefined;
     },
+    oldestInUse(): Date | undefined {
+      const moment = momentOf(clock);
+      let oldest: number | undefined;
+      for (const stream of streams) {
+        if (!isOpen(stream)) continue;
+        const since = stream.isSettled ? moment.now : stream.unsettledSince;
+        oldest = Math.min(oldest ?? since, since);
+      }
+      return oldest === undefined ? undefined : moment.date(oldest);
+    },
     nodeStates(): NodeStates {
       const moment = momentOf(clock);
       const counts = { synced: 0, pending: 0, rejected: 0, stale: 0 };

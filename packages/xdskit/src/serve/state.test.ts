@@ -4,8 +4,12 @@ import { utimes } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { resourceTypes } from "@xdskit/api";
 import { openLmdbStore } from "@xdskit/store-lmdb";
 import { open } from "lmdb";
+import { grpcClient } from "../../../server/src/testing/raw-client.js";
+import { ads, urlOf } from "../../../server/src/testing/running-server.js";
+import { delta } from "../../../server/src/testing/xds-client.js";
 import { stateFolder, stateOfFolder } from "../state/state.js";
 import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
@@ -377,6 +381,30 @@ describe("the state of a server", () => {
     await filesOf(6);
     await folder.remove("e.yaml");
     assert.deepEqual(await filesOf(7), ["e.yaml"]);
+    await server.stop();
+  });
+
+  it("keeps the revision that a connected client uses which does not answer, where fewer are to be kept", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a"),
+      "xdskit.yaml": "state: { revisions: 3 }\n",
+    });
+    await using state = await testFolder();
+    await using server = new Server(folder, state.path);
+    await server.running.seen(/^ready$/m);
+    const client = grpcClient(resourceTypes, await server.address("grpc"));
+    const typeUrl = urlOf("cluster");
+    const stream = delta(client.open(ads("delta")));
+    stream.send({ node: { id: "n1" }, typeUrl });
+    stream.send({ typeUrl, responseNonce: (await stream.next()).nonce });
+    const admin = `http://${await server.address("admin")}`;
+    for (let number = 1; number <= 13; number += 1) {
+      const file = await state.write("own.yaml", clusterYaml("own", `${number}s`));
+      assert.equal((await inProcessEnds("apply", "-f", file, "--server", admin)).status, 0);
+    }
+    const answer = await fetch(`${admin}/api/v1/revisions?layer=api`);
+    assert.equal(((await answer.json()) as { readonly revisions: readonly unknown[] }).revisions.length, 13);
+    client.close();
     await server.stop();
   });
 

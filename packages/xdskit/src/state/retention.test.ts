@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore, encodeStored, type RolloutState, type Store } from "@xdskit/server";
+import { manualClock } from "../../../server/src/testing/manual-clock.js";
+import { ads, urlOf, withMemoryServer } from "../../../server/src/testing/running-server.js";
+import { waitFor } from "../../../server/src/testing/wait-for.js";
+import { delta } from "../../../server/src/testing/xds-client.js";
 import { eventually } from "../testing/command.js";
 import { cluster, resourcesOf } from "../testing/relayed.js";
 import { KeptHistory } from "./retention.js";
@@ -25,11 +29,16 @@ function historyOf(
   store: Store,
   rollout?: { readonly state: RolloutState; readonly startedAt: Date; readonly keepsBack?: boolean },
   everyMs?: number,
+  rejectedAt?: Date,
 ) {
-  const quarantine = { group: "edge", cause: "rolled-back" };
+  const quarantine = { group: "edge", cause: "rolled-back", since: new Date() };
   const server = {
     rollouts: () => (rollout === undefined ? [] : [{ ...rollout, group: "edge" }]),
-    quarantines: () => (rollout?.keepsBack === true ? [quarantine] : []),
+    quarantines: () => [
+      ...(rollout?.keepsBack === true ? [quarantine] : []),
+      ...(rejectedAt === undefined ? [] : [{ group: "edge", cause: "rejected", since: rejectedAt }]),
+    ],
+    oldestInUse: () => (rejectedAt === undefined ? undefined : new Date()),
   } as never;
   return new KeptHistory({ settings: undefined, server, store, everyMs, failed: assert.fail });
 }
@@ -88,5 +97,61 @@ describe("the history of a running server", () => {
       assert.equal(await countOf(store), kept);
       history.close();
     }
+  });
+
+  it("keeps what a client that does not answer has used since, up to the age, until it answers", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      const keeping = async (settings: Parameters<KeptHistory["use"]>[0], kept: number) => {
+        const store = await storeOf(30, 30);
+        const history = new KeptHistory({ settings: undefined, server, store, failed: assert.fail });
+        await history.use(settings);
+        assert.equal(await countOf(store), kept);
+        history.close();
+      };
+      const typeUrl = urlOf("cluster");
+      const stream = delta(client.open(ads("delta")));
+      const isSynced = () => server.node("n1")?.state === "synced";
+      server.config.set(resourcesOf(cluster("a", "1s")));
+      stream.send({ node: { id: "n1" }, typeUrl });
+      stream.send({ typeUrl, responseNonce: (await stream.next()).nonce });
+      await waitFor("the first acknowledgement", isSynced);
+      clock.advance(100 * day);
+      await keeping({ revisions: 3 }, 10);
+      server.config.set(resourcesOf(cluster("a", "2s")));
+      const { nonce } = await stream.next();
+      clock.advance(20.5 * day);
+      // The one that it uses is half a day older.
+      await keeping({ revisions: 3 }, 21);
+      await keeping({ revisions: 3, age: 15.5 * day }, 15);
+      stream.send({ typeUrl, responseNonce: nonce });
+      await waitFor("the second acknowledgement", isSynced);
+      await keeping({ revisions: 3 }, 10);
+    });
+  });
+
+  it("keeps what clients use in place of a content that one of them rejected", async () => {
+    const store = await storeOf(30, 30);
+    const history = historyOf(store, undefined, undefined, new Date(Date.now() - 20.5 * day));
+    await history.use({ revisions: 3 });
+    assert.equal(await countOf(store), 21);
+    history.close();
+  });
+
+  it("keeps what a client may use that has fallen behind since the last look at all of them", async () => {
+    const store = await createMemoryStore();
+    let looks = 0;
+    const server = {
+      ...{ rollouts: () => [], quarantines: () => [] },
+      oldestInUse() {
+        looks += 1;
+        return new Date();
+      },
+    };
+    const history = new KeptHistory({ settings: { revisions: 3 }, server, store, failed: assert.fail });
+    const looked = history.now();
+    for (let edit = 0; edit < 20; edit += 1) assert.equal(history.now().heldSince, looked.heldSince);
+    assert.equal(looks, 1);
+    history.close();
   });
 });

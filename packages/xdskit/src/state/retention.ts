@@ -17,6 +17,12 @@ const leastRevisions = 10;
 /** A change is in the store a while before its rollout begins. */
 const beforeRolloutMs = 600_000;
 
+/** A change is in the store a moment before clients are sent it, and the clocks of servers differ a little. */
+const beforeServedMs = 60_000;
+
+/** The longest time between two looks at the clients: a look costs all of them, and each change asks. */
+const lookAtClientsMs = 60_000;
+
 /** How often history is looked at, in milliseconds: it grows old while nothing changes, too. */
 const lookMs = 3_600_000;
 
@@ -24,7 +30,7 @@ const over: ReadonlySet<RolloutState> = new Set(["completed", "withdrawn"] as co
 
 interface KeptHistoryOptions {
   readonly settings: StateSettings;
-  readonly server: Pick<XdsServer, "rollouts" | "quarantines">;
+  readonly server: Pick<XdsServer, "rollouts" | "quarantines" | "oldestInUse">;
   /** Undefined: no history is kept. */
   readonly store: Store | undefined;
   /** The history could not be looked at. */
@@ -39,6 +45,7 @@ export class KeptHistory {
   readonly #timer: NodeJS.Timeout | undefined;
   #settings: StateSettings;
   #shared: Pick<SharedRollouts, "neededSince"> | undefined;
+  #held: { readonly since: number; readonly seenAt: number } | undefined;
 
   constructor(options: KeptHistoryOptions) {
     const { store, settings, everyMs = lookMs } = options;
@@ -57,7 +64,8 @@ export class KeptHistory {
     const needed = this.#shared?.neededSince;
     if (needed !== undefined) began.push(needed);
     const inUseSince = began.length === 0 ? undefined : Math.min(...began) - beforeRolloutMs;
-    return { revisions, leases, since: Date.now() - age, least: leastRevisions, inUseSince };
+    const heldSince = this.#heldSince();
+    return { revisions, leases, since: Date.now() - age, least: leastRevisions, inUseSince, heldSince };
   };
 
   /** Rollouts are one for all servers of the store: they are known before this one's groups are. */
@@ -73,6 +81,18 @@ export class KeptHistory {
 
   close(): void {
     clearInterval(this.#timer);
+  }
+
+  /** Since the last look, no client can have fallen further behind than to what was the newest then. */
+  #heldSince(): number | undefined {
+    const now = Date.now();
+    if (this.#held === undefined || now - this.#held.seenAt >= lookAtClientsMs) {
+      const { server } = this.#options;
+      const oldest = server.oldestInUse()?.getTime();
+      const withheld = server.quarantines().map(({ since }) => since.getTime());
+      this.#held = oldest === undefined ? undefined : { since: Math.min(oldest, now, ...withheld), seenAt: now };
+    }
+    return this.#held && this.#held.since - beforeServedMs;
   }
 
   /** Nodes have what was there before, in place of what was rolled back. */

@@ -106,6 +106,11 @@ export interface Retention {
   readonly least?: number | undefined;
   /** Revisions from this moment on are still in use and stay, in milliseconds since 1970. Default: none are. */
   readonly inUseSince?: number | undefined;
+  /**
+   * Clients use what was the newest at this moment, in milliseconds since 1970: that and all that followed stay,
+   * however many `revisions` these are. `since` and `leases` still hold. Default: no client uses an older one.
+   */
+  readonly heldSince?: number | undefined;
 }
 
 /** Listens to heads. */

@@ -72,6 +72,7 @@ export function describeStore(under: StoreUnderTest): void {
     itKeepsRevisions(tester);
     itComparesAndSwaps(tester);
     itForgetsWhatIsOld(tester);
+    itKeepsWhatIsInUse(tester);
     itTakesAnything(tester);
     itTakesLargeCommits(tester);
     if (under.reopen !== undefined) itLasts(tester, under.reopen);
@@ -259,16 +260,6 @@ function itForgetsWhatIsOld({ withStore }: StoreTester): void {
       assert.equal((await patch(store, "a", [resource("one", "7")])).number, 7);
     }));
 
-  it("the newest stay however old they are, and so does what is in use", () =>
-    withStore(async (store) => {
-      for (let number = 1; number <= 6; number += 1)
-        await patch(store, "a", [resource("one", `${number}`)], [], info("", number * 1_000));
-      assert.equal(await store.retain({ revisions: 1, since: 1e15, least: 5 }), 1);
-      assert.equal(await store.retain({ revisions: 1, since: 1e15, inUseSince: 4_000 }), 2);
-      assert.ok(await store.content(type, "one", "3"));
-      assert.equal(await store.retain({ revisions: 1, since: 1e15, least: 1, inUseSince: 1e15 }), 2);
-    }));
-
   it("revisions that leases make are counted apart, and push out no other", () =>
     withStore(async (store) => {
       const leased = (cause: CommitInfo["cause"]): CommitInfo => ({ ...info(""), cause });
@@ -301,6 +292,32 @@ function itForgetsWhatIsOld({ withStore }: StoreTester): void {
       await patch(store, "a", [resource("other", "1")]);
       await store.retain({ revisions: 1, since: 0 });
       assert.equal(await store.content(type, "one", "1"), undefined);
+    }));
+}
+
+function itKeepsWhatIsInUse({ withStore }: StoreTester): void {
+  it("the newest stay however old they are, and so does what is in use", () =>
+    withStore(async (store) => {
+      for (let number = 1; number <= 6; number += 1)
+        await patch(store, "a", [resource("one", `${number}`)], [], info("", number * 1_000));
+      assert.equal(await store.retain({ revisions: 1, since: 1e15, least: 5 }), 1);
+      assert.equal(await store.retain({ revisions: 1, since: 1e15, inUseSince: 4_000 }), 2);
+      assert.ok(await store.content(type, "one", "3"));
+      assert.equal(await store.retain({ revisions: 1, since: 1e15, least: 1, inUseSince: 1e15 }), 2);
+    }));
+
+  it("what clients still use stays with all that followed, up to the age and the most that leases make", () =>
+    withStore(async (store) => {
+      for (let number = 1; number <= 6; number += 1)
+        await patch(store, "a", [resource("one", `${number}`)], [], info("", number * 1_000));
+      assert.equal(await store.retain({ revisions: 1, since: 0, heldSince: 2_500 }), 1);
+      assert.equal((await store.history("a", { limit: 10 })).at(-1)?.time, 2_000);
+      assert.equal(await store.retain({ revisions: 1, since: 3_000, heldSince: 2_500 }), 1);
+      const leased: CommitInfo = { ...info("", 7_000), cause: { kind: "api", caller: "a test", leased: true } };
+      for (const number of ["1", "2"]) await patch(store, "a", [resource("leased", number)], [], leased);
+      assert.equal(await store.retain({ revisions: 1, leases: 2, since: 0, heldSince: 3_000 }), 0);
+      assert.equal(await store.retain({ revisions: 1, leases: 1, since: 0, heldSince: 3_000 }), 5);
+      assert.equal((await store.history("a", { limit: 10 })).length, 1);
     }));
 }
 

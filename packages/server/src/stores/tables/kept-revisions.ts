@@ -20,15 +20,17 @@ export function timeAfter(heads: readonly (Revision | undefined)[], time: number
 }
 
 /**
- * Whether retention keeps a revision of the line that ends with `head`. All that are newer than a kept one are kept, so
- * only the old end of a line goes, and each revision that is left can be read.
+ * Whether retention keeps a revision, followed by `next`, of the line that ends with `head`. All that are newer than a
+ * kept one are kept, so only the old end of a line goes, and each revision that is left can be read.
  */
-export function isKept(retention: Retention, head: Revision, one: Revision): boolean {
-  const { revisions, leases, since, least = 1, inUseSince = Number.POSITIVE_INFINITY } = retention;
+export function isKept(retention: Retention, head: Revision, one: Revision, next: Revision | undefined): boolean {
+  const { revisions, leases, since, least = 1 } = retention;
+  const { inUseSince = Number.POSITIVE_INFINITY, heldSince = Number.POSITIVE_INFINITY } = retention;
   const fromIt = head.number - one.number + 1;
   if (one.id === head.id || fromIt <= least || one.time >= inUseSince) return true;
   if (one.time < since) return false;
-  if (leases === undefined) return fromIt <= revisions;
+  const isHeld = next !== undefined && next.time >= heldSince;
+  if (leases === undefined) return isHeld || fromIt <= revisions;
   const ofLeases = (head.leases ?? 0) - (one.leases ?? 0) + (isOfLease(one.cause) ? 1 : 0);
-  return fromIt - ofLeases <= revisions && ofLeases <= leases;
+  return (isHeld || fromIt - ofLeases <= revisions) && ofLeases <= leases;
 }

@@ -1,4 +1,4 @@
-import type { Retention, RevisionId } from "../../contracts/stores/store.js";
+import type { Retention, Revision, RevisionId } from "../../contracts/stores/store.js";
 import { isKept } from "./kept-revisions.js";
 import { refer } from "./table-contents.js";
 import { contentKey } from "./table-keys.js";
@@ -19,10 +19,15 @@ export function oldIn(reader: Reader, retention: Retention): readonly OldRevisio
   const old: OldRevision[] = [];
   for (const [layerHash, headId] of reader.range<RevisionId>("heads", "")) {
     const head = revisionOf(reader, headId);
+    let last: { readonly key: string; readonly one: Revision } | undefined;
     for (const [key, id] of reader.range<RevisionId>("history", layerHash)) {
-      const one = revisionOf(reader, id);
-      if (isKept(retention, head, one)) break;
-      old.push({ key, id, changes: one.upserted + one.removed });
+      const next = revisionOf(reader, id);
+      if (last !== undefined) {
+        const { key, one } = last;
+        if (isKept(retention, head, one, next)) break;
+        old.push({ key, id: one.id, changes: one.upserted + one.removed });
+      }
+      last = { key, one: next };
     }
   }
   return old;
