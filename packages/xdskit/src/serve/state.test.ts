@@ -285,6 +285,15 @@ describe("a state that a server cannot use as it was", () => {
     await server.stop();
   });
 
+  it("is missed everywhere where none can be made", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder({ file: "" });
+    await using server = new Server(folder, join(state.path, "file/below"));
+    assert.equal(await server.names(), "cluster/a");
+    await assertTold(server, /^(?!.*what was written).*the state: .*ENOTDIR.*; no revisions are kept/m);
+    await server.stop();
+  });
+
   it("is read and served if it cannot be written, and changes are refused", async () => {
     await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
     await using state = await testFolder();

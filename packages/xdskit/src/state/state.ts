@@ -46,7 +46,7 @@ export interface ServerState {
   /** It outlives the server. */
   readonly isDurable: boolean;
   readonly findings: readonly Finding[];
-  /** It was there before, and what it held is not served, or it can only be read. Undefined: it is well. */
+  /** What it held before is not served, or it cannot be written. Undefined: it is well, or none is wanted. */
   readonly trouble: Finding | undefined;
 }
 
@@ -113,7 +113,11 @@ export async function openState(options: StateOptions): Promise<ServerState> {
     found = directory === undefined ? nowhere : await openLmdb(directory, damage);
   } catch (error) {
     const findings = problemsOf(error).map(nothingKept);
-    found = { ...nowhere, findings, trouble: (await mayHoldRevisions(directory)) ? notServed(findings) : undefined };
+    found = {
+      ...nowhere,
+      findings,
+      trouble: (await mayHoldRevisions(directory)) ? notServed(findings) : notWritten(findings),
+    };
   }
   const { findings, trouble } = found;
   const isDurable = found.store !== undefined && !found.isReadOnly;
@@ -134,11 +138,7 @@ async function openLmdb(directory: string, damage?: string): Promise<Opened> {
   // Loaded only now: it is native, and may be missing on a machine.
   const { openLmdbStore } = await import("@xdskit/store-lmdb");
   const { store, findings, isLost, isReadOnly } = await openLmdbStore(directory, { damage });
-  const trouble = isLost
-    ? notServed(findings)
-    : isReadOnly
-      ? findings[0] && asError("the state: ", findings[0])
-      : undefined;
+  const trouble = isLost ? notServed(findings) : isReadOnly ? notWritten(findings) : undefined;
   return { store, findings, trouble, isReadOnly };
 }
 
@@ -159,6 +159,11 @@ function notServed([finding]: readonly Finding[]): Finding | undefined {
   return (
     finding && asError("what was written over the API before is not served, since the state cannot be read: ", finding)
   );
+}
+
+/** What it holds from now on is gone with the process. */
+function notWritten([finding]: readonly Finding[]): Finding | undefined {
+  return finding && asError("the state: ", finding);
 }
 
 function asError(what: string, finding: Finding): Finding {
