@@ -163,13 +163,17 @@ function portsJson({ grpc, rest, tls }: ClientPorts): object {
   return { version, grpc: text(grpc), rest: text(rest), tls: secured };
 }
 
-/** The errors that a start waits for, or that resources are skipped for. */
+/** The errors and origins that a start waits for, or what resources are skipped for. */
 function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
   if (readiness === "ready") return { status: 200, body: readyBody(state) + storeLine(state) };
-  const errors = state.sources().flatMap(errorsOf);
-  if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
-  return { status: 503, body: `starting: nothing is served until these errors are fixed\n${findingLines(errors)}` };
+  const sources = state.sources();
+  const errors = sources.flatMap(errorsOf);
+  const silent = sources.map(silentLine).join("");
+  if (readiness === "stopping" || (errors.length === 0 && silent === ""))
+    return { status: 503, body: `${readiness}\n` };
+  const until = errors.length === 0 ? "the origin answers" : "these errors are fixed";
+  return { status: 503, body: `starting: nothing is served until ${until}\n${findingLines(errors)}${silent}` };
 }
 
 function readyBody(state: AdminState): string {
@@ -196,6 +200,11 @@ function storeLine({ storeAway, storeFailing }: AdminState): string {
   if (failing === undefined) return "";
   const what = away === undefined ? "store failing" : "store away";
   return `${what} since ${new Date(failing.since).toISOString()}: ${findingText(failing.finding)}\n`;
+}
+
+/** Why an origin did not answer last. */
+function silentLine({ name, state, lastError }: AnySourceStatus): string {
+  return lastError == null || state === "connected" ? "" : `  ${name}: ${lastError.message}\n`;
 }
 
 function rolledBackLine({ name, rolledBack }: AnySourceStatus): string {

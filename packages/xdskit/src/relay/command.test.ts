@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
@@ -59,10 +61,19 @@ test("relays, keeps what it has on disk, starts with it while the origin is away
   assert.deepEqual([source?.state, source?.resources], ["cached", { cluster: 1 }]);
 });
 
-test("waits for an origin that is away, and is stopped while it waits", async () => {
-  await using relay = xdskit("relay", "--server", "127.0.0.1:1", ...free);
+test("waits for an origin that is away, says why nothing is served, and is stopped while it waits", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const admin = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+  taken.close();
+  await using relay = xdskit("relay", "--server", "127.0.0.1:1", ...free, "--admin", admin);
   await relay.seen(/cannot be asked|is away/, "err");
   assert.equal(relay.out(), "");
+  const readyz = await fetch(`http://${admin}/readyz`);
+  assert.equal(readyz.status, 503);
+  const reason =
+    /^starting: nothing is served until the origin answers\n {2}upstream of all: .*127\.0\.0\.1:1.*ECONNREFUSED/;
+  assert.match(await readyz.text(), reason);
   relay.kill("SIGTERM");
   const { status, out } = await relay.ended();
   assert.deepEqual([status, out], [0, ""]);
