@@ -141,6 +141,7 @@ function linkOf(problem: ProblemEntry): { readonly to: string; readonly text: st
       if (type === null || name === undefined) return undefined;
       return { to: linkTo("config", [groups[0] ?? "", type, name]), text: "See the resource" };
     case "store":
+    case "settings":
     case "certificate":
       return undefined;
   }

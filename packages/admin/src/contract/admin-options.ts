@@ -1,5 +1,6 @@
 import type { FieldStep, Finding, Registry, Resource, ResourceName, TypeUrl, Where } from "@xdskit/api";
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
+import type { ProblemEntry } from "./answers.js";
 import type { Peer } from "./peers.js";
 
 /** A layer as the API shows it. */
@@ -61,8 +62,11 @@ export interface SourceReport {
 
 /** Something that is wrong with the server itself now. */
 export interface Trouble {
-  /** `store`: revisions cannot be kept or read now, or what the store held at the start is not served. */
-  readonly kind: "certificate" | "store";
+  /**
+   * `store`: revisions cannot be kept or read now, or what the store held at the start is not served. `settings`: a
+   * restart would fail.
+   */
+  readonly kind: "certificate" | "store" | "settings";
   readonly severity: "error" | "warning";
   /** What is wrong, in a few words. Default: a sentence for the kind. */
   readonly title?: string | undefined;
@@ -71,6 +75,7 @@ export interface Trouble {
   readonly since: number;
   /** When a certificate expires, or did; milliseconds since 1970. */
   readonly expires?: number | undefined;
+  readonly where?: ProblemEntry["where"] | undefined;
 }
 
 /** The parts that the API shows, and acts on. */

@@ -65,6 +65,7 @@ export const problemEntrySchema = z
       "rejected",
       "change-refused",
       "store",
+      "settings",
       "replica",
       "folder-differs",
       "certificate",

@@ -5,6 +5,7 @@ export const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
   rejected: "Fix what the client names in its words, or roll the layer back. It runs what it had until then.",
   "change-refused": "Fix the line: the server goes on with what it had, and takes the file once it is right.",
   store: "Look at the disk or at etcd. Changes are refused until they can be kept.",
+  settings: "Fix the line before the server is started again. It goes on with the settings that it has.",
   replica: "Look whether this server runs, and whether the others reach it. Its nodes are not shown until it answers.",
   "folder-differs": "Bring the folders of all servers to the same content: a client gets what its server has.",
   certificate: "Renew the files of the certificate: the server takes them over by itself.",

@@ -23,6 +23,7 @@ export interface ProblemInputs {
 const ranks: readonly ProblemEntry["kind"][] = [
   "certificate",
   "store",
+  "settings",
   "replica",
   "folder-differs",
   "origin",
@@ -200,11 +201,17 @@ function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEnt
   });
 }
 
-function ofTrouble({ kind, severity, title, message, since, expires }: Trouble): ProblemEntry {
-  const titles = { certificate: "The server's certificate needs a look", store: "The store is not what it should be" };
+function ofTrouble({ kind, severity, title, message, since, expires, where }: Trouble): ProblemEntry {
+  const titles = {
+    certificate: "The server's certificate needs a look",
+    store: "The store is not what it should be",
+    settings: "The settings file has errors",
+  };
+  const place = where == null ? "" : `${where.file}:${where.line}:${where.column} `;
   return entry({
-    id: `${kind} ${message}`,
+    id: `${kind} ${place}${message}`,
     ...{ kind, severity, title: title ?? titles[kind], detail: message, since: new Date(since).toISOString() },
     expires: expires === undefined ? null : new Date(expires).toISOString(),
+    where: where ?? null,
   });
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Where } from "@xdskit/api";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, routesYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
@@ -167,7 +168,7 @@ describe("settings that are edited while the server runs", () => {
     // Settings with an error are not tried, nor those before them any more.
     await folder.write("xdskit.yaml", "groups: none\n");
     await running.seen(/the settings in use stay/, "err");
-    assert.deepEqual(await told(), { ...before, counted: "2" });
+    assert.deepEqual(await told(), { ...before, counted: "2", problems: ["settings", ...before.problems] });
     await folder.write("xdskit.yaml", refused);
     await eventually(told, ({ troubles }) => troubles.length === 2);
     await folder.write("xdskit.yaml", inUse);
@@ -242,6 +243,32 @@ describe("settings that are edited while the server runs", () => {
     await folder.write("xdskit.yaml", "state: { revisions: 11 }\n");
     await running.seen(/settings in use: state/, "err");
     assert.equal(await count(), 11);
+  });
+
+  it("with errors are a problem until they have none, while what is in use is served", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "xdskit.yaml": "references: warn\n" });
+    await using running = serving(folder);
+    const admin = `http://${await address(running, "admin")}`;
+    const problems = async () => {
+      const answer = (await (await fetch(`${admin}/api/v1/problems`)).json()) as {
+        readonly problems: readonly { kind: string; title: string; detail: string; where: Where | null }[];
+      };
+      return answer.problems.filter(({ kind }) => kind === "settings");
+    };
+    const status = async () => (await inProcessEnds("status", "--server", admin)).out;
+    assert.deepEqual(await problems(), []);
+    await folder.write("xdskit.yaml", "references: sometimes\n");
+    await running.seen(/the settings in use stay/, "err");
+    const [problem] = await problems();
+    assert.match(`${problem?.where?.file}:${problem?.where?.line}`, /xdskit\.yaml:1$/);
+    assert.match(problem?.title ?? "", /a restart would fail/);
+    assert.match(problem?.detail ?? "", /references: expected refuse or warn/);
+    assert.match(await status(), /a restart would fail: .*xdskit\.yaml:1:13: references: expected refuse or warn/);
+    assert.equal(await (await fetch(`${admin}/readyz`)).text(), "ready\n");
+    await folder.write("xdskit.yaml", "references: refuse\n");
+    await running.seen(/settings in use: references/, "err");
+    assert.deepEqual(await problems(), []);
+    assert.doesNotMatch(await status(), /a restart would fail/);
   });
 
   it("are in use by key, and the log says what needs a restart, or is wrong", async () => {

@@ -12,7 +12,8 @@ import type { ProcessPlace } from "../processes/process-place.js";
 import { metricsOfWorkers } from "../processes/worker-metrics.js";
 import { createFieldLines } from "./field-places.js";
 import type { Served } from "./served.js";
-import { createTroubles } from "./troubles.js";
+import type { WrongSettings } from "./settings-watch.js";
+import { createTroubles, settingsTroubles } from "./troubles.js";
 
 /** The parts of the admin port. */
 export interface ServedAdminOptions {
@@ -20,6 +21,7 @@ export interface ServedAdminOptions {
   readonly readiness: () => Readiness;
   readonly ports: () => ClientPorts;
   readonly sources: () => readonly AnySourceStatus[];
+  readonly wrongSettings: () => WrongSettings | undefined;
   /** One of several processes. */
   readonly place: ProcessPlace | undefined;
 }
@@ -70,8 +72,14 @@ export class ServedAdmin {
     await (await this.#api)?.close();
   }
 
-  /** What is wrong with the server itself, and with what keeps its revisions. */
-  readonly #troublesNow = (): readonly Trouble[] => {
+  /** What is wrong with the server itself, with its settings file, and with what keeps its revisions. */
+  readonly #troublesNow = (): readonly Trouble[] => [
+    ...this.#troubles.now(),
+    ...this.#ofStore(),
+    ...settingsTroubles(this.#options.wrongSettings()),
+  ];
+
+  #ofStore(): readonly Trouble[] {
     const { storeAway, storeNumbers, stateTrouble } = this.#options.served;
     const away = storeAway?.();
     const failing = away === undefined && !this.#isStoreReported() ? storeNumbers?.().failing : undefined;
@@ -83,11 +91,11 @@ export class ServedAdmin {
       return { kind: "store", severity: "error", message: finding.message, since };
     });
     const { finding, since } = failing ?? {};
-    if (finding === undefined || since === undefined) return [...this.#troubles.now(), ...told];
+    if (finding === undefined || since === undefined) return told;
     const title = "The store cannot be written";
     const written: Trouble = { kind: "store", severity: "error", title, message: findingText(finding), since };
-    return [...this.#troubles.now(), ...told, written];
-  };
+    return [...told, written];
+  }
 
   /** A source says so by itself while it cannot keep its revisions. */
   #isStoreReported(): boolean {

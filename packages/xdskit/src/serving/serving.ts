@@ -27,7 +27,7 @@ import { warnOfOlderEnvoys } from "./older-envoys.js";
 import { warnOfOpenAdmin, warnOfPlaintext } from "./open-ports.js";
 import type { Served } from "./served.js";
 import { ServedAdmin } from "./served-admin.js";
-import { type TakeSettings, watchSettings } from "./settings-watch.js";
+import { type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
 
 /** The options of every command that serves. */
@@ -96,6 +96,7 @@ export class Serving {
   #server: XdsServer | undefined;
   #admin: AdminServer | undefined;
   #isAdminAnnounced = false;
+  #settings: WatchedSettings | undefined;
 
   constructor(options: ServingOptions, terminal: Terminal, place: ProcessPlace | undefined) {
     const { logLevel: level, logFormat: format } = options;
@@ -115,7 +116,9 @@ export class Serving {
   async definitions(
     loaded: LoadedSettings<Pick<Settings, "types" | "descriptors">>,
   ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
-    this.closers.push(watchSettings(loaded.disk, this.told, (settings) => this.takeSettings?.(settings)));
+    const watch = watchSettings(loaded.disk, this.told, (settings) => this.takeSettings?.(settings));
+    this.#settings = watch;
+    this.closers.push(() => watch.close());
     const fromSettings = loaded.settings.descriptors?.map((path) => pathFromSettings(loaded, path)) ?? [];
     const registry = await registryWith([...fromSettings, ...this.#options.descriptors]);
     return { registry, types: typesFor(registry, loaded) };
@@ -193,7 +196,8 @@ export class Serving {
 
   async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<Address> {
     const { admin } = this.#options;
-    const now = { readiness: () => this.#readiness, ports: () => this.#ports };
+    const wrongSettings = () => this.#settings?.wrong;
+    const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
     const shown = new ServedAdmin({ served, sources, ...now, place: this.place });
     this.closers.push(() => shown.close());
     this.#admin = await startAdminServer(admin, shown.state).catch((cause) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { XdskitError } from "@xdskit/api";
+import { describe as describeFinding, XdskitError } from "@xdskit/api";
 import type { Log } from "../output/log.js";
 import { loadRelaySettings, loadSettings, type SettingsOnDisk } from "../settings/load-settings.js";
 import { eventually } from "../testing/command.js";
@@ -10,12 +10,14 @@ import { watchSettings } from "./settings-watch.js";
 
 function following(disk: SettingsOnDisk | undefined): {
   readonly lines: string[];
+  readonly watch: ReturnType<typeof watchSettings>;
   readonly close: () => Promise<void>;
 } {
   const lines: string[] = [];
   const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  return { lines, close: watchSettings(disk, log, undefined, 20) };
+  const watch = watchSettings(disk, log, undefined, 20);
+  return { lines, watch, close: () => watch.close() };
 }
 
 const restart = "warn the settings file has changed: restart to use the new settings";
@@ -27,7 +29,7 @@ describe("a settings file that is edited while a command runs", () => {
   it("causes one line for each edit: that a restart is needed, or the mistake", async () => {
     await using folder = await testFolder({ "xdskit.yaml": "limits: { streams: 10 }\n" });
     const file = join(folder.path, "xdskit.yaml");
-    const { lines, close } = following((await loadSettings(folder.path, undefined)).disk);
+    const { lines, watch, close } = following((await loadSettings(folder.path, undefined)).disk);
     const edits: readonly (readonly [text: string | undefined, told: readonly string[]])[] = [
       ["limits: { streams: 11 }\n", [restart]],
       ["colour: blue\n", [`error ${file}:1:1: colour: there is no such setting [XDSKIT_SETTINGS_INVALID]`, fails]],
@@ -44,6 +46,8 @@ describe("a settings file that is edited while a command runs", () => {
       );
       await new Promise((resolve) => setTimeout(resolve, 100));
       assert.deepEqual(lines, told);
+      const wrong = watch.wrong?.findings.map((finding) => `error ${describeFinding(finding)}`);
+      assert.deepEqual(wrong, told.includes(fails) ? told.slice(0, -1) : undefined);
     }
     await close();
   });
@@ -85,7 +89,7 @@ describe("a settings file that is edited while a command runs", () => {
     const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
     const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
     let tries = 0;
-    const close = watchSettings(
+    const watch = watchSettings(
       (await loadSettings(folder.path, undefined)).disk,
       log,
       async () => {
@@ -100,7 +104,7 @@ describe("a settings file that is edited while a command runs", () => {
       async () => lines.length,
       (count) => count >= 4,
     );
-    await close();
+    await watch.close();
     assert.deepEqual(lines, [
       "error not yet [XDSKIT_FOLDER_MISSING]",
       "error the new settings cannot be used now: those in use stay, and it is tried again",

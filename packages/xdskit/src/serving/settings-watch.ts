@@ -26,20 +26,31 @@ export type TakeSettings = (settings: unknown) => Promise<TakenSettings | undefi
 /**
  * Follows the settings file of a running command. For each edit it says once what is in use from now on, what needs a
  * restart, or what is wrong. Two looks in a row must find the same text, so that a half-written file is not reported.
- * Returns a function that ends it.
  */
 export function watchSettings(
   disk: SettingsOnDisk | undefined,
   log: Log,
   take: TakeSettings = () => undefined,
   everyMs = lookMs,
-): () => Promise<void> {
-  if (disk === undefined) return async () => {};
-  const watch = new SettingsWatch(disk, log, take, everyMs);
-  return () => watch.close();
+): WatchedSettings {
+  return disk === undefined ? { wrong: undefined, async close() {} } : new SettingsWatch(disk, log, take, everyMs);
 }
 
-class SettingsWatch {
+/** A settings file that is followed. */
+export interface WatchedSettings {
+  /** Why a restart would fail, and since when; undefined: the file is valid, or gone. */
+  readonly wrong: WrongSettings | undefined;
+  /** Ends it. */
+  close(): Promise<void>;
+}
+
+export interface WrongSettings {
+  readonly findings: readonly Finding[];
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+class SettingsWatch implements WatchedSettings {
   readonly #disk: SettingsOnDisk;
   readonly #log: Log;
   readonly #take: TakeSettings;
@@ -49,6 +60,7 @@ class SettingsWatch {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #looking: Promise<void> = Promise.resolve();
+  wrong: WrongSettings | undefined;
   /** Why the newest settings could not be taken over, and how many looks ago. */
   #failed: { readonly message: string; looks: number } | undefined;
 
@@ -85,17 +97,23 @@ class SettingsWatch {
     const { file, check } = this.#disk;
     if (typeof text !== "string") {
       await this.#take(undefined);
+      this.#noteWrong(text === undefined ? [] : [unreadable(file, text.error)]);
       if (text !== undefined) this.#log.error({ file, reason: text.error }, "the settings file cannot be read");
       else this.#log.warn({ file }, "the settings file is gone: the next start will use the defaults");
       return;
     }
     const { settings, findings } = await checked(check, text);
+    this.#noteWrong(findings);
     if (findings.length > 0) {
       await this.#take(undefined);
       for (const finding of findings) logFinding(this.#log, finding);
       return this.#log.error({ file }, "the settings file has errors: a restart would fail; the settings in use stay");
     }
     await this.#takeOver(text, settings);
+  }
+
+  #noteWrong(findings: readonly Finding[]): void {
+    this.wrong = findings.length === 0 ? undefined : { findings, since: this.wrong?.since ?? Date.now() };
   }
 
   async #takeOver(text: string, settings: unknown): Promise<void> {
@@ -162,6 +180,10 @@ async function checked(check: SettingsOnDisk["check"], text: string) {
   } catch (error) {
     return { settings: undefined, findings: findingsOf(error) };
   }
+}
+
+function unreadable(file: string, reason: string): Finding {
+  return { code: "XDSKIT_SETTINGS_INVALID", severity: "error", file, message: `it cannot be read: ${reason}` };
 }
 
 function findingsOf(error: unknown): readonly Finding[] {

@@ -1,9 +1,9 @@
-import type { FleetSummary, NodeRow, NodeRows, SourceReport } from "@xdskit/admin";
+import type { FleetSummary, NodeRow, NodeRows, ProblemList, SourceReport } from "@xdskit/admin";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
 import { allNodeRows } from "./fleet-rows.js";
 import { type MetricTotals, metricTotals } from "./metric-totals.js";
-import { sourceTroubles } from "./source-troubles.js";
+import { serverTroubles, sourceTroubles } from "./source-troubles.js";
 
 /** What is wrong, as the API lists it. */
 export interface ProblemLine {
@@ -20,7 +20,7 @@ export interface FleetLook {
   /** How many nodes fit the filter. */
   readonly total: number;
   readonly problems: readonly ProblemLine[];
-  /** Of the sources, and silent servers; empty where nobody asked. */
+  /** Of the sources, the settings and the state, and silent servers; empty where nobody asked. */
   readonly troubles: readonly SourceTrouble[];
   /** Undefined where nobody asked. */
   readonly metrics: MetricTotals | undefined;
@@ -37,7 +37,7 @@ export interface FleetFilter {
 export interface FleetQuestions {
   /** The most nodes. */
   readonly rows: number;
-  /** Problems and metrics; otherwise what is wrong with the sources. */
+  /** Problems and metrics; otherwise what is wrong with the sources, and with the server itself. */
   readonly isTop: boolean;
 }
 
@@ -55,11 +55,12 @@ export async function lookAtFleet(
   const [summary, listed, found, text, { sources }] = await Promise.all([
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
     allNodeRows(page, rows),
-    isTop ? client.get<{ readonly problems: readonly ProblemLine[] }>("/api/v1/problems") : { problems: [] },
+    client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
     isTop ? client.text("/metrics") : undefined,
     isTop ? { sources: [] } : client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),
   ]);
   const metrics = text === undefined ? undefined : metricTotals(text);
-  const troubles = isTop ? [] : sourceTroubles(sources, summary.silent);
-  return { summary, rows: listed.nodes, total: listed.total, problems: found.problems, troubles, metrics };
+  const troubles = isTop ? [] : [...serverTroubles(found.problems), ...sourceTroubles(sources, summary.silent)];
+  const problems = isTop ? found.problems : [];
+  return { summary, rows: listed.nodes, total: listed.total, problems, troubles, metrics };
 }

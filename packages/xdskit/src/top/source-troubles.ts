@@ -1,4 +1,4 @@
-import type { FleetSummary, SourceReport } from "@xdskit/admin";
+import type { FleetSummary, ProblemEntry, SourceReport } from "@xdskit/admin";
 import { XdskitError } from "@xdskit/api";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 
@@ -27,4 +27,14 @@ function ofSource({ name: source, state, findings, rolledBack }: SourceReport): 
     troubles.push({ source, kind: "rolled-back", message });
   }
   return troubles;
+}
+
+/** What is wrong with the settings of the server itself, and with what keeps its state. Sources have error codes. */
+export function serverTroubles(problems: readonly ProblemEntry[]): readonly SourceTrouble[] {
+  const own = problems.filter(({ kind, code }) => kind === "settings" || (kind === "store" && code === null));
+  return own.map(({ kind, title, detail, where }) => {
+    const place = [where?.file, where?.line, where?.column].filter((part) => part !== undefined).join(":");
+    const message = [title, place, detail].filter((part) => part !== "").join(": ");
+    return { source: kind, kind: "incomplete", message };
+  });
 }

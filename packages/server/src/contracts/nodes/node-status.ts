@@ -186,7 +186,8 @@ export interface SourceTrouble {
   /**
    * `errors`: it cannot be served. `partial`: only what of it has no errors is served. `rolled-back`: an older revision
    * is served until the source changes. `silent`: the server does not answer, and nodes that only it has are not told
-   * of. `incomplete`: something of what it had before is not served, or what it has now cannot be kept.
+   * of. `incomplete`: something of what it had before is not served, or what it has now cannot be kept, or a restart
+   * would fail.
    */
   readonly kind: "errors" | "partial" | "rolled-back" | "silent" | "incomplete";
   /** The first error, with where it is, and how many more there are; what is served instead; why it is silent. */
