@@ -54,7 +54,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
         "routes.yaml",
         '"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration\nnam: a',
       );
-      server = await start();
+      server = await startAgain();
       const readyz = await (await fetch(`http://${server.admin}/readyz`)).text();
       assert.match(readyz, /^degraded: .*\n.*routes\.yaml:2/);
       const answered = load.answered();
