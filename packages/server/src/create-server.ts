@@ -32,6 +32,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, troubles, authorities: settings.authorities },
     judges: () => core.judges(),
+    asIf: core.asIf,
     prepared: targets.prepare,
     published: services.update,
   });

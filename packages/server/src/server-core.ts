@@ -1,6 +1,6 @@
 import { resourceTypes, systemClock } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
-import { AddressJudge, type AddressJudgeOptions } from "./addresses/address-judge.js";
+import { type AddressedGroups, AddressJudge } from "./addresses/address-judge.js";
 import { Arrivals } from "./arrivals/arrivals.js";
 import type { ConfigOptions } from "./configuration/create-config.js";
 import { createGroups } from "./configuration/groups.js";
@@ -8,6 +8,7 @@ import { createLayers, type LayerChange, type Layers } from "./configuration/lay
 import { checkOptions } from "./configuration/option-checks.js";
 import { checkCall } from "./configuration/option-tables.js";
 import { createEvents, type Events } from "./contracts/events.js";
+import type { LayerUpdate } from "./contracts/source.js";
 import type { LiveOptions, ServerOptions } from "./contracts/xds-server.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
 import { EventLoopWatch } from "./event-loop/event-loop-watch.js";
@@ -19,11 +20,12 @@ import type { Judge } from "./publication/configuring.js";
 import { type Counters, createCounters } from "./publication/counters.js";
 import { Publication } from "./publication/publication.js";
 import { SourceTroubles } from "./publication/source-troubles.js";
-import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
+import { type JudgedGroups, ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
 import { createTargets } from "./rollouts/targets.js";
 import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
 import { checkLoadReportSettings } from "./settings/load-report-settings.js";
 import { defaultRestOptions } from "./settings/rest-options.js";
+import { heldBy } from "./stores/basics/held-by.js";
 import { createRejections } from "./streams/rejections.js";
 import type { Session } from "./streams/session.js";
 
@@ -73,7 +75,16 @@ export function createCore(settings: ServerSettings) {
   const streams: Iterable<LedgerStream> = sessions;
   return {
     ...{ counters, events, layers, config, onDemand, targets, publication, sessions, streams },
-    judges: createJudges(settings, { layers, publication, onDemand }),
+    judges: createJudges(settings, onDemand, layers, (...change) => publication.groupsTouchedBy(...change)),
+    asIf(brought: readonly LayerUpdate[]) {
+      const copy = createLayers();
+      copy.apply(layers.names.map((layer) => ({ layer, kind: "replace", upsert: heldBy(layers.get(layer)) })));
+      copy.apply(brought);
+      // All judges are asked about the same change.
+      let touched: ReturnType<StacksOf> | undefined;
+      const stacksOf: StacksOf = (...change) => (touched ??= [...publication.groupsOver(copy, ...change)]);
+      return { layers: copy, judges: createJudges(settings, onDemand, copy, stacksOf)() };
+    },
     loop: watchEventLoop(options.eventLoop, counters, events),
     ledger: createLedger(streams, clock, types),
     arrivals: new Arrivals(streams, clock, events),
@@ -93,10 +104,13 @@ export function createCore(settings: ServerSettings) {
 }
 
 /** The judges of changes; looked up for each change, since `references` may change. */
-function createJudges(settings: ServerSettings, { layers, publication, onDemand }: Judged): () => readonly Judge[] {
+function createJudges(
+  settings: ServerSettings,
+  onDemand: OnDemand | undefined,
+  layers: Layers,
+  stacksOf: StacksOf,
+): () => readonly Judge[] {
   const { authorities, options } = settings;
-  const stacksOf: ReferenceJudgeOptions["stacksOf"] & AddressJudgeOptions["stacksOf"] = (...change) =>
-    publication.groupsTouchedBy(...change);
   const references = new ReferenceJudge({ layers, authorities, supplied: onDemand?.types ?? new Set(), stacksOf });
   const addresses = new AddressJudge({ layers, stacksOf });
   return () => [
@@ -105,11 +119,7 @@ function createJudges(settings: ServerSettings, { layers, publication, onDemand 
   ];
 }
 
-interface Judged {
-  readonly layers: Layers;
-  readonly publication: Publication;
-  readonly onDemand: OnDemand | undefined;
-}
+type StacksOf = (...change: Parameters<ReferenceJudgeOptions["stacksOf"]>) => Iterable<JudgedGroups & AddressedGroups>;
 
 function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters, events: Events) {
   if (options === false) return undefined;

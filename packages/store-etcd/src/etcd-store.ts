@@ -11,6 +11,7 @@ import type {
   Store,
   StoredChange,
   StoredResource,
+  StoredVersion,
   StoreWatch,
 } from "@xdskit/server";
 import type { EtcdClient } from "./client/etcd-client.js";
@@ -76,6 +77,16 @@ export class EtcdStore implements Store {
   }
 
   async read(id: RevisionId): Promise<readonly StoredResource[]> {
+    const entries = await this.versions(id);
+    const contents = await readContents(this.#client, this.#keys, entries);
+    return entries.map((entry, index) => {
+      const bytes = contents[index];
+      if (bytes === undefined) throw missingContent(entry);
+      return { ...entry, bytes };
+    });
+  }
+
+  async versions(id: RevisionId): Promise<readonly StoredVersion[]> {
     const { layer, number } = await this.#known(id);
     const head = await this.head(layer);
     if (head === undefined) throw unknownRevision(id);
@@ -84,13 +95,7 @@ export class EtcdStore implements Store {
       undo(manifest, await this.#manifests.changes(at.id));
       at = await this.#revision(at.parent ?? "");
     }
-    const entries = [...manifest.values()];
-    const contents = await readContents(this.#client, this.#keys, entries);
-    return entries.map((entry, index) => {
-      const bytes = contents[index];
-      if (bytes === undefined) throw missingContent(entry);
-      return { ...entry, bytes };
-    });
+    return [...manifest.values()];
   }
 
   async changes(id: RevisionId): Promise<readonly StoredChange[]> {

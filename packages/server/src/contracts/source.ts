@@ -32,13 +32,28 @@ export interface RolledBack {
   readonly time: number;
 }
 
+/** How a change of a source is applied. */
+export interface ApplyOptions {
+  /** False: references and addresses are not judged, because another server judged the change already. Default: true. */
+  readonly isJudged?: boolean;
+  /**
+   * What the source had before a restart. While nodes are told nothing, references and addresses are judged as if the
+   * server had that. Default: they are not judged then.
+   */
+  readonly since?: readonly LayerUpdate[] | undefined;
+  /** It is what the source had before a restart: a refused change of the source is still tried again. Default: false. */
+  readonly isRestored?: boolean;
+}
+
 /** The server's side for a source's content. */
 export interface SourceSink {
   /**
-   * Applies one atomic change of any number of layers. Unchanged resources are sent to no client. `isJudged` false:
-   * references and addresses are not judged, because another server judged the change already. Default: true.
+   * Call it before the first change, with the same updates, and wait: what the change is judged by may have to be read.
+   * Does not reject. A source that does not call it starts with what it has, and nothing is judged.
    */
-  apply(updates: readonly LayerUpdate[], how?: { readonly isJudged?: boolean }): void;
+  prepare?(updates: readonly LayerUpdate[]): Promise<void>;
+  /** Applies one atomic change of any number of layers. Unchanged resources are sent to no client. */
+  apply(updates: readonly LayerUpdate[], how?: ApplyOptions): void;
   /**
    * Call it at most once, after the first change and before `start` resolves. The steps are the source's states when a
    * server served it before, newest first. Clients that still have one of these states are brought to the current one

@@ -38,6 +38,8 @@ interface ConfiguringContext {
   readonly troubles: SourceTroubles;
   /** The judges to ask now. Empty if every change is applied. */
   readonly judges: () => readonly Judge[];
+  /** The layers as if a source had brought this, and judges of one change of them. Nothing of the server changes. */
+  readonly asIf: (brought: readonly LayerUpdate[]) => { readonly layers: Layers; readonly judges: readonly Judge[] };
   /** Reads what rollouts hold back, before nodes are told something; undefined: nothing has to be read for that. */
   readonly prepared: () => Promise<void> | undefined;
   /** Called when the server may have become ready, or not ready. */
@@ -131,6 +133,7 @@ export class Configuring {
     }
     release();
     published();
+    this.retryRefused();
   }
 
   /** See `Source.catchUp`. Undefined: no source has it. */
@@ -203,8 +206,9 @@ export class Configuring {
    * Applies a change unless a judge refuses it. A refused change is tried again together with changes of other sources
    * that were refused before: two changes that each break references may be sound together.
    */
-  #applyIfSound({ source, isJudged }: ChangeOrigin, from: readonly LayerUpdate[]): readonly LayerChange[] {
-    const { layers } = this.#context;
+  #applyIfSound({ source, isJudged, since }: ChangeOrigin, from: readonly LayerUpdate[]): readonly LayerChange[] {
+    const { layers, publication } = this.#context;
+    if (since !== undefined && !publication.hasBegun) this.#refuseSince(since, onePerLayer(from), source);
     if (!isJudged || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
     const updates = onePerLayer(from);
     const planned = layers.plan(updates);
@@ -218,6 +222,15 @@ export class Configuring {
     throw refusal;
   }
 
+  /** Throws if a judge refuses these as a change of what the source had before a restart. */
+  #refuseSince(since: readonly LayerUpdate[], updates: readonly LayerUpdate[], source: Source | undefined): void {
+    const { layers, judges } = this.#context.asIf(since);
+    const refusal = this.#judgement(updates, layers.plan(updates), source, judges);
+    if (refusal === undefined) return;
+    if (source !== undefined) this.#refusedChanges.note(source, updates);
+    throw refusal;
+  }
+
   #refusalOf(updates: readonly LayerUpdate[]): XdskitError | undefined {
     if (!this.#context.judges().some((judge) => judge.concerns(updates))) return undefined;
     return this.#judgement(updates, this.#context.layers.plan(updates));
@@ -227,8 +240,9 @@ export class Configuring {
     updates: readonly LayerUpdate[],
     planned: readonly LayerChange[],
     source?: Source,
+    judges = this.#context.judges(),
   ): XdskitError | undefined {
-    for (const judge of this.#context.judges()) {
+    for (const judge of judges) {
       const whereIs: WhereWritten = (one) => this.#whereIs(one, updates, source);
       const refusal = judge.concerns(updates) ? judge.judge(planned, whereIs) : undefined;
       if (refusal !== undefined) return refusal;
@@ -271,6 +285,8 @@ export class Configuring {
 
   /** Call it when refused changes may have become sound. */
   retryRefused(): void {
+    // Before that nothing is judged, and every change would seem to be sound.
+    if (!this.#context.publication.hasBegun) return;
     this.#refusedChanges.retry((updates) => this.#refusalOf(updates) === undefined);
   }
 

@@ -8,6 +8,7 @@ import {
   statusCode,
   type TtlPolicy,
 } from "@xdskit/protocol";
+import { AddressIndex } from "../addresses/address-index.js";
 import type { AddressedGroups } from "../addresses/address-judge.js";
 import { Counts } from "../basics/counts.js";
 import { isBelow } from "../configuration/below.js";
@@ -146,9 +147,41 @@ export class Publication {
         order: shared.stack.order(touched),
         names: () => shared.names() ?? createDanglingNames(),
         addresses: () => shared.addresses(),
-        groups: () => [...this.#inUse.values()].flatMap((open) => (open.shared === shared ? open.group.name : [])),
+        groups: () => this.#groupsWith(shared),
       };
     }
+  }
+
+  /** The groups that a planned change of other layers would touch, if these were the server's. Costs their content. */
+  *groupsOver(
+    layers: Layers,
+    changes: readonly LayerChange[],
+    { touched }: PlannedLayers,
+  ): Iterable<JudgedGroups & AddressedGroups> {
+    for (const shared of this.#stacks.touchedBy(changes)) {
+      const stack = shared.over(layers);
+      const before = stack.snapshot();
+      if (before === undefined || shared.groups === 0) continue;
+      yield {
+        before,
+        order: stack.order(touched),
+        names() {
+          const names = createDanglingNames();
+          names.update(before);
+          return names;
+        },
+        addresses() {
+          const addresses = new AddressIndex();
+          addresses.update(before);
+          return addresses;
+        },
+        groups: () => this.#groupsWith(shared),
+      };
+    }
+  }
+
+  #groupsWith(shared: SharedStack): readonly string[] {
+    return [...this.#inUse.values()].flatMap((open) => (open.shared === shared ? open.group.name : []));
   }
 
   /** Finds the group of a node. */

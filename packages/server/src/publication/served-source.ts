@@ -10,6 +10,8 @@ export interface ChangeOrigin {
   readonly source?: Source;
   /** Whether judges may refuse the change. */
   readonly isJudged: boolean;
+  /** What they take for the source's content while nodes are told nothing; undefined: they are not asked then. */
+  readonly since?: readonly LayerUpdate[] | undefined;
   /** Reports a refusal. */
   readonly refused: (findings: readonly Finding[]) => void;
 }
@@ -49,8 +51,8 @@ export class ServedSource implements SourceSink {
   readonly #source: Source;
   readonly #context: ServedSourceContext;
   /**
-   * The first change is not judged: clients that had something else before a restart are brought to it in order. A
-   * source that replaces another one has no first change.
+   * The first change is not judged, unless the source says what it had before a restart: clients that had something
+   * else are brought to it in order. A source that replaces another one has no first change.
    */
   readonly #isFirst: boolean;
   #place: SourcePlace;
@@ -72,15 +74,15 @@ export class ServedSource implements SourceSink {
     if (this.#place === "in-place") this.#tellPlace();
   }
 
-  readonly apply: SourceSink["apply"] = (updates, { isJudged: isAsked = true } = {}) => {
+  readonly apply: SourceSink["apply"] = (updates, { isJudged: isAsked = true, since, isRestored = false } = {}) => {
     const { refusedChanges, apply, brought, publish } = this.#context;
-    refusedChanges.forget(this.#source);
+    if (!isRestored) refusedChanges.forget(this.#source);
     const isJudged = isAsked && !(this.#isFirst && this.#content !== "applied");
     const refused = (findings: readonly Finding[]) => {
       this.#told = new Set(findings.map(({ message }) => message));
       this.#refused(findings);
     };
-    const changes = apply({ source: this.#source, isJudged, refused }, updates);
+    const changes = apply({ source: this.#source, isJudged, since, refused }, updates);
     this.#content = "applied";
     this.#newest = undefined;
     brought(this.#source);

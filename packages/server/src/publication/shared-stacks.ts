@@ -29,6 +29,8 @@ export interface GroupClient extends MemberClient {
 /** A stack of layers, and the streams of all groups that have this list of layers. */
 export class SharedStack {
   readonly #stacks: SharedStacks;
+  /** Makes the same stack of other layers. */
+  readonly over: (layers: Layers) => LayerStack;
   /** Unique among stacks. */
   readonly key: string;
   /** Its layers by name; undefined stands for all layers but those of supply on demand. */
@@ -54,7 +56,8 @@ export class SharedStack {
     this.#stacks = stacks;
     this.key = key;
     this.layers = [...(below === undefined ? [] : [below]), ...(names ?? [undefined])];
-    this.stack = new LayerStack(stacks.layers, names, below);
+    this.over = (layers) => new LayerStack(layers, names, below);
+    this.stack = this.over(stacks.layers);
     this.recent = new RecentSnapshots(stacks.clock);
     this.pulse = createPulse(stacks.clock, () => this.#snapshots());
   }

@@ -73,6 +73,7 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
       revision: (id) => store.revision(id),
       history: (layer, page) => store.history(layer, page),
       read: (id) => store.read(id),
+      versions: (id) => store.versions(id),
       changes: (id) => store.changes(id),
       content: (type, key, version) => store.content(type, key, version),
       commit,

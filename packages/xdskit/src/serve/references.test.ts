@@ -151,4 +151,112 @@ describe("a folder from which a cluster is removed that a route names", () => {
     await running.seen(/configuration applied/, "err");
     assert.equal(await clusters(running), "cluster/b");
   });
+
+  it("is not served after a restart either, which says the same; once it is whole, it is taken", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a"),
+      "b.yaml": clusterYaml("b"),
+      "routes.yaml": `# The routes\n${routesYaml("a")}`,
+    });
+    await using state = await testFolder();
+    const line = /routes\.yaml:2\S*: route "routes": names cluster "a", which this change takes from group all; .*\]/;
+    const refused = async (running: RunningServer) => {
+      await running.seen(line, "err");
+      const { findings, ...status } = await eventually(
+        () => statusOf(running),
+        ({ state }) => state === "refused",
+      );
+      return { findings, restored: status.restored, refusals: await refusals(running), names: await clusters(running) };
+    };
+    const stop = async (running: RunningServer) => {
+      running.kill("SIGTERM");
+      await running.ended();
+    };
+    await using first = serving(folder, "--state", state.path);
+    await address(first, "admin");
+    await folder.remove("a.yaml");
+    const before = await refused(first);
+    await stop(first);
+    {
+      await using second = serving(folder, "--state", state.path);
+      const { restored, ...after } = await refused(second);
+      assert.deepEqual({ ...after, restored: null }, before);
+      assert.equal(after.names, "cluster/a cluster/b");
+      assert.ok(restored);
+      const admin = await address(second, "admin");
+      const ready = await fetch(`http://${admin}/readyz`);
+      assert.equal(ready.status, 200);
+      assert.match(
+        await ready.text(),
+        /^degraded: folder [^\n]* is served\n[^\n]*routes\.yaml:2[^\n]*names cluster "a"/,
+      );
+      assert.match(await (await fetch(`http://${admin}/metrics`)).text(), /^xdskit_source_restored\{[^}]*\} 1$/m);
+      // Another edit does not get in beside it.
+      await folder.write("c.yaml", clusterYaml("c"));
+      await second.seen(/(the folder is not served[^]*){2}/, "err");
+      assert.equal(await clusters(second), "cluster/a cluster/b");
+      await stop(second);
+    }
+    await using third = serving(folder, "--state", state.path);
+    assert.equal(await clusters(third), "cluster/a cluster/b");
+    await folder.write("routes.yaml", routesYaml("b"));
+    await third.seen(/configuration applied: 3 resources added or changed/, "err");
+    assert.equal(await clusters(third), "cluster/b cluster/c");
+    assert.equal(await (await fetch(`http://${await address(third, "admin")}/readyz`)).text(), "ready\n");
+  });
+
+  it("is refused at a start if the API's route names it, and taken once that does not", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": clusterYaml("b") });
+    await using state = await testFolder();
+    const put = async (running: RunningServer, cluster: string) => {
+      const url = `http://${await address(running, "admin")}/api/v1/layers/api/resources/route/own`;
+      const routes = { name: "v", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster } }] };
+      const type = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+      const body = JSON.stringify({ "@type": type, name: "own", virtualHosts: [routes] });
+      const answer = await fetch(url, { method: "PUT", headers: { "content-type": "application/json" }, body });
+      assert.equal(answer.status, 200, await answer.text());
+    };
+    {
+      await using first = serving(folder, "--state", state.path);
+      await put(first, "a");
+      first.kill("SIGTERM");
+      await first.ended();
+    }
+    await folder.remove("a.yaml");
+    await using running = serving(folder, "--state", state.path);
+    await running.seen(/layer api: route "own": names cluster "a", which this change takes from group all/, "err");
+    assert.equal(await clusters(running), "cluster/a cluster/b");
+    await put(running, "b");
+    await running.seen(/configuration applied/, "err");
+    assert.equal(await clusters(running), "cluster/b");
+    assert.equal(await refusals(running), "1");
+  });
+
+  it("is served after a restart with `warn`, and where its routes named what was not there before", async () => {
+    await using folder = await testFolder({
+      "b.yaml": clusterYaml("b"),
+      "c.yaml": clusterYaml("c"),
+      "routes.yaml": routesYaml("a"),
+    });
+    await using state = await testFolder();
+    const served = async (...options: readonly string[]) => {
+      await using running = serving(folder, "--state", state.path, ...options);
+      const names = await clusters(running);
+      const { state: is, findings } = await statusOf(running);
+      running.kill("SIGTERM");
+      await running.ended();
+      return [names, is, ...findings.map(({ code }) => code)].join(" ");
+    };
+    const dangling = "applied XDSKIT_DANGLING_REFERENCE";
+    assert.equal(await served(), `cluster/b cluster/c ${dangling}`);
+    await folder.remove("c.yaml");
+    assert.equal(await served(), `cluster/b ${dangling}`);
+    await folder.write("routes.yaml", routesYaml("b"));
+    assert.equal(await served(), "cluster/b applied");
+    await folder.write("b.yaml", clusterYaml("c"));
+    assert.match(await served(), /^cluster\/b refused XDSKIT_REFERENCE_BROKEN$/);
+    assert.equal(await served("--references", "warn"), `cluster/c ${dangling}`);
+    // What is served is the last good revision from then on.
+    assert.equal(await served(), `cluster/c ${dangling}`);
+  });
 });

@@ -173,10 +173,10 @@ export class ServedFolder {
   }
 
   #kept(source: Source, store: Store, directory: string): KeptSource {
-    const { loaded, registry, types, log, server, before, history } = this.#around;
+    const { loaded, registry, types, log, server, hasLastGood, history } = this.#around;
     return new KeptSource({
       ...{ source, store, registry, types, layers: folderLayers(loaded), retention: history.now },
-      restores: before === undefined,
+      restores: hasLastGood,
       check: server.checkChange,
       served: server.layerSnapshot,
       onRevision: this.#around.onRevision,

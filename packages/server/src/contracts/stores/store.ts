@@ -11,9 +11,13 @@ export interface StoredKey {
   readonly key: ResourceName;
 }
 
-/** One resource as a store keeps it. */
-export interface StoredResource extends StoredKey {
+/** Names one content of a resource of a layer. */
+export interface StoredVersion extends StoredKey {
   readonly version: Version;
+}
+
+/** One resource as a store keeps it. */
+export interface StoredResource extends StoredVersion {
   /** The writer's own encoding (see `encodeStored`); a store does not look into it. */
   readonly bytes: Uint8Array;
 }
@@ -150,6 +154,8 @@ export interface Store {
   history(layer: LayerName, page: { readonly limit: number; readonly before?: number }): Promise<readonly Revision[]>;
   /** All resources of a revision, in no order. Rejects with XDSKIT_REVISION_UNKNOWN. */
   read(id: RevisionId): Promise<readonly StoredResource[]>;
+  /** The same without the contents, which costs less. */
+  versions(id: RevisionId): Promise<readonly StoredVersion[]>;
   /** The changes of one revision. Rejects with XDSKIT_REVISION_UNKNOWN. */
   changes(id: RevisionId): Promise<readonly StoredChange[]>;
   /** A content that a revision of any layer has or had. Undefined: it is not known, or no longer. */

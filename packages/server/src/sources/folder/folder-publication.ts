@@ -14,6 +14,7 @@ export class FolderPublication {
   readonly #options: FullFolderOptions;
   readonly #contents: FolderContents;
   readonly #sink: SourceSink;
+  readonly #closing: AbortSignal;
   /**
    * Folders of layers, and the directory, that existed once. If such a folder is gone, it is missing; any other may not
    * exist yet.
@@ -30,10 +31,11 @@ export class FolderPublication {
   #inPart = false;
   #reported: readonly Finding[] = [];
 
-  constructor(options: FullFolderOptions, contents: FolderContents, sink: SourceSink) {
+  constructor(options: FullFolderOptions, contents: FolderContents, sink: SourceSink, closing: AbortSignal) {
     this.#options = options;
     this.#contents = contents;
     this.#sink = sink;
+    this.#closing = closing;
   }
 
   /** Whether anything was applied: until then the errors of the files keep the source from starting. */
@@ -45,13 +47,13 @@ export class FolderPublication {
    * Applies a round, or leaves the last good configuration; reports either. Undefined if there was nothing to do.
    * @throws XdskitError the first time, if there is nothing to serve or the sink refuses it
    */
-  publish(round: Round, watchRefused: string | undefined, since: number): FolderSummary | undefined {
+  async publish(round: Round, watchRefused: string | undefined, since: number): Promise<FolderSummary | undefined> {
     const judgement = this.#contents.judge();
     const { findings, refuses } = this.#findings(round, judgement, watchRefused);
     const news = round.changed || this.#refused || !this.#started || !sameFindings(findings, this.#reported);
     if (!news && round.read.size === 0) return undefined;
     const leftOut = refuses ? this.#leftOut(round, judgement, findings) : none;
-    const outcome = leftOut === undefined ? kept : this.#apply(leftOut);
+    const outcome = leftOut === undefined ? kept : await this.#apply(leftOut);
     if (outcome.applied) {
       this.#started = true;
       this.#inPart = leftOut !== none;
@@ -95,9 +97,11 @@ export class FolderPublication {
     return this.#contents.paths;
   }
 
-  #apply(leftOut: ReadonlySet<string>): PublicationOutcome {
+  async #apply(leftOut: ReadonlySet<string>): Promise<PublicationOutcome> {
     const changes = this.#contents.changes(this.#started ? "patch" : "replace", leftOut);
     const updates = changes.map(([, { update }]) => update).filter(saysSomething);
+    if (!this.#started) await this.#sink.prepare?.(updates);
+    if (this.#closing.aborted) return kept;
     try {
       if (updates.length > 0) this.#sink.apply(updates);
     } catch (error) {

@@ -61,7 +61,7 @@ class FolderSource implements Source {
     this.#watcher = new FolderWatcher(() => this.#changed());
     this.#reader = new FolderReader(full, this.#closing.signal, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
-    this.#publish = (sink) => new FolderPublication(full, contents, sink);
+    this.#publish = (sink) => new FolderPublication(full, contents, sink, this.#closing.signal);
   }
 
   async start(sink: SourceSink): Promise<void> {
@@ -144,7 +144,8 @@ class FolderSource implements Source {
     const started = performance.now();
     const round = await this.#reader.read(since);
     if (this.#closing.signal.aborted) return;
-    const summary = this.#publication?.publish(round, this.#watcher.refused, started);
+    const summary = await this.#publication?.publish(round, this.#watcher.refused, started);
+    if (this.#closing.signal.aborted) return;
     const onRead = this.#onRead;
     if (summary !== undefined && onRead !== undefined) callListener("onRead", () => onRead(summary));
     if (!round.whole) this.#settling.touch();

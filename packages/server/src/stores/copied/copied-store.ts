@@ -13,6 +13,7 @@ import type {
   Store,
   StoredChange,
   StoredResource,
+  StoredVersion,
 } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { readAgainMs } from "../basics/paces.js";
@@ -114,6 +115,10 @@ export class CopiedStore implements Store {
   async read(id: RevisionId): Promise<readonly StoredResource[]> {
     if (this.#reached !== undefined) return await this.#reached.read(id);
     return (await this.#copy().read(id)) ?? this.#isAway();
+  }
+
+  async versions(id: RevisionId): Promise<readonly StoredVersion[]> {
+    return await (this.#reached?.versions(id) ?? this.read(id));
   }
 
   async changes(id: RevisionId): Promise<readonly StoredChange[]> {

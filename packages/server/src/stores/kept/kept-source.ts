@@ -12,6 +12,7 @@ import { decodeStored } from "../history/stored-content.js";
 import { watchHeads } from "../history/watch-heads.js";
 import { type WentBack, WentBackLooks, wentBackFinding } from "../history/went-back.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
+import { type LastGood, lastGoodUnlike, readLastGood } from "./last-good.js";
 import { RevisionWriter } from "./revision-writer.js";
 import { Rollbacks } from "./rollbacks.js";
 import { RollingBack } from "./rolling-back.js";
@@ -30,6 +31,8 @@ export class KeptSource implements Source {
   /** `restoring`: the source had errors first. `live`: its own content was applied. */
   #phase: "starting" | "restoring" | "live" = "starting";
   #isClosing = false;
+  /** What its changes are judged by until one is applied. Undefined: it is not known, or the source has the same. */
+  #lastGood: LastGood | undefined;
   /** What is served of the source during the start; undefined: it is over, or something else was served before. */
   #served: readonly LayerUpdate[] | undefined;
   readonly #rollbacks = new Rollbacks();
@@ -86,6 +89,7 @@ export class KeptSource implements Source {
       restored = resolve;
     });
     const begun = this.#options.source.start({
+      prepare: (updates) => this.#prepare(updates),
       apply: (updates) => this.#apply(updates, sink),
       report: (findings, how) => {
         sink.report(findings, how);
@@ -161,12 +165,27 @@ export class KeptSource implements Source {
 
   #apply(updates: readonly LayerUpdate[], sink: SourceSink): void {
     const served = this.#rollbacks.served(updates);
-    sink.apply(served);
+    sink.apply(served, { since: this.#lastGood?.updates });
+    this.#lastGood = undefined;
     if (this.#phase === "starting") this.#served = served;
     else if (this.#served !== undefined) this.#served = mergedUpdates(this.#served, served);
     this.#phase = "live";
     if (this.#rollbacks.applied(updates)) this.#rolledBackNow();
     this.#writer.keep(served);
+  }
+
+  /** Reads the last good revision if the source is going to start with something else. */
+  async #prepare(updates: readonly LayerUpdate[]): Promise<void> {
+    const { store, onProblem, restores } = this.#options;
+    if (this.#isLive || this.#lastGood !== undefined || restores === false) return;
+    try {
+      const heads = await this.#headsOfAll();
+      const now = this.#rollbacks.served(updates);
+      const lastGood = heads && (await lastGoodUnlike(now, store, heads, this.#options));
+      if (!this.#isLive) this.#lastGood ??= lastGood;
+    } catch (error) {
+      onProblem(storeFindings(error));
+    }
   }
 
   /**
@@ -197,22 +216,26 @@ export class KeptSource implements Source {
    * cannot be read.
    */
   async #restore(sink: SourceSink): Promise<boolean> {
-    const { store, layers, onRestored, onProblem } = this.#options;
+    const { store, onRestored, onProblem } = this.#options;
     try {
-      const heads = await this.#heads();
-      const updates: LayerUpdate[] = [];
-      for (const { id, layer } of heads) {
-        const upsert = (await store.read(id)).map((stored) => decodeStored(stored, this.#options));
-        updates.push({ layer, kind: "replace", upsert });
-      }
-      if (this.#isLive || layers.some((layer) => !heads.some((head) => head.layer === layer))) return false;
-      sink.apply(updates);
-      onRestored?.(heads);
+      const heads = await this.#headsOfAll();
+      if (heads === undefined) return false;
+      const lastGood = this.#lastGood ?? (await readLastGood(store, heads, this.#options));
+      if (this.#isLive) return false;
+      this.#lastGood = lastGood;
+      sink.apply(lastGood.updates, { isRestored: true });
+      onRestored?.(lastGood.heads);
       return true;
     } catch (error) {
       onProblem(storeFindings(error));
       return false;
     }
+  }
+
+  /** Undefined: a layer has none. */
+  async #headsOfAll(): Promise<readonly Revision[] | undefined> {
+    const heads = await this.#heads();
+    return heads.length < this.#options.layers.length ? undefined : heads;
   }
 
   async #heads(): Promise<readonly Revision[]> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { CommitInfo, Revision, Store, StoredResource } from "../../contracts/stores/store.js";
+import type { CommitInfo, Revision, Store, StoredResource, StoredVersion } from "../../contracts/stores/store.js";
 import { describeSharedKeys } from "./shared-contract.js";
 import type { StoreUnderTest } from "./store-under-test.js";
 import { describeWatching } from "./watch-contract.js";
@@ -62,6 +62,9 @@ async function patch(
 async function held(store: Store, { id }: Revision): Promise<Record<string, string>> {
   const found = await store.read(id);
   for (const { key, version, bytes } of found) assert.equal(Buffer.from(bytes).toString(), `${key} at ${version}`);
+  const named = (all: readonly StoredVersion[]) =>
+    all.map(({ type, key, version }) => [type, key, version].join()).sort();
+  assert.deepEqual(named(await store.versions(id)), named(found));
   return Object.fromEntries(found.map(({ key, version }) => [key, version] as const).sort());
 }
 
@@ -89,6 +92,7 @@ function itKeepsRevisions({ withStore }: StoreTester): void {
       assert.equal(await store.revision("x"), undefined);
       assert.deepEqual(await store.history("a", { limit: 10 }), []);
       await assert.rejects(store.read("x"), { code: "XDSKIT_REVISION_UNKNOWN" });
+      await assert.rejects(store.versions("x"), { code: "XDSKIT_REVISION_UNKNOWN" });
       await assert.rejects(store.changes("x"), { code: "XDSKIT_REVISION_UNKNOWN" });
     }));
 

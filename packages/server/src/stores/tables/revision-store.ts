@@ -13,6 +13,7 @@ import type {
   StoredChange,
   StoredKey,
   StoredResource,
+  StoredVersion,
 } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { damaged } from "../basics/damage.js";
@@ -21,7 +22,7 @@ import { commitLayers } from "./table-commit.js";
 import { holdsContent, putContent } from "./table-contents.js";
 import { aheadPrefix, contentKey, hashOf, newAheadMark, resourceHash } from "./table-keys.js";
 import { onChange, TablePoll } from "./table-poll.js";
-import { changesOf, findRevision, headOf, type IndexEntry, known, revisionOf } from "./table-reading.js";
+import { changesOf, findRevision, headOf, known, revisionOf } from "./table-reading.js";
 import { forgetOld, oldIn } from "./table-retention.js";
 import { TableShared } from "./table-shared.js";
 import type { Reader, Tables } from "./tables.js";
@@ -100,24 +101,16 @@ export class RevisionStore implements Store {
   }
 
   async read(id: RevisionId): Promise<readonly StoredResource[]> {
-    return this.#tables.read((reader) => {
-      const { layer, number } = known(reader, id);
-      const layerHash = hashOf(layer);
-      const held = new Map<string, IndexEntry>();
-      for (const [key, entry] of reader.range<IndexEntry>("index", layerHash)) held.set(key, entry);
-      for (const [, later] of reader.range<RevisionId>("history", layerHash, "descending")) {
-        if (revisionOf(reader, later).number <= number) break;
-        for (const { type, key, from } of changesOf(reader, later)) {
-          const entry = layerHash + resourceHash(type, key);
-          if (from === undefined) held.delete(entry);
-          else held.set(entry, { type, key, version: from });
-        }
-      }
-      return [...held.values()].map((entry) => ({
+    return this.#tables.read((reader) =>
+      versionsAt(reader, id).map((entry) => ({
         ...entry,
         bytes: reader.get<Uint8Array>("contents", contentKey(entry.type, entry.key, entry.version)) ?? missing(entry),
-      }));
-    });
+      })),
+    );
+  }
+
+  async versions(id: RevisionId): Promise<readonly StoredVersion[]> {
+    return this.#tables.read((reader) => versionsAt(reader, id));
   }
 
   async changes(id: RevisionId): Promise<readonly StoredChange[]> {
@@ -208,6 +201,23 @@ function headsOf(reader: Reader): readonly Revision[] {
   return [...reader.range<RevisionId>("heads", "")]
     .map(([, id]) => revisionOf(reader, id))
     .sort((a, b) => (a.layer < b.layer ? -1 : 1));
+}
+
+/** What a revision holds: what its layer holds now, without what later revisions changed. */
+function versionsAt(reader: Reader, id: RevisionId): readonly StoredVersion[] {
+  const { layer, number } = known(reader, id);
+  const layerHash = hashOf(layer);
+  const held = new Map<string, StoredVersion>();
+  for (const [key, entry] of reader.range<StoredVersion>("index", layerHash)) held.set(key, entry);
+  for (const [, later] of reader.range<RevisionId>("history", layerHash, "descending")) {
+    if (revisionOf(reader, later).number <= number) break;
+    for (const { type, key, from } of changesOf(reader, later)) {
+      const entry = layerHash + resourceHash(type, key);
+      if (from === undefined) held.delete(entry);
+      else held.set(entry, { type, key, version: from });
+    }
+  }
+  return [...held.values()];
 }
 
 function* inParts(resources: readonly StoredResource[]): Iterable<readonly StoredResource[]> {

@@ -6,11 +6,12 @@ import type {
   StoredChange,
   StoredKey,
   StoredResource,
+  StoredVersion,
 } from "../../contracts/stores/store.js";
 import { leasesAfter, timeAfter } from "./kept-revisions.js";
 import { putContent, refer } from "./table-contents.js";
 import { contentKey, hashOf, numberKey, resourceHash, revisionId } from "./table-keys.js";
-import { headOf, type IndexEntry } from "./table-reading.js";
+import { headOf } from "./table-reading.js";
 import type { Reader, Writer } from "./tables.js";
 
 /** One entry of `index` and what a commit makes of it. */
@@ -62,7 +63,7 @@ function commitLayer(
     if (resource === undefined) writer.remove("index", entry);
     else {
       putContent(writer, resource);
-      writer.put("index", entry, { type, key, version: resource.version } satisfies IndexEntry);
+      writer.put("index", entry, { type, key, version: resource.version } satisfies StoredVersion);
       refer(writer, contentKey(type, key, resource.version), 1);
     }
   }
@@ -83,7 +84,7 @@ function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): 
   const differences = new Map<string, Difference>();
   const note = ({ type, key }: StoredKey, resource?: StoredResource): string => {
     const entry = layerHash + resourceHash(type, key);
-    const from = reader.get<IndexEntry>("index", entry)?.version;
+    const from = reader.get<StoredVersion>("index", entry)?.version;
     const to = resource?.version;
     if (from === to) differences.delete(entry);
     else differences.set(entry, { entry, resource, type, key, from, to });
@@ -93,7 +94,7 @@ function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): 
   // What one commit both removes and puts in is there afterwards.
   const put = new Set(commit.upsert.map((one) => note(one, one)));
   if (commit.kind === "patch") return [...differences.values()];
-  for (const [entry, { type, key, version }] of reader.range<IndexEntry>("index", layerHash)) {
+  for (const [entry, { type, key, version }] of reader.range<StoredVersion>("index", layerHash)) {
     if (put.has(entry)) continue;
     differences.set(entry, { entry, resource: undefined, type, key, from: version, to: undefined });
   }

@@ -1,12 +1,7 @@
-import { type Version, XdskitError } from "@xdskit/api";
-import type { Revision, RevisionId, StoredChange, StoredKey } from "../../contracts/stores/store.js";
+import { XdskitError } from "@xdskit/api";
+import type { Revision, RevisionId, StoredChange } from "../../contracts/stores/store.js";
 import { damaged } from "../basics/damage.js";
 import type { Reader } from "./tables.js";
-
-/** The content of one resource at the head of a layer. */
-export interface IndexEntry extends StoredKey {
-  readonly version: Version;
-}
 
 /** The changes of a revision. */
 export function changesOf(reader: Reader, id: RevisionId): readonly StoredChange[] {
