@@ -34,14 +34,14 @@ export interface RolledBack {
 
 /** How a change of a source is applied. */
 export interface ApplyOptions {
-  /** False: references and addresses are not judged, because another server judged the change already. Default: true. */
+  /** False: references and addresses are not judged: another server judged the change already. Default: true. */
   readonly isJudged?: boolean;
   /**
    * What the source had before a restart. While nodes are told nothing, references and addresses are judged as if the
    * server had that. Default: they are not judged then.
    */
   readonly since?: readonly LayerUpdate[] | undefined;
-  /** It is what the source had before a restart: a refused change of the source is still tried again. Default: false. */
+  /** It is what the source had before a restart: its change that was refused is still tried again. Default: false. */
   readonly isRestored?: boolean;
 }
 

@@ -42,12 +42,13 @@ function names(server: XdsServer, group = "all"): readonly string[] {
 /** A source that a test plays: it applies all that it wants, and still wants it after a refusal. */
 function wishing(name: string, ...messages: readonly Message[]) {
   let sink: SourceSink | undefined;
+  let since: readonly LayerUpdate[] | undefined;
   let wanted: readonly Message[] = messages;
   let retries = 0;
   const apply = () => {
     const upsert = wanted.map((message) => createResource(message));
     try {
-      sink?.apply([{ layer: name, kind: "replace", upsert }]);
+      sink?.apply([{ layer: name, kind: "replace", upsert }], { since });
       sink?.report([]);
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
@@ -71,6 +72,14 @@ function wishing(name: string, ...messages: readonly Message[]) {
     want(...next: readonly Message[]) {
       wanted = next;
       apply();
+    },
+    /** It says that it had this before a restart. `restore` serves that. */
+    restarts(...before: readonly Message[]) {
+      const upsert = before.map((message) => createResource(message));
+      since = [{ layer: name, kind: "replace", upsert }];
+    },
+    restore() {
+      sink?.apply(since ?? [], { isRestored: true });
     },
     get retries() {
       return retries;
@@ -301,6 +310,66 @@ describe("a server with references: refuse", () => {
       server.config.set([routeConfiguration("r", "a")]);
       await server.addSource(wishing("a", cluster("b")).source);
       assert.deepEqual(names(server), ["cluster b", "route r"]);
+    }));
+
+  it("judges the start of a source that says what it had before, until nodes are told something and from then on", () =>
+    withRefusing({}, async (server) => {
+      const a = wishing("a", cluster("b"));
+      a.restarts(cluster("a"), cluster("b"));
+      let started: () => void = () => {};
+      const slow: Source = {
+        name: "slow",
+        start: (sink) => {
+          sink.apply([{ layer: "slow", kind: "replace", upsert: [createResource(routeConfiguration("r", "a"))] }]);
+          return new Promise((resolve) => {
+            started = resolve;
+          });
+        },
+        close: async () => {},
+      };
+      const starting = server.addSource(slow);
+      await server.addSource(a.source);
+      assert.equal(server.stats().configuration.refused, 1);
+      a.restore();
+      a.want(cluster("c"));
+      assert.equal(server.stats().configuration.refused, 2);
+      assert.deepEqual(names(server), []);
+      started();
+      await starting;
+      assert.deepEqual(names(server), ["cluster a", "cluster b", "route r"]);
+      // It is not tried in vain.
+      assert.equal(a.retries, 0);
+      a.want(cluster("b"));
+      server.config.set([cluster("a")]);
+      await waitFor("the change to be tried again", () => a.retries === 1);
+      assert.deepEqual(names(server), ["cluster a", "cluster b", "route r"]);
+    }));
+
+  it("tries the change that a start refused as soon as nodes are told something, if it is whole by then", () =>
+    withRefusing({}, async (server) => {
+      const a = wishing("a", cluster("b"), routeConfiguration("r", "a"));
+      a.restarts(cluster("a"), routeConfiguration("r", "a"));
+      const starting = server.addSource({
+        ...a.source,
+        async start(sink) {
+          await a.source.start(sink);
+          a.restore();
+          server.config.layer("own").set([cluster("a")]);
+        },
+      });
+      await starting;
+      await waitFor("the change to be tried again", () => names(server).includes("cluster b"));
+      assert.deepEqual(names(server), ["cluster a", "cluster b", "route r"]);
+    }));
+
+  it("does not refuse a start for what was not whole before, nor one that makes all of it whole", () =>
+    withRefusing({}, async (server) => {
+      const [a, b] = [wishing("a", routeConfiguration("r", "x")), wishing("b", routeConfiguration("s", "own"))];
+      a.restarts(cluster("a"), routeConfiguration("r", "x"));
+      b.restarts(cluster("b"), routeConfiguration("s", "b"));
+      await Promise.all([server.addSource(a.source), server.addSource(b.source)]);
+      assert.deepEqual(names(server), ["route r", "route s"]);
+      assert.equal(server.stats().configuration.refused, 0);
     }));
 });
 

@@ -61,6 +61,34 @@ describe("a listener of the folder, and one that the API writes", () => {
     assert.match(resources, /"portValue":81/);
   });
 
+  it("may not have one address after a restart either: the last good revision of the folder is served", async () => {
+    await using folder = await testFolder({ "a.json": JSON.stringify(listener("a", 80)) });
+    await using state = await testFolder();
+    const started = () => servesHere("serve", folder.path, "--state", state.path, "--settle", "20ms", ...anyPorts);
+    const own = async (running: ReturnType<typeof started>, method: string) => {
+      await running.seen(/^ready$/m);
+      const [, admin = ""] = await running.seen(/^admin listening on (\S+)$/m);
+      const answer = await fetch(`http://${admin}/api/v1/layers/api/resources/listener/b`, {
+        method,
+        headers: { "content-type": "application/json" },
+        ...(method === "PUT" ? { body: JSON.stringify(listener("b", 81)) } : {}),
+      });
+      assert.equal(answer.status, 200, await answer.text());
+    };
+    {
+      await using first = started();
+      await own(first, "PUT");
+      first.kill("SIGTERM");
+      await first.ended();
+    }
+    await folder.write("a.json", JSON.stringify(listener("a", 81)));
+    await using running = started();
+    await running.seen(/a\.json:1\S*: listener "a", address: listens at .* as listener "b" \(layer api\) does/, "err");
+    await running.seen(/its last good revision is served/, "err");
+    await own(running, "DELETE");
+    await running.seen(/configuration applied/, "err");
+  });
+
   it("may both have it where errors are skipped", async () => {
     await using folder = await testFolder({
       "a.json": JSON.stringify(listener("a", 80)),

@@ -17,6 +17,8 @@ const wrong: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "wro
 /** A source that a test plays, and all that a kept source makes of it. */
 class Played {
   readonly applied: (readonly LayerUpdate[])[] = [];
+  /** What each change was to be judged by. */
+  readonly since: (readonly LayerUpdate[] | undefined)[] = [];
   readonly restored: Revision[] = [];
   readonly resumed: StepBack[] = [];
   readonly problems: Finding[] = [];
@@ -54,7 +56,10 @@ class Played {
 
   start(): Promise<void> {
     return this.kept.start({
-      apply: (updates) => void this.applied.push(updates),
+      apply: (updates, { since } = {}) => {
+        this.applied.push(updates);
+        this.since.push(since);
+      },
       resume: (steps) => void this.resumed.push(...steps),
       report: () => {},
       ended: () => {
@@ -66,6 +71,12 @@ class Played {
   set(kind: LayerUpdate["kind"], ...upsert: readonly Resource[]): void {
     this.#inner?.apply([{ layer, kind, upsert }]);
     this.#valid();
+  }
+
+  /** As `set`, for a source that waits for what it is judged by. */
+  async begin(...upsert: readonly Resource[]): Promise<void> {
+    await this.#inner?.prepare?.([{ layer, kind: "replace", upsert }]);
+    this.set("replace", ...upsert);
   }
 
   fail(): void {
@@ -132,6 +143,49 @@ describe("a kept source", () => {
     await played.kept.close();
     assert.equal(played.applied.length, 2);
     assert.deepEqual(await played.held(), [shown(two)]);
+  });
+
+  it("says what it had before if it starts with something else, and reads only what it does not have", async () => {
+    const three = createResource(cluster("three"));
+    for (const [now, read, isSame] of [
+      [[two, one], [], true],
+      [[one, two, three], [], false],
+      [[one, three], ["two"], false],
+      [[three], ["one", "two"], false],
+    ] as const) {
+      const played = new Played(await storeWith(one, two));
+      const { store } = played;
+      const content = store.content.bind(store);
+      const asked: string[] = [];
+      store.read = () => assert.fail("all of it is read");
+      store.content = (type, key, version) => {
+        asked.push(key);
+        return content(type, key, version);
+      };
+      const started = played.start();
+      await played.begin(...now);
+      assert.deepEqual(asked.sort(), read);
+      const before = played.since[0]?.map(({ kind, upsert }) => [kind, ...upsert.map(shown).sort()]);
+      assert.deepEqual(before, isSame ? undefined : [["replace", ...[one, two].map(shown).sort()]]);
+      played.set("patch", one);
+      assert.equal(played.since[1], undefined);
+      await started;
+      await played.kept.close();
+    }
+  });
+
+  it("says nothing of before if its store cannot be read", async () => {
+    const played = new Played(await storeWith(one, two));
+    played.store.versions = () => Promise.reject(XdskitError.of("XDSKIT_STORE", "it is away"));
+    const started = played.start();
+    await played.begin(one);
+    await started;
+    assert.deepEqual([played.applied.length, played.since], [1, [undefined]]);
+    assert.deepEqual(
+      played.problems.map(({ code }) => code),
+      ["XDSKIT_STORE"],
+    );
+    await played.kept.close();
   });
 
   it("serves no revision where the source becomes valid while it is read", async () => {
