@@ -224,6 +224,7 @@ export class Configuring {
 
   /** Throws if a judge refuses these as a change of what the source had before a restart. */
   #refuseSince(since: readonly LayerUpdate[], updates: readonly LayerUpdate[], source: Source | undefined): void {
+    if (!this.#context.judges().some((judge) => judge.concerns(updates))) return;
     const { layers, judges } = this.#context.asIf(since);
     const refusal = this.#judgement(updates, layers.plan(updates), source, judges);
     if (refusal === undefined) return;
