@@ -100,5 +100,7 @@ export interface Source {
   catchUp?(): Promise<void>;
   /** Where a resource of one of its layers is written; undefined: it is not known. Errors about the resource say it. */
   whereIs?(layer: LayerName, resource: Pick<Resource, "type" | "key">): Where | undefined;
+  /** The file that a resource of one of its layers is in, as `LayerUpdate.files` names it. */
+  fileOf?(layer: LayerName, resource: Pick<Resource, "type" | "key">): string | undefined;
   close(): Promise<void>;
 }

@@ -393,6 +393,44 @@ describe("the state of a server", () => {
     await server.stop();
   });
 
+  it("names in the first revision after a restart the files with what changed meanwhile", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a"),
+      "b.yaml": clusterYaml("b"),
+      "c.yaml": clusterYaml("c"),
+    });
+    await using state = await testFolder();
+    const newest = async (server: Server) => {
+      const answer = await fetch(`http://${await server.address("admin")}/api/v1/revisions`);
+      const { revisions } = (await answer.json()) as {
+        readonly revisions: readonly {
+          readonly number: number;
+          readonly cause: { readonly files: readonly string[] };
+        }[];
+      };
+      return revisions[0];
+    };
+    const filesAfterStart = async (number: number) => {
+      await using server = new Server(folder, state.path);
+      await server.running.seen(/^ready$/m);
+      const files = (
+        await eventually(
+          () => newest(server),
+          (one) => one?.number === number,
+        )
+      )?.cause.files;
+      await server.stop();
+      return files;
+    };
+    assert.deepEqual(await filesAfterStart(1), ["a.yaml", "b.yaml", "c.yaml"]);
+    await folder.write("b.yaml", clusterYaml("b", "2s"));
+    await folder.write("new.yaml", clusterYaml("new"));
+    await folder.remove("c.yaml");
+    assert.deepEqual(await filesAfterStart(2), ["b.yaml", "new.yaml"]);
+    await folder.remove("new.yaml");
+    assert.deepEqual(await filesAfterStart(3), []);
+  });
+
   it("keeps the revision that a connected client uses which does not answer, where fewer are to be kept", async () => {
     await using folder = await testFolder({
       "a.yaml": clusterYaml("a"),

@@ -136,7 +136,16 @@ export class FolderContents {
 
   /** The place of a resource's definition in a layer. */
   whereIs(layer: LayerName, resource: Pick<Resource, "type" | "key">): Where | undefined {
-    return this.#layers.find(({ index }) => index.layer === layer)?.index.whereIs(resource);
+    return this.#indexOf(layer)?.whereIs(resource);
+  }
+
+  /** The file of a resource's definition, below the folder. */
+  fileOf(layer: LayerName, resource: Pick<Resource, "type" | "key">): string | undefined {
+    return this.#indexOf(layer)?.fileOf(resource);
+  }
+
+  #indexOf(layer: LayerName): LayerIndex | undefined {
+    return this.#layers.find(({ index }) => index.layer === layer)?.index;
   }
 
   /** Whether any file is new, gone, or has other metadata than when it was read. */

@@ -97,6 +97,11 @@ class FolderSource implements Source {
     });
   }
 
+  /** The file of a resource, as changes name it: below the folder. */
+  fileOf(layer: LayerName, resource: Pick<Resource, "type" | "key">): string | undefined {
+    return this.#contents.fileOf(layer, resource);
+  }
+
   whereIs(layer: LayerName, resource: Pick<Resource, "type" | "key">): Where | undefined {
     return this.#contents.whereIs(layer, resource);
   }

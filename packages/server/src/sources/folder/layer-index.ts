@@ -153,6 +153,11 @@ export class LayerIndex {
     return this.#places.get(type.typeUrl)?.byKey.get(key)?.entry?.where;
   }
 
+  /** The file of a resource's definition. */
+  fileOf({ type, key }: Pick<Resource, "type" | "key">): string | undefined {
+    return this.#places.get(type.typeUrl)?.byKey.get(key)?.file;
+  }
+
   /** The entries that share a type and a name, in the order of their files. */
   *doubled(): Iterable<readonly LayerIndexEntry[]> {
     for (const place of this.#doubled) yield [...entriesOf(place)].sort(byPlace);

@@ -12,7 +12,7 @@ import { decodeStored } from "../history/stored-content.js";
 import { watchHeads } from "../history/watch-heads.js";
 import { type WentBack, WentBackLooks, wentBackFinding } from "../history/went-back.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
-import { type LastGood, lastGoodUnlike, readLastGood } from "./last-good.js";
+import { type LastGood, lastGoodUnlike, readLastGood, withFilesSince } from "./last-good.js";
 import { RevisionWriter } from "./revision-writer.js";
 import { Rollbacks } from "./rollbacks.js";
 import { RollingBack } from "./rolling-back.js";
@@ -79,6 +79,8 @@ export class KeptSource implements Source {
   }
 
   readonly whereIs: Source["whereIs"] = (...one) => this.#options.source.whereIs?.(...one);
+
+  readonly fileOf: Source["fileOf"] = (...one) => this.#options.source.fileOf?.(...one);
 
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
@@ -165,13 +167,14 @@ export class KeptSource implements Source {
 
   #apply(updates: readonly LayerUpdate[], sink: SourceSink): void {
     const served = this.#rollbacks.served(updates);
-    sink.apply(served, { since: this.#lastGood?.updates });
+    const lastGood = this.#lastGood;
+    sink.apply(served, { since: lastGood?.updates });
     this.#lastGood = undefined;
     if (this.#phase === "starting") this.#served = served;
     else if (this.#served !== undefined) this.#served = mergedUpdates(this.#served, served);
     this.#phase = "live";
     if (this.#rollbacks.applied(updates)) this.#rolledBackNow();
-    this.#writer.keep(served);
+    this.#writer.keep(lastGood === undefined ? served : withFilesSince(served, lastGood, this.fileOf));
   }
 
   /** Reads the last good revision if the source is going to start with something else. */

@@ -1,6 +1,6 @@
 import type { Registry, Resource, ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
-import type { LayerUpdate } from "../../contracts/source.js";
+import type { LayerUpdate, Source } from "../../contracts/source.js";
 import type { Revision, RevisionId, Store, StoredResource, StoredVersion } from "../../contracts/stores/store.js";
 import { mostChanges } from "../history/following.js";
 import { decodeStored } from "../history/stored-content.js";
@@ -53,6 +53,26 @@ export async function lastGoodUnlike(
     updates.push({ layer, kind: "replace", upsert });
   }
   return isSame ? undefined : { heads, updates };
+}
+
+/**
+ * The same updates, but each names only the files of what the last good revision does not have. The file of what is
+ * gone is not known any more.
+ */
+export function withFilesSince(
+  updates: readonly LayerUpdate[],
+  lastGood: LastGood,
+  fileOf: Source["fileOf"],
+): readonly LayerUpdate[] {
+  return updates.map((update) => {
+    const { layer, kind, upsert, files } = update;
+    const had = lastGood.updates.find((one) => one.layer === layer);
+    if (kind !== "replace" || files === undefined || had === undefined) return update;
+    const before = new Map(had.upsert.map(withItsId));
+    const changed = upsert.filter((one) => before.get(idOf(one))?.version !== one.version);
+    const from = new Set(changed.map((one) => fileOf?.(layer, one)));
+    return { ...update, files: files.filter((file) => from.has(file)) };
+  });
 }
 
 /** These contents of a revision. Many are read at once. */
