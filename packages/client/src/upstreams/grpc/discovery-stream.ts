@@ -10,6 +10,16 @@ import { awayError } from "../../errors/client-errors.js";
 import { createWaits, type Waits } from "../../timing/backoff.js";
 import { answerLater } from "../contract/answer-later.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
+import {
+  type DiscoveryStreamState,
+  finished,
+  idle,
+  type OpenState,
+  opened,
+  preparing,
+  stopTimers,
+  streamOf,
+} from "./discovery-stream-state.js";
 import type { DiscoveryMethod } from "./methods.js";
 import { createRepeatPace, type RepeatPace } from "./repeat-pace.js";
 import type { OpenStream, StreamTransport } from "./stream-transport.js";
@@ -34,16 +44,6 @@ export interface DiscoveryStreamOptions {
   readonly sink: UpstreamSink;
 }
 
-type Phase =
-  /** Nothing is wanted. */
-  | "idle"
-  /** Waits for the time of the next attempt. */
-  | "waiting"
-  | "connecting"
-  | "open"
-  /** The client is done; the server must end the stream. */
-  | "ending";
-
 /**
  * A machine and its stream. The stream is opened while names are wanted, again and again (A57), and never twice at
  * once.
@@ -54,67 +54,15 @@ export class DiscoveryStream {
   readonly #clock: Clock;
   readonly #waits: Waits;
   readonly #pace: RepeatPace;
-  #phase: Phase = "idle";
-  #stream: OpenStream | undefined;
-  /** Stops the one timer of the phase: the wait, the linger, the farewell. */
-  #stopTimer: () => void = () => {};
+  #state: DiscoveryStreamState = idle;
   #stopDeadline: () => void = () => {};
   #deadline: number | undefined;
   /** The earliest time of the next attempt. */
   #notBefore: number = Number.NEGATIVE_INFINITY;
-  #startedAt = 0;
-  #openedAt = 0;
-  #answered = false;
-  /** The held resources are being updated: nothing may start meanwhile. */
-  #preparing = false;
-  #writing = false;
   #pumping = false;
-  /** Updates that watchers are still taking, and whether the next response was requested. */
+  /** Updates that watchers are still taking, of this stream or an earlier one. */
   #held = 0;
-  #reading = false;
-  /** When the response was requested. */
-  #readAt = 0;
-  /** Ends the wait of the pace; undefined if the next response may be read. */
-  #stopPace: (() => void) | undefined;
   #closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
-  readonly #attempt = (): void => {
-    this.#phase = "connecting";
-    this.#startedAt = this.#clock.now();
-    this.#answered = false;
-    this.#preparing = true;
-    this.#options.sink.attempting(this.#options.method.only);
-    this.#preparing = false;
-    if (this.machine.isIdle || this.#closing !== undefined) {
-      this.#phase = "idle";
-      return;
-    }
-    this.#notBefore = this.#startedAt + this.#waits.next();
-    const opened: OpenStream = this.#options.transport.open(this.#options.method, {
-      opened: () => {
-        if (this.#stream !== opened) return;
-        this.#phase = "open";
-        this.#openedAt = this.#clock.now();
-        this.#writing = false;
-        this.#reading = false;
-        const effects = this.machine.step({ kind: "opened" }, this.#clock.now());
-        this.#options.sink.connected(this.#options.method.only);
-        this.#handle(effects);
-        this.#pump();
-        this.#read();
-        this.#look();
-      },
-      received: (bytes) => {
-        if (this.#stream !== opened) return;
-        this.#reading = false;
-        if (this.#phase !== "ending") this.#received(bytes);
-        this.#read();
-      },
-      ended: (code, message) => {
-        if (this.#stream === opened) this.#ended(code, message);
-      },
-    });
-    this.#stream = opened;
-  };
 
   constructor(options: DiscoveryStreamOptions) {
     const { machine, method, context } = options;
@@ -125,43 +73,85 @@ export class DiscoveryStream {
     this.#pace = createRepeatPace(method.variant);
   }
 
-  #timer(milliseconds: number, call: () => void): void {
-    this.#stopTimer();
-    this.#stopTimer = this.#clock.after(milliseconds, call);
-  }
-
   /** Starts the next thing to do, if any. */
   #look(): void {
-    if (this.#closing !== undefined || this.#preparing) return;
-    if (this.#phase === "open" && this.machine.isIdle)
-      this.#timer(lingerMs, () => this.machine.isIdle && this.#finish());
-    else if (this.#phase === "open") this.#stopTimer();
-    else if ((this.#phase === "waiting" || this.#phase === "connecting") && this.machine.isIdle) this.#giveUp();
-    else if (this.#phase === "idle" && !this.machine.isIdle) {
-      const wait = this.#notBefore - this.#clock.now();
-      if (wait > 0) {
-        this.#phase = "waiting";
-        this.#timer(wait, this.#attempt);
-      } else {
-        this.#attempt();
-      }
+    const state = this.#state;
+    if (this.#closing !== undefined) return;
+    switch (state.kind) {
+      case "idle":
+        if (!this.machine.isIdle) this.#backOff();
+        break;
+      case "backing-off":
+      case "connecting":
+        if (this.machine.isIdle) this.#giveUp();
+        break;
+      case "open":
+        state.stopLinger();
+        if (this.machine.isIdle)
+          state.stopLinger = this.#clock.after(lingerMs, () => this.machine.isIdle && this.#finish(state));
+        break;
     }
   }
 
-  #giveUp(): void {
-    this.#stopTimer();
-    const given = this.#stream;
-    this.#stream = undefined;
-    this.#phase = "idle";
-    given?.cancel(cancelled, "not needed any more");
+  /** Tries once the time for it has come. */
+  #backOff(): void {
+    const wait = this.#notBefore - this.#clock.now();
+    if (wait > 0) this.#state = { kind: "backing-off", stopTimer: this.#clock.after(wait, () => this.#attempt()) };
+    else this.#attempt();
   }
 
-  #received(bytes: Uint8Array): void {
+  #attempt(): void {
+    const { method, sink, transport } = this.#options;
+    const startedAt = this.#clock.now();
+    this.#state = preparing;
+    sink.attempting(method.only);
+    if (this.machine.isIdle || this.#closing !== undefined) {
+      this.#state = idle;
+      return;
+    }
+    this.#notBefore = startedAt + this.#waits.next();
+    const stream: OpenStream = transport.open(method, {
+      opened: () => {
+        const state = this.#state;
+        if (state.kind === "connecting" && state.stream === stream) this.#open(opened(state, this.#clock.now()));
+      },
+      received: (bytes) => {
+        const state = this.#state;
+        if ((state.kind !== "open" && state.kind !== "ending") || state.stream !== stream) return;
+        state.isReading = false;
+        if (state.kind === "open") this.#received(state, bytes);
+        this.#read();
+      },
+      ended: (code, message) => {
+        if (streamOf(this.#state) === stream) this.#ended(code, message);
+      },
+    });
+    this.#state = { kind: "connecting", stream, startedAt };
+  }
+
+  #open(state: OpenState): void {
+    this.#state = state;
+    const effects = this.machine.step({ kind: "opened" }, this.#clock.now());
+    this.#options.sink.connected(this.#options.method.only);
+    this.#handle(effects);
+    this.#pump();
+    this.#read();
+    this.#look();
+  }
+
+  #giveUp(): void {
+    const given = this.#state;
+    this.#state = idle;
+    stopTimers(given);
+    streamOf(given)?.cancel(cancelled, "not needed any more");
+  }
+
+  #received(state: OpenState, bytes: Uint8Array): void {
     const effects = this.machine.step({ kind: "response", bytes }, this.#clock.now());
-    const wait = this.#pace.after(effects, this.#clock.now() - this.#readAt);
+    const wait = this.#pace.after(effects, this.#clock.now() - state.readAt);
     if (wait > 0) {
-      this.#stopPace = this.#clock.after(wait, () => {
-        this.#stopPace = undefined;
+      state.stopPace = this.#clock.after(wait, () => {
+        state.stopPace = undefined;
         this.#read();
       });
     }
@@ -169,40 +159,33 @@ export class DiscoveryStream {
     this.#pump();
   }
 
-  #endPace(): void {
-    this.#stopPace?.();
-    this.#stopPace = undefined;
-  }
-
   #ended(code: number, message: string): void {
-    this.#stream = undefined;
-    this.#stopTimer();
-    const before = this.#phase;
-    this.#phase = "idle";
-    if (before === "open") this.#left(code, message);
-    else if (before === "connecting") this.#failed(code, message);
+    const before = this.#state;
+    this.#state = idle;
+    stopTimers(before);
+    if (before.kind === "open") this.#left(before, code, message);
+    else if (before.kind === "connecting") this.#failed(code, message);
     if (this.#closing !== undefined) this.#closing.resolve();
     else this.#look();
   }
 
-  /** The stream is gone, or is being given up. */
-  #left(code: number, message: string): void {
-    this.#endPace();
-    const isWell = this.#answered || (code === statusCode.ok && this.#isAgreed());
+  /** The open stream is gone, or was given up. */
+  #left(before: OpenState, code: number, message: string): void {
+    const isWell = before.isAnswered || (code === statusCode.ok && this.#isAgreed(before));
     this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
     this.#options.sink.disconnected(this.#options.method.only, code === statusCode.ok ? undefined : { code, message });
     // A57: the end of an answered stream is no failure, and the waits start again.
     if (isWell) {
       this.#waits.reset();
-      this.#notBefore = this.#startedAt + this.#waits.next();
+      this.#notBefore = before.startedAt + this.#waits.next();
     } else {
       this.#failed(code, message);
     }
   }
 
   /** The server did not answer, and need not: the client said which versions it has. */
-  #isAgreed(): boolean {
-    if (this.#clock.now() - this.#openedAt < agreeingMs) return false;
+  #isAgreed({ openedAt }: OpenState): boolean {
+    if (this.#clock.now() - openedAt < agreeingMs) return false;
     const hasVersion =
       this.#options.method.variant === "sotw"
         ? ({ version, isWhole }: ClientTypeStatus) => isWhole && version !== undefined
@@ -219,18 +202,18 @@ export class DiscoveryStream {
     );
   }
 
-  /** Ends the stream cleanly: it is not needed. */
-  #finish(): void {
-    this.#phase = "ending";
-    this.#endPace();
+  /** Ends the open stream cleanly: it is not needed. */
+  #finish(open: OpenState): void {
+    const ending = finished(open);
+    const { stream } = ending;
+    this.#state = ending;
     this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
     this.#options.sink.disconnected(this.#options.method.only, undefined);
     this.#waits.reset();
-    const last = this.#stream;
-    last?.finish();
+    stream.finish();
     // The rest of the stream must be read, or its end would never come.
     this.#read();
-    this.#timer(farewellMs, () => last?.cancel(cancelled, "not needed any more"));
+    ending.stopFarewell = this.#clock.after(farewellMs, () => stream.cancel(cancelled, "not needed any more"));
   }
 
   #handle(effects: readonly ClientStreamEffect[]): void {
@@ -240,7 +223,7 @@ export class DiscoveryStream {
     for (const effect of effects) {
       switch (effect.kind) {
         case "received":
-          this.#answered = true;
+          if (this.#state.kind === "open") this.#state.isAnswered = true;
           type = effect.type;
           if (effect.awaitsAnswer) unanswered = effect.response;
           this.#options.sink.responded(effect.type, effect.good);
@@ -269,13 +252,13 @@ export class DiscoveryStream {
 
   /** The response breaks the protocol, so it does not count as an answer. */
   #abort(code: number, message: string): void {
-    const broken = this.#stream;
-    this.#stream = undefined;
-    this.#answered = false;
-    if (this.#phase !== "open") return;
-    this.#phase = "idle";
-    broken?.cancel(code, message);
-    this.#left(code, message);
+    const broken = this.#state;
+    if (broken.kind !== "open") return;
+    this.#state = idle;
+    stopTimers(broken);
+    broken.isAnswered = false;
+    broken.stream.cancel(code, message);
+    this.#left(broken, code, message);
     this.#look();
   }
 
@@ -290,22 +273,26 @@ export class DiscoveryStream {
   }
 
   #read(): void {
-    if (this.#stream === undefined || this.#reading || (this.#phase !== "open" && this.#phase !== "ending")) return;
-    if ((this.#held > 0 || this.#stopPace !== undefined) && this.#phase === "open") return;
-    this.#reading = true;
-    this.#readAt = this.#clock.now();
-    this.#stream.read();
+    const state = this.#state;
+    if ((state.kind !== "open" && state.kind !== "ending") || state.isReading) return;
+    if (state.kind === "open") {
+      if (this.#held > 0 || state.stopPace !== undefined) return;
+      state.readAt = this.#clock.now();
+    }
+    state.isReading = true;
+    state.stream.read();
   }
 
   #pump(): void {
-    while (this.#phase === "open" && this.#stream !== undefined && !this.#writing) {
+    for (;;) {
+      const state = this.#state;
+      if (state.kind !== "open" || state.isWriting) return;
       const request = this.machine.next();
       if (request === undefined) return;
-      const on = this.#stream;
-      this.#writing = true;
-      on.send(request.bytes, () => {
-        if (this.#stream !== on) return;
-        this.#writing = false;
+      state.isWriting = true;
+      state.stream.send(request.bytes, () => {
+        if (this.#state !== state) return;
+        state.isWriting = false;
         this.#pump();
       });
     }
@@ -332,10 +319,11 @@ export class DiscoveryStream {
       this.#deadline = undefined;
       if (this.#closing !== undefined) return;
       const now = this.#clock.now();
-      const isOpen = this.#phase === "open";
+      const state = this.#state;
+      const isOpen = state.kind === "open";
       // The unread responses of a server that repeats itself are most likely the same again.
       const unread = isOpen && (this.#held > 0 || now - next > lateMs);
-      this.#handle(this.machine.step({ kind: "time", unread, unsent: isOpen && this.#writing }, now));
+      this.#handle(this.machine.step({ kind: "time", unread, unsent: isOpen && state.isWriting }, now));
       this.#pump();
     });
   }
@@ -358,13 +346,13 @@ export class DiscoveryStream {
     });
     this.#closing = { promise, resolve };
     this.#stopDeadline();
-    const last = this.#stream;
-    if (this.#phase === "open") this.#finish();
-    else if (this.#phase !== "ending") {
+    const state = this.#state;
+    // The end of the stream resolves it.
+    if (state.kind === "open") this.#finish(state);
+    else if (state.kind !== "ending") {
       this.#giveUp();
       resolve();
     }
-    if (last === undefined) resolve();
     return promise;
   }
 }
