@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { peer, root } from "./harness/peers.js";
+import { peer, root } from "./harness/basics/peers.js";
 
 const folder = join(root, "deploy/prometheus");
 

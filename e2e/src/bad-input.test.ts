@@ -5,14 +5,22 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { isAbsolute, join } from "node:path";
 import { test } from "node:test";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { metric } from "./harness/metrics.js";
-import { ads, cds, createRawClient, deltaAds, observe } from "./harness/raw-client.js";
-import { cluster, configSource, loadAssignment } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually, quiet, within } from "./harness/wait.js";
-import { clusterType, deltaRequest, endpointType, message, removedNames, request, response } from "./harness/wire.js";
-import { serve, startServe, xdskitCommand } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { cluster, configSource, loadAssignment } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually, quiet, within } from "./harness/basics/wait.js";
+import {
+  clusterType,
+  deltaRequest,
+  endpointType,
+  message,
+  removedNames,
+  request,
+  response,
+} from "./harness/basics/wire.js";
+import { ads, cds, createRawClient, deltaAds, observe } from "./harness/peers/raw-client.js";
+import { serve, startServe, xdskitCommand } from "./harness/xdskit/xdskit.js";
 
 const source = configSource("ads-sotw");
 const status = { ok: 0, invalidArgument: 3, resourceExhausted: 8, unimplemented: 12, internal: 13 } as const;

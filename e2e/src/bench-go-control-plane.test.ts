@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { startGoControlPlane } from "./harness/go-control-plane.js";
-import { peer } from "./harness/peers.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { xdskitCommand } from "./harness/xdskit.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startGoControlPlane } from "./harness/peers/go-control-plane.js";
+import { xdskitCommand } from "./harness/xdskit/xdskit.js";
 
 const ads = { ads: {}, resource_api_version: "V3" };
 const cluster = (name: string, altStatName: string): ResourceText => ({

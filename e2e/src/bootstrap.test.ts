@@ -4,9 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { peer } from "./harness/peers.js";
-import { createScene } from "./harness/scene.js";
-import { xdskitCommand } from "./harness/xdskit.js";
+import { peer } from "./harness/basics/peers.js";
+import { createScene } from "./harness/basics/scene.js";
+import { xdskitCommand } from "./harness/xdskit/xdskit.js";
 
 const execute = promisify(execFile);
 

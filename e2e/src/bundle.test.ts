@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { metric } from "./harness/metrics.js";
-import { root } from "./harness/peers.js";
-import type { Process } from "./harness/process.js";
-import { createScene, type Scene } from "./harness/scene.js";
+import { metric } from "./harness/basics/metrics.js";
+import { root } from "./harness/basics/peers.js";
+import type { Process } from "./harness/basics/process.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
 
 const packageDir = join(root, "packages/xdskit");
 const quickstart = join(root, "examples/quickstart/config");

@@ -1,11 +1,11 @@
 import { test } from "node:test";
 import { createClient, type XdsConfig } from "@xdskit/client";
-import type { ResourceText } from "./harness/config-folder.js";
-import { startGoControlPlane } from "./harness/go-control-plane.js";
-import { peer } from "./harness/peers.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startGoControlPlane } from "./harness/peers/go-control-plane.js";
 
 const url = (name: string) => ({ "@type": typeUrl(name) });
 const listener: ResourceText = {

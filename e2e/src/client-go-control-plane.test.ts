@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createClient, type XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { ResourceText } from "./harness/config-folder.js";
-import { type GoControlPlane, startGoControlPlane } from "./harness/go-control-plane.js";
-import { peer } from "./harness/peers.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { type GoControlPlane, startGoControlPlane } from "./harness/peers/go-control-plane.js";
 
 const urls = {
   cluster: typeUrl("envoy.config.cluster.v3.Cluster"),

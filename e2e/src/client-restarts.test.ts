@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ClientEvent, createClient, type XdsClient } from "@xdskit/client";
-import { createConfigFolder, type Files } from "./harness/config-folder.js";
-import { metric } from "./harness/metrics.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually, quiet } from "./harness/wait.js";
-import { serve, type XdskitServer } from "./harness/xdskit.js";
+import { createConfigFolder, type Files } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { serve, type XdskitServer } from "./harness/xdskit/xdskit.js";
 
 const effort = Number(process.env.EFFORT ?? 1);
 /** Each is under all four clients. */

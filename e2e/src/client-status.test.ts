@@ -4,12 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { contentLines, createAuthority } from "../../packages/api/src/testing/certificates.js";
-import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startGrpcBackend } from "./harness/grpc-backend.js";
-import { writeGrpcBootstrap } from "./harness/grpc-client.js";
-import { peer, pythonWith, root } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/basics/config-folder.js";
+import { peer, pythonWith, root } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   apiListener,
   cluster,
@@ -18,11 +15,14 @@ import {
   loadAssignment,
   routeConfiguration,
   typeUrl,
-} from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { type ClientStatus, clientStatus, statusText } from "./harness/status.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { writeGrpcBootstrap } from "./harness/peers/grpc-client.js";
+import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
+import { type ClientStatus, clientStatus, statusText } from "./harness/xdskit/status.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const execute = promisify(execFile);
 

@@ -10,7 +10,7 @@ import { type EnvoyJudge, startEnvoyJudge } from "./corpus/envoy-judge.js";
 import { accountOf, disagreementOf, explanationOf, oneLine, readExplanations, tableOf } from "./corpus/explanations.js";
 import { judgeAll } from "./corpus/judged.js";
 import { sampleOf } from "./corpus/sample.js";
-import { peer, root } from "./harness/peers.js";
+import { peer, root } from "./harness/basics/peers.js";
 
 test("xdskit and a real Envoy judge a sample of the corpus alike", { timeout: 600_000 }, async (t) => {
   const envoy = peer("envoy", t);

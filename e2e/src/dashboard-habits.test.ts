@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopCluster, shopFiles } from "./dashboard/shop.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve, startBench, xdskitCommand } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { serve, startBench, xdskitCommand } from "./harness/xdskit/xdskit.js";
 
 const run = promisify(execFile);
 const nodes = 5;

@@ -9,12 +9,12 @@ import { type Certificate, createAuthority } from "../../packages/api/src/testin
 import { keepAnswers, mustNotTell } from "./dashboard/answers.js";
 import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopFiles } from "./dashboard/shop.js";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder, type ResourceText } from "./harness/basics/config-folder.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 /** As Envoy says it: which field of which message is wrong. */
 const words =

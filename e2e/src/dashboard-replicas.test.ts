@@ -3,13 +3,13 @@ import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { mustBeAccessible, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopFiles } from "./dashboard/shop.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve, startBench } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
+import { serve, startBench } from "./harness/xdskit/xdskit.js";
 
 test("the dashboard of two servers, of which one falls silent", { timeout: 180_000 }, async (t) => {
   const program = peer("etcd", t);

@@ -5,11 +5,11 @@ import { test } from "node:test";
 import { stringify } from "yaml";
 import { openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopCluster, shopFiles } from "./dashboard/shop.js";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 interface Heads {
   readonly layers: readonly {

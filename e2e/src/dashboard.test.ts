@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopCluster, shopFiles } from "./dashboard/shop.js";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { rejectedAssignment } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { rejectedAssignment } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 /** Every view, and something in it that is there once it is drawn. */
 const views = [

@@ -7,9 +7,9 @@ import { readResources } from "@xdskit/api";
 import { createFolderSource, createServer } from "@xdskit/server";
 import { type EnvoyJudge, startEnvoyJudge } from "./corpus/envoy-judge.js";
 import { candidateOf } from "./corpus/judged.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { typeUrl } from "./harness/resources.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { typeUrl } from "./harness/basics/resources.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Pair = readonly [Fields, Fields];

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { startLoad } from "./harness/load.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startLoad } from "./harness/traffic/load.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 test("Envoy under traffic while the API moves its routes and takes that back", { timeout: 240_000 }, async (t) => {
   const path = peer("envoy", t);

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConfigFolder, type Files } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { get } from "./harness/traffic.js";
-import { eventually, quiet } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder, type Files } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { get } from "./harness/traffic/traffic.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
   test(`Envoy's boot, ${variant}`, { timeout: 180_000 }, async (t) => {

@@ -5,7 +5,7 @@ import { refused, taken } from "../../packages/api/src/testing/certificate-cases
 import { cluster, type Fields, listener, tcp, tls } from "../../packages/api/src/testing/refusals.js";
 import { type EnvoyJudge, startEnvoyJudge } from "./corpus/envoy-judge.js";
 import { candidateOf } from "./corpus/judged.js";
-import { peer } from "./harness/peers.js";
+import { peer } from "./harness/basics/peers.js";
 
 /** What uses a secret, so that Envoy looks at it. */
 function userOf(resource: Fields): Fields {

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { resourcesOf, startLibrary } from "./harness/library.js";
-import { startLoad } from "./harness/load.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   cluster,
   configSource,
@@ -15,9 +11,13 @@ import {
   loadAssignment,
   routeConfiguration,
   routesTo,
-} from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startLoad } from "./harness/traffic/load.js";
+import { resourcesOf, startLibrary } from "./harness/xdskit/library.js";
 
 /** How long this Envoy drains a listener. The server allows more, which must not matter: Envoy says when it is over. */
 const drainSeconds = 2;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { someVariants } from "./harness/effort.js";
-import { metric } from "./harness/metrics.js";
-import { answering, listener, typeUrl } from "./harness/resources.js";
-import { type StageOptions, setStage } from "./harness/stage.js";
-import { get, startTraffic } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { someVariants } from "./harness/basics/effort.js";
+import { metric } from "./harness/basics/metrics.js";
+import { answering, listener, typeUrl } from "./harness/basics/resources.js";
+import { eventually } from "./harness/basics/wait.js";
+import { type StageOptions, setStage } from "./harness/peers/stage.js";
+import { get, startTraffic } from "./harness/traffic/traffic.js";
 
 const headerMutation = typeUrl("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation");
 const lua = typeUrl("envoy.extensions.filters.http.lua.v3.Lua");

@@ -8,10 +8,10 @@ import { type DescMessage, fromJson, type JsonObject, toJson } from "@bufbuild/p
 import { envoyRegistry } from "@xdskit/api";
 import { clusterOf, clusterWith } from "../../packages/api/src/testing/file-forms/in-file.js";
 import { type FileForm, fileForms } from "../../packages/api/src/testing/file-forms/index.js";
-import { createEnvoyAdmin } from "./harness/envoy-admin.js";
-import { peer } from "./harness/peers.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
+import { peer } from "./harness/basics/peers.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { createEnvoyAdmin } from "./harness/peers/envoy-admin.js";
 
 const execute = promisify(execFile);
 const admin = '{"address": {"socket_address": {"address": "127.0.0.1", "port_value": 0}}}';

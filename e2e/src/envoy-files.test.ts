@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
-import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { handshake } from "./harness/handshakes.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   answering,
   cluster,
@@ -17,11 +14,14 @@ import {
   loadAssignment,
   routeConfiguration,
   typeUrl,
-} from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { get, startTraffic } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { handshake } from "./harness/traffic/handshakes.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { get, startTraffic } from "./harness/traffic/traffic.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 test("an Envoy that reads files follows the served resources", { timeout: 300_000 }, async (t) => {
   const path = peer("envoy", t);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startEnvoyJudge } from "./corpus/envoy-judge.js";
-import { eventually } from "./harness/wait.js";
+import { eventually } from "./harness/basics/wait.js";
 
 test("an Envoy that does not start leaves no server and no files", { timeout: 120_000 }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "xdskit-judge-"));

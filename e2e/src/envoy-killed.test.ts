@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { isLong } from "./harness/effort.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { startLoad } from "./harness/load.js";
-import { MovingRoutes } from "./harness/moving-routes.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { randomFrom } from "./harness/random.js";
-import { configSource, httpListener } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { isLong } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { randomFrom } from "./harness/basics/random.js";
+import { configSource, httpListener } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startLoad } from "./harness/traffic/load.js";
+import { MovingRoutes } from "./harness/traffic/moving-routes.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 /** `SEED=7` kills at the moments of a run before. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000));

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { cluster, httpListener, routeConfiguration, typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { type StageOptions, setStage } from "./harness/stage.js";
-import { get, startTraffic } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { cluster, httpListener, routeConfiguration, typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { type StageOptions, setStage } from "./harness/peers/stage.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { get, startTraffic } from "./harness/traffic/traffic.js";
 
 const type = "envoy.config.endpoint.v3.LbEndpoint";
 /** What an Envoy subscribes to; the endpoints' names begin with it, without the star. */

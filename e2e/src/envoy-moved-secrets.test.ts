@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
-import { someVariants } from "./harness/effort.js";
-import { handshake, startHandshakes } from "./harness/handshakes.js";
-import { answering, listener, typeUrl } from "./harness/resources.js";
-import { type StageOptions, setStage } from "./harness/stage.js";
-import { eventually } from "./harness/wait.js";
+import { someVariants } from "./harness/basics/effort.js";
+import { answering, listener, typeUrl } from "./harness/basics/resources.js";
+import { eventually } from "./harness/basics/wait.js";
+import { type StageOptions, setStage } from "./harness/peers/stage.js";
+import { handshake, startHandshakes } from "./harness/traffic/handshakes.js";
 
 const host = "envoy.test";
 const rounds = 15;

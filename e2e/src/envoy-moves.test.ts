@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { someVariants } from "./harness/effort.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { type Load, startLoad } from "./harness/load.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { startServed } from "./harness/served.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { someVariants } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { type Load, startLoad } from "./harness/traffic/load.js";
+import { startServed } from "./harness/xdskit/served.js";
 
 /**
  * What one change leaves of what there was before: nothing but the listener, and that with other routes where they are

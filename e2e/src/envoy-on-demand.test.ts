@@ -2,13 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Resource } from "@xdskit/api";
 import type { OnDemandOptions, Supply, SupplyRequest, XdsServer } from "@xdskit/server";
-import type { ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import type { EnvoyAdmin } from "./harness/envoy-admin.js";
-import { type HttpBackend, startHttpBackend } from "./harness/http-backend.js";
-import { resourcesOf, startLibrary } from "./harness/library.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   answering,
   cluster,
@@ -17,10 +13,14 @@ import {
   listener,
   loadAssignment,
   typeUrl,
-} from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { get } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
+} from "./harness/basics/resources.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import type { EnvoyAdmin } from "./harness/peers/envoy-admin.js";
+import { type HttpBackend, startHttpBackend } from "./harness/traffic/http-backend.js";
+import { get } from "./harness/traffic/traffic.js";
+import { resourcesOf, startLibrary } from "./harness/xdskit/library.js";
 
 /** What is not there is answered in less: the filter's own timeout is 5 s, and the server's 3 s. */
 const atOnceMs = 2_500;

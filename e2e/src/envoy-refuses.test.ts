@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readResources } from "@xdskit/api";
 import { parse } from "yaml";
-import type { ResourceText } from "./harness/config-folder.js";
-import { peer } from "./harness/peers.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { type Questions, refusedByEnvoy } from "./harness/verdicts.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { type Questions, refusedByEnvoy } from "./harness/peers/verdicts.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Table = Readonly<Record<string, Fields>>;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { metric } from "./harness/metrics.js";
-import { cluster, loadAssignment, rejectedAssignment } from "./harness/resources.js";
-import { setStage } from "./harness/stage.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { cluster, loadAssignment, rejectedAssignment } from "./harness/basics/resources.js";
+import { eventually } from "./harness/basics/wait.js";
+import { setStage } from "./harness/peers/stage.js";
 
 const names = ["a", "b", "c", "d", "e", "f"];
 

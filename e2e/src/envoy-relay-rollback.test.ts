@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { startLoad } from "./harness/load.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { relay } from "./harness/relay.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { runXdskit } from "./harness/run-xdskit.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startLoad } from "./harness/traffic/load.js";
+import { relay } from "./harness/xdskit/relay.js";
+import { runXdskit } from "./harness/xdskit/run-xdskit.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 for (const variant of ["ads-delta", "ads-sotw"] as const)
   test(`a relay rolls back what its origin gave, and an Envoy loses no request: ${variant}`, {

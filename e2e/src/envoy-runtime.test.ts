@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { someVariants } from "./harness/effort.js";
-import { answering, listener, typeUrl } from "./harness/resources.js";
-import { type StageOptions, setStage } from "./harness/stage.js";
-import { get } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { someVariants } from "./harness/basics/effort.js";
+import { answering, listener, typeUrl } from "./harness/basics/resources.js";
+import { eventually } from "./harness/basics/wait.js";
+import { type StageOptions, setStage } from "./harness/peers/stage.js";
+import { get } from "./harness/traffic/traffic.js";
 
 const runtime = (layer: Record<string, unknown>): ResourceText => ({
   "@type": typeUrl("envoy.service.runtime.v3.Runtime"),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { someVariants } from "./harness/effort.js";
-import { answering, listener, typeUrl } from "./harness/resources.js";
-import { setStage } from "./harness/stage.js";
-import { get, startTraffic } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { someVariants } from "./harness/basics/effort.js";
+import { answering, listener, typeUrl } from "./harness/basics/resources.js";
+import { eventually } from "./harness/basics/wait.js";
+import { setStage } from "./harness/peers/stage.js";
+import { get, startTraffic } from "./harness/traffic/traffic.js";
 
 const scope = (name: string, key: string, routes: string): ResourceText => ({
   "@type": typeUrl("envoy.config.route.v3.ScopedRouteConfiguration"),

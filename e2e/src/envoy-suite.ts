@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
-import { type Envoy, startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { metric } from "./harness/metrics.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   type AnyVariant,
   cluster,
@@ -13,11 +11,13 @@ import {
   httpListener,
   loadAssignment,
   routeConfiguration,
-} from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { get, startTraffic } from "./harness/traffic.js";
-import { eventually, quiet } from "./harness/wait.js";
-import { serve, type XdskitServer } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { type Envoy, startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { get, startTraffic } from "./harness/traffic/traffic.js";
+import { serve, type XdskitServer } from "./harness/xdskit/xdskit.js";
 
 /** Below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
 const soonMs = 12_000;

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { metric } from "./harness/metrics.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import { createConfigFolder, type ResourceText } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   cluster,
   configSource,
@@ -14,11 +12,13 @@ import {
   perishable,
   routeConfiguration,
   typeUrl,
-} from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { get, startTraffic } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { get, startTraffic } from "./harness/traffic/traffic.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 /** Long enough that a busy machine does not come late with a heartbeat: one is sent every 2 s. */
 const ttlSeconds = 8;

@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testEnvoy, unifiedMux, unifiedMuxFeature } from "./envoy-suite.js";
-import type { Files, ResourceText } from "./harness/config-folder.js";
-import { isLong } from "./harness/effort.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { metric } from "./harness/metrics.js";
-import { cluster, httpListener, loadAssignment, rejectedAssignment, routeConfiguration } from "./harness/resources.js";
-import { setStage } from "./harness/stage.js";
-import { startTraffic } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
+import type { Files, ResourceText } from "./harness/basics/config-folder.js";
+import { isLong } from "./harness/basics/effort.js";
+import { metric } from "./harness/basics/metrics.js";
+import {
+  cluster,
+  httpListener,
+  loadAssignment,
+  rejectedAssignment,
+  routeConfiguration,
+} from "./harness/basics/resources.js";
+import { eventually } from "./harness/basics/wait.js";
+import { setStage } from "./harness/peers/stage.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startTraffic } from "./harness/traffic/traffic.js";
 
 /** Below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
 const soonMs = 12_000;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { metric } from "./harness/metrics.js";
-import { peer } from "./harness/peers.js";
-import { restSource, typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { peer } from "./harness/basics/peers.js";
+import { restSource, typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const cluster = (name: string, more: object) => ({
   "@type": typeUrl("envoy.config.cluster.v3.Cluster"),

@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
-import { peer } from "./harness/peers.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
+import { peer } from "./harness/basics/peers.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

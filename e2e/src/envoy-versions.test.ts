@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
-import { isLong } from "./harness/effort.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import { createConfigFolder, type ResourceText } from "./harness/basics/config-folder.js";
+import { isLong } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   cluster,
   configSource,
@@ -15,11 +13,13 @@ import {
   loadAssignment,
   routeConfiguration,
   typeUrl,
-} from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { get } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
-import { serve, xdskitCommand } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { get } from "./harness/traffic/traffic.js";
+import { serve, xdskitCommand } from "./harness/xdskit/xdskit.js";
 
 const execute = promisify(execFile);
 const source = configSource("ads-delta");

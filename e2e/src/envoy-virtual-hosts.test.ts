@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { answering, configSource, httpListener, typeUrl } from "./harness/resources.js";
-import { setStage } from "./harness/stage.js";
-import { get, startTraffic } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { answering, configSource, httpListener, typeUrl } from "./harness/basics/resources.js";
+import { eventually } from "./harness/basics/wait.js";
+import { setStage } from "./harness/peers/stage.js";
+import { get, startTraffic } from "./harness/traffic/traffic.js";
 
 /** A virtual host of a route configuration, under the name by which an Envoy asks for it. */
 const virtualHost = (routes: string, host: string, body: string): ResourceText => {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { healthPath, startHttpBackend } from "./harness/http-backend.js";
-import { startLoad } from "./harness/load.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { startServed } from "./harness/served.js";
-import { eventually } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { healthPath, startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startLoad } from "./harness/traffic/load.js";
+import { startServed } from "./harness/xdskit/served.js";
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
   test(`Envoy while a cluster warms, ${variant}`, { timeout: 120_000 }, async (t) => {

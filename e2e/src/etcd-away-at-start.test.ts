@@ -5,16 +5,16 @@ import { test } from "node:test";
 import { StoreCopy } from "@xdskit/server";
 import { openLmdbStore } from "@xdskit/store-lmdb";
 import { copyFolder } from "../../packages/xdskit/src/state/etcd-state.js";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { cds, createRawClient, observe } from "./harness/raw-client.js";
-import { cluster, configSource } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { clusterType, request } from "./harness/wire.js";
-import { serve, startServe, type XdskitServer } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { cluster, configSource } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { clusterType, request } from "./harness/basics/wire.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
+import { cds, createRawClient, observe } from "./harness/peers/raw-client.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { serve, startServe, type XdskitServer } from "./harness/xdskit/xdskit.js";
 
 const named = (name: string) => cluster({ name, source: configSource("ads-delta"), serviceName: name });
 

@@ -5,8 +5,8 @@ import { changed } from "../../packages/server/src/testing/changed.js";
 import { EtcdClient } from "../../packages/store-etcd/src/client/etcd-client.js";
 import type { Transaction } from "../../packages/store-etcd/src/client/messages.js";
 import { EtcdStore } from "../../packages/store-etcd/src/etcd-store.js";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
+import { peer } from "./harness/basics/peers.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
 
 const prefix = "/collecting";
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";

@@ -10,9 +10,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "@xdskit/server";
 import { type EtcdStoreOptions, openEtcdStore } from "@xdskit/store-etcd";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { eventually } from "./harness/wait.js";
+import { peer } from "./harness/basics/peers.js";
+import { eventually } from "./harness/basics/wait.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const info = { author: "a test", cause: { kind: "api", caller: "a test" }, message: "", time: 1_000 } as const;

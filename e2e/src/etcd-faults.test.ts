@@ -7,9 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CommitInfo, Store, StoredResource } from "@xdskit/server";
 import { openEtcdStore } from "@xdskit/store-etcd";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
-import { EtcdCluster, type EtcdClusterOptions } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { eventually } from "./harness/wait.js";
+import { peer } from "./harness/basics/peers.js";
+import { eventually } from "./harness/basics/wait.js";
+import { EtcdCluster, type EtcdClusterOptions } from "./harness/peers/etcd.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const prefix = "/faults";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { describeStore } from "@xdskit/server/store-contract";
 import { openEtcdStore } from "@xdskit/store-etcd";
-import { EtcdCluster } from "./harness/etcd.js";
-import { findPeer, peer } from "./harness/peers.js";
+import { findPeer, peer } from "./harness/basics/peers.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
 
 const program = findPeer("etcd");
 

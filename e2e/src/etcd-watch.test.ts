@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Revision, SharedEntry, Store } from "@xdskit/server";
 import { openEtcdStore } from "@xdskit/store-etcd";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { eventually } from "./harness/wait.js";
+import { peer } from "./harness/basics/peers.js";
+import { eventually } from "./harness/basics/wait.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
 
 const prefix = "/watch";
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
-import { startGrpcBackend } from "./harness/grpc-backend.js";
-import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/grpc-client.js";
-import { apiListener, cluster, configSource, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { clientStatus } from "./harness/status.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/basics/config-folder.js";
+import { apiListener, cluster, configSource, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/peers/grpc-client.js";
+import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
+import { clientStatus } from "./harness/xdskit/status.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const source = configSource("ads-sotw");
 const types = ["listener", "route", "cluster", "endpoint"];

@@ -1,17 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
-import { startGrpcBackend } from "./harness/grpc-backend.js";
-import {
-  type GrpcClient,
-  grpcClientCommand,
-  grpcClients,
-  serverListenerName,
-  startGrpcClient,
-  writeGrpcBootstrap,
-} from "./harness/grpc-client.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   apiListener,
   cluster,
@@ -20,10 +11,19 @@ import {
   inboundRoutes,
   loadAssignment,
   routeConfiguration,
-} from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually, quiet } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import {
+  type GrpcClient,
+  grpcClientCommand,
+  grpcClients,
+  serverListenerName,
+  startGrpcClient,
+  writeGrpcBootstrap,
+} from "./harness/peers/grpc-client.js";
+import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const source = configSource("ads-sotw");
 const greeter = apiListener({ name: "greeter", routeName: "routes", source });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { startGrpcBackend } from "./harness/grpc-backend.js";
-import { grpcClientCommand, grpcClients, isOwnFault, startGrpcClient } from "./harness/grpc-client.js";
-import { apiListener, cluster, configSource, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { startServed } from "./harness/served.js";
-import { eventually, quiet } from "./harness/wait.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { apiListener, cluster, configSource, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { grpcClientCommand, grpcClients, isOwnFault, startGrpcClient } from "./harness/peers/grpc-client.js";
+import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
+import { startServed } from "./harness/xdskit/served.js";
 
 const source = configSource("ads-sotw");
 

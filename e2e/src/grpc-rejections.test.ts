@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
-import { startGrpcBackend } from "./harness/grpc-backend.js";
-import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/grpc-client.js";
-import { metric } from "./harness/metrics.js";
-import { apiListener, cluster, configSource, loadAssignment, typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { type ClientStatus, clientStatus } from "./harness/status.js";
-import { eventually, quiet } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { apiListener, cluster, configSource, loadAssignment, typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/peers/grpc-client.js";
+import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
+import { type ClientStatus, clientStatus } from "./harness/xdskit/status.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const source = configSource("ads-sotw");
 

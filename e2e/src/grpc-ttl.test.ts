@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { startGrpcBackend } from "./harness/grpc-backend.js";
-import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/grpc-client.js";
-import { metric } from "./harness/metrics.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
 import {
   apiListener,
   cluster,
@@ -11,10 +9,12 @@ import {
   loadAssignment,
   perishable,
   routeConfiguration,
-} from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually, quiet } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/peers/grpc-client.js";
+import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const source = configSource("ads-sotw");
 const ttlSeconds = 1;

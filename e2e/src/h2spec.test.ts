@@ -10,7 +10,7 @@ import type { TlsOptions } from "node:tls";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createPlainHttp2Server } from "../../packages/grpc-server/src/testing/plain-http2-server.js";
 import { explainedFailures } from "./h2spec-explained.js";
-import { peer } from "./harness/peers.js";
+import { peer } from "./harness/basics/peers.js";
 
 /** How many tests h2spec 2.2.1 has, the strict ones included. */
 const testCount = 146;

@@ -7,7 +7,7 @@ import {
   brokenWatches,
   type Listed,
   type Read,
-} from "./harness/history-checker.js";
+} from "./harness/mesh/history-checker.js";
 
 const line: readonly Listed[] = [1, 2, 3].map((number) => ({
   ...{ id: `r${number}`, number },

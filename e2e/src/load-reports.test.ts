@@ -4,13 +4,10 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { stringify } from "yaml";
 import { mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
-import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startGrpcBackend } from "./harness/grpc-backend.js";
-import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/grpc-client.js";
-import { metric } from "./harness/metrics.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
+import { createConfigFolder, type ResourceText } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
 import {
   apiListener,
   cluster,
@@ -18,11 +15,14 @@ import {
   httpListener,
   loadAssignment,
   routeConfiguration,
-} from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { get } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+} from "./harness/basics/resources.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { grpcClientCommand, grpcClients, startGrpcClient } from "./harness/peers/grpc-client.js";
+import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
+import { get } from "./harness/traffic/traffic.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 /** A load assignment of one endpoint in each zone. */
 const zones = (name: string, ports: Readonly<Record<string, number>>): ResourceText => {

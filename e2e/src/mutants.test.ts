@@ -16,7 +16,7 @@ import {
   tableOf,
 } from "./corpus/explanations.js";
 import { judgeMutants } from "./corpus/judged-mutants.js";
-import { peer, root } from "./harness/peers.js";
+import { peer, root } from "./harness/basics/peers.js";
 
 /** Enough to see each line of explained-mutants.yaml. mutants-disagree.txt is about these. */
 const count = 1500;

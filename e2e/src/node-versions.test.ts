@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { peer, root } from "./harness/peers.js";
+import { peer, root } from "./harness/basics/peers.js";
 
 /** The three places that use Node's private parts, and what is done where these are another way. */
 const folder = join(root, "packages/grpc-server/src/node-internals");

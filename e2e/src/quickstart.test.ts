@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { metric } from "./harness/metrics.js";
-import { peer, root } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { createScene } from "./harness/scene.js";
-import { get } from "./harness/traffic.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { metric } from "./harness/basics/metrics.js";
+import { peer, root } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { get } from "./harness/traffic/traffic.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const quickstart = join(root, "examples/quickstart");
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, type XdsClient } from "@xdskit/client";
-import { startGoControlPlane } from "./harness/go-control-plane.js";
-import { peer } from "./harness/peers.js";
-import { relay } from "./harness/relay.js";
-import { cluster, configSource, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
+import { peer } from "./harness/basics/peers.js";
+import { cluster, configSource, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startGoControlPlane } from "./harness/peers/go-control-plane.js";
+import { relay } from "./harness/xdskit/relay.js";
 
 const routes = ["r0", "r1"];
 const source = configSource("ads-delta");

@@ -2,20 +2,20 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { isLong } from "./harness/effort.js";
-import { startEnvoy } from "./harness/envoy.js";
-import { startHttpBackend } from "./harness/http-backend.js";
-import { startLoad } from "./harness/load.js";
-import { MovingRoutes } from "./harness/moving-routes.js";
-import { peer } from "./harness/peers.js";
-import { freePort } from "./harness/ports.js";
-import { relayAt } from "./harness/relay.js";
-import { configSource, httpListener } from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve, type XdskitServer } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { isLong } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { configSource, httpListener } from "./harness/basics/resources.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startLoad } from "./harness/traffic/load.js";
+import { MovingRoutes } from "./harness/traffic/moving-routes.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { relayAt } from "./harness/xdskit/relay.js";
+import { serve, type XdskitServer } from "./harness/xdskit/xdskit.js";
 
 /** A relay that is started again at its address, with what it has on disk. */
 class Relay {

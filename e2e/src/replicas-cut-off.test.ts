@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { Changes } from "./harness/changes.js";
-import { isLong } from "./harness/effort.js";
-import { cutOff } from "./harness/faults.js";
-import { startMesh } from "./harness/mesh.js";
-import type { Network } from "./harness/network.js";
-import { testInOwnNetwork } from "./harness/own-network.js";
-import { peer } from "./harness/peers.js";
-import type { Scene } from "./harness/scene.js";
+import { isLong } from "./harness/basics/effort.js";
+import type { Network } from "./harness/basics/network.js";
+import { testInOwnNetwork } from "./harness/basics/own-network.js";
+import { peer } from "./harness/basics/peers.js";
+import type { Scene } from "./harness/basics/scene.js";
+import { Changes } from "./harness/mesh/changes.js";
+import { cutOff } from "./harness/mesh/faults.js";
+import { startMesh } from "./harness/mesh/mesh.js";
 
 /** Simulated proxies beside the real ones, and as many more whose changes come by rollouts. */
 const [nodes, staged] = [50, 12];

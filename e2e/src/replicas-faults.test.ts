@@ -1,10 +1,10 @@
 import { test } from "node:test";
-import { Changes } from "./harness/changes.js";
-import { isLong } from "./harness/effort.js";
-import { faultsOf } from "./harness/faults.js";
-import { startMesh } from "./harness/mesh.js";
-import { peer } from "./harness/peers.js";
-import { createScene } from "./harness/scene.js";
+import { isLong } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { createScene } from "./harness/basics/scene.js";
+import { Changes } from "./harness/mesh/changes.js";
+import { faultsOf } from "./harness/mesh/faults.js";
+import { startMesh } from "./harness/mesh/mesh.js";
 
 /** Simulated proxies beside the real ones, and as many more whose changes come by rollouts. */
 const [nodes, staged] = [100, 12];

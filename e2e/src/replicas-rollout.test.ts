@@ -3,14 +3,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { openEtcdStore } from "@xdskit/store-etcd";
-import { type ConfigFolder, createConfigFolder } from "./harness/config-folder.js";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { type Observer, observe } from "./harness/raw-client.js";
-import { cluster, configSource } from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { eventually, quiet } from "./harness/wait.js";
-import { serve, type XdskitServer } from "./harness/xdskit.js";
+import { type ConfigFolder, createConfigFolder } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { cluster, configSource } from "./harness/basics/resources.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
+import { type Observer, observe } from "./harness/peers/raw-client.js";
+import { serve, type XdskitServer } from "./harness/xdskit/xdskit.js";
 
 interface Shown {
   readonly id: number;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { Changes } from "./harness/changes.js";
-import { isLong } from "./harness/effort.js";
-import { startMesh } from "./harness/mesh.js";
-import type { MeshServer } from "./harness/mesh-server.js";
-import { peer } from "./harness/peers.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
+import { isLong } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { Changes } from "./harness/mesh/changes.js";
+import { startMesh } from "./harness/mesh/mesh.js";
+import type { MeshServer } from "./harness/mesh/mesh-server.js";
 
 /** Simulated proxies beside the real ones, and as many more whose changes come by rollouts. */
 const [nodes, staged] = [60, 12];

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { cds, createRawClient, eds } from "./harness/raw-client.js";
-import { cluster, configSource } from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { clusterType, endpointType, request } from "./harness/wire.js";
-import { serve, type XdskitServer } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { cluster, configSource } from "./harness/basics/resources.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { clusterType, endpointType, request } from "./harness/basics/wire.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
+import { cds, createRawClient, eds } from "./harness/peers/raw-client.js";
+import { serve, type XdskitServer } from "./harness/xdskit/xdskit.js";
 
 interface Listed {
   readonly id: string;

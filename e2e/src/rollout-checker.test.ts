@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { brokenRollouts, brokenSteps, type StepRecord } from "./harness/rollout-checker.js";
+import { brokenRollouts, brokenSteps, type StepRecord } from "./harness/mesh/rollout-checker.js";
 
 const plan = { counts: [1, 3], soakMs: 1_000 };
 const reach = (count: number) => ({ positions: [0.1, 0.2, 0.3].slice(0, count) });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { EtcdCluster } from "./harness/etcd.js";
-import { peer } from "./harness/peers.js";
-import { cluster, configSource } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { peer } from "./harness/basics/peers.js";
+import { cluster, configSource } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { EtcdCluster } from "./harness/peers/etcd.js";
+import { changeByApi } from "./harness/xdskit/api-change.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const named = (name: string) => cluster({ name, source: configSource("ads-delta"), serviceName: name });
 

@@ -5,11 +5,11 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { type ClientReadableStream, credentials, makeGenericClientConstructor, type ServiceError } from "@grpc/grpc-js";
 import { service } from "grpc-health-check";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { pythonWith, root } from "./harness/peers.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { pythonWith, root } from "./harness/basics/peers.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const execute = promisify(execFile);
 const empty = { "empty.yaml": [] };

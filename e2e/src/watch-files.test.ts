@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { cluster, configSource } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { startWatch, type WatchedEvent } from "./harness/watched.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { cluster, configSource } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { startWatch, type WatchedEvent } from "./harness/xdskit/watched.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 /** A file of clusters. */
 const file = (version: string, ...names: readonly string[]): string =>

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceText } from "./harness/config-folder.js";
-import { isLong } from "./harness/effort.js";
-import { startGoControlPlane } from "./harness/go-control-plane.js";
-import { peer } from "./harness/peers.js";
-import { typeUrl } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { xdskitCommand } from "./harness/xdskit.js";
+import type { ResourceText } from "./harness/basics/config-folder.js";
+import { isLong } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { typeUrl } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startGoControlPlane } from "./harness/peers/go-control-plane.js";
+import { xdskitCommand } from "./harness/xdskit/xdskit.js";
 
 const cluster = (name: string, content: string, more: Record<string, unknown> = {}): ResourceText => ({
   "@type": typeUrl("envoy.config.cluster.v3.Cluster"),

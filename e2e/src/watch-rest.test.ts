@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { createConfigFolder } from "./harness/config-folder.js";
-import { cluster, configSource, loadAssignment } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
-import { eventually } from "./harness/wait.js";
-import { startWatch, type WatchedEvent } from "./harness/watched.js";
-import { serve } from "./harness/xdskit.js";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { cluster, configSource, loadAssignment } from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startWatch, type WatchedEvent } from "./harness/xdskit/watched.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 const source = configSource("rest");
 const web = (connectTimeout: string) => cluster({ name: "web", source, connectTimeout });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { testFiles } from "./test-files.mjs";
 
 const isRandom = (file) => /\b(effort|playSeeds)\b/.test(readFileSync(file, "utf8"));
-const isLeftOut = (file) => /harness\/effort\.js/.test(readFileSync(file, "utf8"));
+const isLeftOut = (file) => /harness\/basics\/effort\.js/.test(readFileSync(file, "utf8"));
 const source = ["--conditions=@xdskit/source", "--import", "tsx"];
 
 /** What `npm run test:long` runs: arguments and environment of Node, from the root of the checkout. */

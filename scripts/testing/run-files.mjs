@@ -51,7 +51,7 @@ told.pipe(process.stdout);
 
 /** Tells whether a peer of the end-to-end tests is missing. Before they are built, none counts as missing. */
 async function findMissing() {
-  const file = new URL("../../e2e/dist/harness/peers.js", import.meta.url);
+  const file = new URL("../../e2e/dist/harness/basics/peers.js", import.meta.url);
   if (!existsSync(file)) return () => false;
   const { findPeer } = await import(file.href);
   return (peer) => findPeer(peer) === undefined;

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { type Process, startProcess } from "../harness/process.js";
-import { eventually, within } from "../harness/wait.js";
+import { type Process, startProcess } from "../harness/basics/process.js";
+import { eventually, within } from "../harness/basics/wait.js";
 import { judgeBootstrap } from "./bootstrap.js";
 import { type DeltaServer, startDeltaServer } from "./delta-server.js";
 

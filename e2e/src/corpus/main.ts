@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { createAuthority } from "../../../packages/api/src/testing/certificates.js";
 import { corpus } from "../../../packages/api/src/testing/corpus/index.js";
 import { mutated } from "../../../packages/api/src/testing/mutations/mutated.js";
-import { findPeer } from "../harness/peers.js";
+import { findPeer } from "../harness/basics/peers.js";
 import { isHidden, type Rewritten, rewrittenIn, shown } from "./dump.js";
 import { startEnvoyJudge } from "./envoy-judge.js";
 import { accountOf, listOf, oneLine, readExplanations, tableOf } from "./explanations.js";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import type { TestContext } from "node:test";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { peer } from "../harness/peers.js";
-import type { Scene } from "../harness/scene.js";
+import { peer } from "../harness/basics/peers.js";
+import type { Scene } from "../harness/basics/scene.js";
 
 /** A page of the dashboard, and what it did that it may not do. */
 export interface DashboardPage {

@@ -1,5 +1,5 @@
-import type { Files, ResourceText } from "../harness/config-folder.js";
-import { typeUrl } from "../harness/resources.js";
+import type { Files, ResourceText } from "../harness/basics/config-folder.js";
+import { typeUrl } from "../harness/basics/resources.js";
 
 /** A shop of several services, as people configure one: two listeners, routes by host, clusters, endpoints in zones. */
 

@@ -1,0 +1,68 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+
+/** The root of the checkout. */
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../../..");
+
+/** The programs that `e2e/peers/install.sh` puts into `.cache/peers/bin`. */
+export type PeerName =
+  | "envoy"
+  | `envoy-1.${36 | 37 | 38 | 39}`
+  | `node-${22 | 24 | 26}`
+  | "python-grpc"
+  | "go-grpc-client"
+  | "go-grpc-server"
+  | "go-grpc-csds"
+  | "go-grpc-v2-client"
+  | "go-control-plane-server"
+  | "java-grpc-client"
+  | "java-grpc-csds"
+  | "h2spec"
+  | "etcd"
+  | "etcdctl"
+  | "promtool"
+  | "chromium";
+
+/**
+ * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is
+ * missing the test is skipped with a message (undefined is returned), and fails instead when CI is set.
+ */
+export function peer(name: PeerName, t: TestContext): string | undefined {
+  return findPeer(name) ?? missing(`${name} is not installed`, t);
+}
+
+/** Python with a module that was not always among the peers. */
+export function pythonWith(module: string, t: TestContext): string | undefined {
+  const python = peer("python-grpc", t);
+  if (python === undefined || spawnSync(python, ["-c", `import ${module}`]).status === 0) return python;
+  return missing(`Python's ${module} is not installed`, t);
+}
+
+function missing(what: string, t: TestContext): undefined {
+  const message = `${what}: run e2e/peers/install.sh`;
+  if (isCi()) throw new Error(message);
+  console.error(`\n*** SKIPPED, NOT TESTED: ${t.name}: ${message} ***\n`);
+  t.skip(message);
+  return undefined;
+}
+
+const isCi = (): boolean => !["", "0", "false", undefined].includes(process.env.CI);
+
+/** The path of a peer, wherever it is; undefined where it is missing. */
+export function findPeer(name: PeerName): string | undefined {
+  const path = (process.env.PATH ?? "").split(delimiter);
+  const folders = [join(root, ".cache/peers/bin"), ...path, join(root, ".cache/venv/bin")];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
