@@ -65,6 +65,7 @@ export const layers = {
     "streams",
     ["rest-polls", "load-reports"],
     "services",
+    "core",
     ".",
   ],
   "store-lmdb": [],

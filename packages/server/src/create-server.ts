@@ -1,14 +1,14 @@
-import { createAdmission, createDiscovery, createOtherServices } from "./answering.js";
-import { createClose } from "./closing.js";
 import { createConfig } from "./configuration/create-config.js";
 import { checkCall, checkListener, checkSource } from "./configuration/option-tables.js";
 import type { ServerOptions, XdsServer } from "./contracts/xds-server.js";
+import { createAdmission, createDiscovery, createOtherServices } from "./core/answering.js";
+import { createClose } from "./core/closing.js";
+import { createCore, readOptions } from "./core/server-core.js";
+import { serverStats } from "./core/server-stats.js";
 import { createListeners } from "./listeners.js";
 import type { Ledger } from "./node-status/ledger.js";
 import { Configuring } from "./publication/configuring.js";
 import { SharedRolloutHub } from "./rollouts/shared/shared-rollouts.js";
-import { createCore, readOptions } from "./server-core.js";
-import { serverStats } from "./server-stats.js";
 import { reconfigure } from "./streams/reconfigure.js";
 
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */

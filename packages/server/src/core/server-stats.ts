@@ -1,5 +1,5 @@
-import { layerStats, type ServerStats } from "./contracts/stats.js";
-import type { Counters } from "./publication/counters.js";
+import { layerStats, type ServerStats } from "../contracts/stats.js";
+import type { Counters } from "../publication/counters.js";
 import type { ServerCore } from "./server-core.js";
 
 export function serverStats(core: ServerCore): Omit<ServerStats, "certificate"> {

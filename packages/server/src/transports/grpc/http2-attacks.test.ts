@@ -6,16 +6,22 @@ import { queryObjects } from "node:v8";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { flag, frame, frameType } from "../../grpc-server/src/frames/frames.js";
-import { http2Error } from "../../grpc-server/src/frames/http2-errors.js";
-import { noSettings, uint32 } from "../../grpc-server/src/testing/http2-bench.js";
-import { headBlock, headOf, messageOn, type RawHttp2, rawHttp2 } from "../../grpc-server/src/testing/raw-http2.js";
-import { createServer } from "./create-server.js";
-import { grpcClient } from "./testing/raw-client.js";
-import { ads, openStreams, type Running, urlOf, withServer } from "./testing/running-server.js";
-import { cluster } from "./testing/test-resources.js";
-import { patienceMs, waitFor } from "./testing/wait-for.js";
-import { type SotwStream, sotw } from "./testing/xds-client.js";
+import { flag, frame, frameType } from "../../../../grpc-server/src/frames/frames.js";
+import { http2Error } from "../../../../grpc-server/src/frames/http2-errors.js";
+import { noSettings, uint32 } from "../../../../grpc-server/src/testing/http2-bench.js";
+import {
+  headBlock,
+  headOf,
+  messageOn,
+  type RawHttp2,
+  rawHttp2,
+} from "../../../../grpc-server/src/testing/raw-http2.js";
+import { createServer } from "../../create-server.js";
+import { grpcClient } from "../../testing/raw-client.js";
+import { ads, openStreams, type Running, urlOf, withServer } from "../../testing/running-server.js";
+import { cluster } from "../../testing/test-resources.js";
+import { patienceMs, waitFor } from "../../testing/wait-for.js";
+import { type SotwStream, sotw } from "../../testing/xds-client.js";
 
 const typeUrl = urlOf("cluster");
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";

@@ -3,10 +3,10 @@ import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { createResourceTypes } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import { createServer } from "./create-server.js";
-import { grpcClient } from "./testing/raw-client.js";
-import { within } from "./testing/wait-for.js";
-import { delta, sotw } from "./testing/xds-client.js";
+import { createServer } from "../create-server.js";
+import { grpcClient } from "../testing/raw-client.js";
+import { within } from "../testing/wait-for.js";
+import { delta, sotw } from "../testing/xds-client.js";
 
 /** A type of one's own: a directory of nodes, by id, with a service. */
 const types = createResourceTypes([

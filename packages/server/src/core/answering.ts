@@ -1,20 +1,20 @@
 import { createResourceJson, XdskitError } from "@xdskit/api";
 import { createFairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
-import type { CallInfo } from "./contracts/nodes/stream-info.js";
-import type { Accept, Refusal } from "./contracts/transport.js";
-import { createLoadReports } from "./load-reports/load-reports.js";
-import { momentOf } from "./node-status/moment.js";
-import { createJsonNotes } from "./rest-polls/json-notes.js";
-import { Polls } from "./rest-polls/polls.js";
-import { createSharedBodies } from "./rest-polls/shared-bodies.js";
+import type { CallInfo } from "../contracts/nodes/stream-info.js";
+import type { Accept, Refusal } from "../contracts/transport.js";
+import { createLoadReports } from "../load-reports/load-reports.js";
+import { momentOf } from "../node-status/moment.js";
+import { createJsonNotes } from "../rest-polls/json-notes.js";
+import { Polls } from "../rest-polls/polls.js";
+import { createSharedBodies } from "../rest-polls/shared-bodies.js";
+import { createServices } from "../services/services.js";
+import { UnaryFetch } from "../streams/fetch.js";
+import { createHeldMemory } from "../streams/held-memory.js";
+import { createNodeOrders } from "../streams/node-orders.js";
+import { Session } from "../streams/session.js";
+import type { SessionContext } from "../streams/session-context.js";
 import type { ServerCore, ServerSettings } from "./server-core.js";
-import { createServices } from "./services/services.js";
-import { UnaryFetch } from "./streams/fetch.js";
-import { createHeldMemory } from "./streams/held-memory.js";
-import { createNodeOrders } from "./streams/node-orders.js";
-import { Session } from "./streams/session.js";
-import type { SessionContext } from "./streams/session-context.js";
 
 /** Answers discovery: streams, unary calls and polls. */
 export function createDiscovery(

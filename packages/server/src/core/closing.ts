@@ -1,9 +1,8 @@
 import { statusCode } from "@xdskit/protocol";
+import { checkCall } from "../configuration/option-tables.js";
+import type { Source } from "../contracts/source.js";
+import type { XdsServer } from "../contracts/xds-server.js";
 import type { createAdmission, createDiscovery, createOtherServices } from "./answering.js";
-import { checkCall } from "./configuration/option-tables.js";
-import type { Source } from "./contracts/source.js";
-import type { XdsServer } from "./contracts/xds-server.js";
-import type { createListeners } from "./listeners.js";
 import type { ServerCore } from "./server-core.js";
 
 /** The parts of a server that its end ends. */
@@ -11,7 +10,8 @@ interface ClosedParts extends ReturnType<typeof createOtherServices> {
   readonly core: ServerCore;
   readonly discovery: Pick<ReturnType<typeof createDiscovery>, "polls">;
   readonly admission: Pick<ReturnType<typeof createAdmission>, "refuseFurther">;
-  readonly listeners: Pick<ReturnType<typeof createListeners>, "close">;
+  /** Gives one promise for each transport, which keeps to the time. */
+  readonly listeners: { close(timeoutMs: number): readonly Promise<void>[] };
   /** Everything that must close with the server. */
   readonly sources: Iterable<Source>;
 }
