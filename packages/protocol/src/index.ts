@@ -49,6 +49,7 @@ export {
 } from "./model/snapshot.js";
 export { covers, type Subscription } from "./model/subscription.js";
 export { calledName } from "./model/variant-index.js";
+export { isForAnswer, type Wait } from "./model/wait.js";
 export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./planning/plan.js";
 export { planJson, type StageJson, type WaitJson } from "./planning/plan-json.js";
 export {
@@ -59,7 +60,6 @@ export {
   type StageOutline,
   type WaitOutline,
 } from "./planning/plan-text.js";
-export { isForAnswer, type Wait } from "./planning/wait.js";
 export type { StreamEffect, WaitEnded } from "./server/contract/effects.js";
 export { defaultStreamLimits } from "./server/contract/limits.js";
 export type {

@@ -12,8 +12,8 @@ import { type ResourceSet, ResourceSets } from "../model/resource-set.js";
 import { sharedBranch } from "../model/shared-branch.js";
 import type { Snapshot } from "../model/snapshot.js";
 import { calledName } from "../model/variant-index.js";
+import { createWaits, type Wait } from "../model/wait.js";
 import { isNamedBy } from "./named-by.js";
-import { createWaits, type Wait } from "./wait.js";
 
 /*
  * Make before break (rule 120) as a function. From what one client may be using and the snapshot that it must get, it

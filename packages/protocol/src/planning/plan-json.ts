@@ -1,5 +1,5 @@
+import type { Wait } from "../model/wait.js";
 import type { Plan, PlanStage } from "./plan.js";
-import type { Wait } from "./wait.js";
 
 /** A wait, for programs. `for` is missing if the change waits for the client's interest. */
 export interface WaitJson {

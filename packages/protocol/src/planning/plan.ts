@@ -2,9 +2,9 @@ import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
 import { changeBetween, type Difference } from "../model/change.js";
 import type { ResourceSet } from "../model/resource-set.js";
 import type { Snapshot } from "../model/snapshot.js";
+import type { Wait } from "../model/wait.js";
 import { computeStage, type InUse } from "./make-before-break.js";
 import { namesLess } from "./named-by.js";
-import type { Wait } from "./wait.js";
 
 /** The way of a client from one snapshot to another, as data. */
 export interface Plan {

@@ -1,6 +1,6 @@
 import type { Nonce, ResourceName, ResourceType, Version } from "@xdskit/api";
 import type { Node } from "../../model/node.js";
-import type { Wait } from "../../planning/wait.js";
+import type { Wait } from "../../model/wait.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
 import type { Rejection } from "../state/used-state.js";
 

@@ -1,7 +1,7 @@
 import { mostFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
-import type { Wait } from "../../planning/wait.js";
+import type { Wait } from "../../model/wait.js";
 import type { GracePeriods, Subscriber } from "../state/subscriber.js";
 import type { OrderingTimes } from "./ordering-times.js";
 

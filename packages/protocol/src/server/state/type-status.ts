@@ -2,7 +2,7 @@ import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Subscription } from "../../model/subscription.js";
-import type { Wait } from "../../planning/wait.js";
+import type { Wait } from "../../model/wait.js";
 import type { Rejection } from "./used-state.js";
 
 /**

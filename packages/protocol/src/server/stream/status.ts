@@ -2,7 +2,7 @@ import type { Version } from "@xdskit/api";
 import { lackedSince } from "../../model/published.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
-import type { Wait } from "../../planning/wait.js";
+import type { Wait } from "../../model/wait.js";
 import { saidBy } from "../acknowledgements/apply-answer.js";
 import { firstPublished, inFlightSinceAck, mostInFlight } from "../acknowledgements/in-flight.js";
 import { perishable } from "../acknowledgements/lifetimes.js";

@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport } from "@xdskit/server";
-import type { Peer } from "./contract/peers.js";
-import { EventReader } from "./testing/event-reader.js";
-import { runningApi } from "./testing/running-api.js";
+import type { Peer } from "../contract/peers.js";
+import { EventReader } from "../testing/event-reader.js";
+import { runningApi } from "../testing/running-api.js";
 
 type Api = Awaited<ReturnType<typeof runningApi>>;
 

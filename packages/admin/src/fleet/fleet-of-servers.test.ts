@@ -5,7 +5,7 @@ import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport } from "@xdskit/server";
-import { runningApi } from "./testing/running-api.js";
+import { runningApi } from "../testing/running-api.js";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 

@@ -6,7 +6,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
 import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport } from "@xdskit/server";
-import { cluster, runningApi } from "./testing/running-api.js";
+import { cluster, runningApi } from "../testing/running-api.js";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const secretUrl = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { createRegistry } from "@xdskit/api";
 import { createServer } from "@xdskit/server";
-import { createApp } from "./create-admin-api.js";
+import { createApp } from "../create-admin-api.js";
 
 const { app } = createApp({ server: createServer(), registry: createRegistry(), layers: [], version: "1.2.3" });
 

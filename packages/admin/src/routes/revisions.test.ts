@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createMemoryStore, encodeStored, type Revision } from "@xdskit/server";
-import { cluster, runningApi } from "./testing/running-api.js";
+import { cluster, runningApi } from "../testing/running-api.js";
 
 const resource = (name: string, seconds = 1) =>
   createResource(create(ClusterSchema, { name, connectTimeout: { seconds: BigInt(seconds) } }));

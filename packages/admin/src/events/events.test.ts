@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { EventRing } from "./events/event-ring.js";
-import { EventStreams } from "./events/event-stream.js";
-import { EventReader } from "./testing/event-reader.js";
-import { cluster, runningApi } from "./testing/running-api.js";
+import { EventReader } from "../testing/event-reader.js";
+import { cluster, runningApi } from "../testing/running-api.js";
+import { EventRing } from "./event-ring.js";
+import { EventStreams } from "./event-stream.js";
 
 const post = (api: Awaited<ReturnType<typeof runningApi>>, name: string) =>
   api.ask("POST", "layers/api/changes", { upsert: [cluster(name)] });

@@ -10,8 +10,8 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryStore, createMemoryTransport, type HeadsListener } from "@xdskit/server";
-import { EventReader } from "./testing/event-reader.js";
-import { cluster, runningApi } from "./testing/running-api.js";
+import { EventReader } from "../testing/event-reader.js";
+import { cluster, runningApi } from "../testing/running-api.js";
 
 describe("the arrival of a revision", () => {
   it("counts the nodes that acknowledged, rejected, and are silent, with the client's words", async () => {
