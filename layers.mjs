@@ -29,7 +29,9 @@ export const layers = {
     ".",
   ],
   protocol: [
-    "model",
+    ["model/basics", "model/names"],
+    "model/sets",
+    ["model/snapshots", "model/subscribed"],
     "wire/basics",
     ["wire/requests", "wire/responses"],
     "wire/loads",

@@ -23,22 +23,24 @@ export {
 export type { BadResource } from "./client/contract/rejection.js";
 export { createStandardCheck } from "./client/contract/standard-check.js";
 export { type FileContent, FileSubscription } from "./client/file-subscription.js";
-export { intervalOver } from "./model/beat.js";
-export { type Change, changeBetween, type Difference } from "./model/change.js";
-export { envoyVersionOf } from "./model/client-kind.js";
+export { intervalOver } from "./model/basics/beat.js";
+export { envoyVersionOf } from "./model/basics/client-kind.js";
+export { rejectionReasons } from "./model/basics/limits.js";
+export { BoundedCache } from "./model/basics/memo.js";
+export type { Node } from "./model/basics/node.js";
+export { isForAnswer, type Wait } from "./model/basics/wait.js";
+export { isLocator } from "./model/names/locator.js";
+export { NameSet } from "./model/names/name-set.js";
+export { type Change, changeBetween, type Difference } from "./model/sets/change.js";
+export { emptyResourceSet, type ResourceSet, ResourceSets } from "./model/sets/resource-set.js";
+export { calledName } from "./model/sets/variant-index.js";
 export {
   createDanglingNames,
   type DanglingChange,
   type DanglingNames,
   type FollowedNames,
-} from "./model/dangling-names.js";
-export { rejectionReasons } from "./model/limits.js";
-export { BoundedCache } from "./model/memo.js";
-export { isLocator } from "./model/names/locator.js";
-export { NameSet } from "./model/names/name-set.js";
-export type { Node } from "./model/node.js";
-export { notePublished } from "./model/published.js";
-export { emptyResourceSet, type ResourceSet, ResourceSets } from "./model/resource-set.js";
+} from "./model/snapshots/dangling-names.js";
+export { notePublished } from "./model/snapshots/published.js";
 export {
   branchSnapshot,
   emptySnapshot,
@@ -46,10 +48,8 @@ export {
   shortestBeat,
   type Update,
   updateSnapshot,
-} from "./model/snapshot.js";
-export { covers, type Subscription } from "./model/subscription.js";
-export { calledName } from "./model/variant-index.js";
-export { isForAnswer, type Wait } from "./model/wait.js";
+} from "./model/snapshots/snapshot.js";
+export { covers, type Subscription } from "./model/subscribed/subscription.js";
 export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./planning/plan.js";
 export { planJson, type StageJson, type WaitJson } from "./planning/plan-json.js";
 export {

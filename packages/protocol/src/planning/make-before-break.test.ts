@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Resource } from "@xdskit/api";
 import { emptySnapshot, updateSnapshot } from "../index.js";
-import type { ResourceSet } from "../model/resource-set.js";
+import type { ResourceSet } from "../model/sets/resource-set.js";
 import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
 import { computeStage, type InUse } from "./make-before-break.js";

@@ -7,12 +7,12 @@ import {
   refersTo,
   type TypeUrl,
 } from "@xdskit/api";
-import { changeBetween } from "../model/change.js";
-import { type ResourceSet, ResourceSets } from "../model/resource-set.js";
-import { sharedBranch } from "../model/shared-branch.js";
-import type { Snapshot } from "../model/snapshot.js";
-import { calledName } from "../model/variant-index.js";
-import { createWaits, type Wait } from "../model/wait.js";
+import { createWaits, type Wait } from "../model/basics/wait.js";
+import { changeBetween } from "../model/sets/change.js";
+import { type ResourceSet, ResourceSets } from "../model/sets/resource-set.js";
+import { sharedBranch } from "../model/sets/shared-branch.js";
+import { calledName } from "../model/sets/variant-index.js";
+import type { Snapshot } from "../model/snapshots/snapshot.js";
 import { isNamedBy } from "./named-by.js";
 
 /*

@@ -1,4 +1,4 @@
-import type { Wait } from "../model/wait.js";
+import type { Wait } from "../model/basics/wait.js";
 import type { Plan, PlanStage } from "./plan.js";
 
 /** A wait, for programs. `for` is missing if the change waits for the client's interest. */

@@ -1,5 +1,5 @@
 import { listNames, type ResourceName } from "@xdskit/api";
-import type { Wait } from "../model/wait.js";
+import type { Wait } from "../model/basics/wait.js";
 
 /** The input of a plan's text: a `Plan`, or its JSON. */
 export interface PlanOutline {

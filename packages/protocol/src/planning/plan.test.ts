@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Resource } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../index.js";
-import { ChainedMap } from "../model/chained-map.js";
+import { ChainedMap } from "../model/basics/chained-map.js";
 import { closedResources, naming } from "../testing/closed-resources.js";
 import { times } from "../testing/effort.js";
 import { createRandom } from "../testing/random.js";

@@ -1,8 +1,8 @@
 import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
-import { changeBetween, type Difference } from "../model/change.js";
-import type { ResourceSet } from "../model/resource-set.js";
-import type { Snapshot } from "../model/snapshot.js";
-import type { Wait } from "../model/wait.js";
+import type { Wait } from "../model/basics/wait.js";
+import { changeBetween, type Difference } from "../model/sets/change.js";
+import type { ResourceSet } from "../model/sets/resource-set.js";
+import type { Snapshot } from "../model/snapshots/snapshot.js";
 import { computeStage, type InUse } from "./make-before-break.js";
 import { namesLess } from "./named-by.js";
 

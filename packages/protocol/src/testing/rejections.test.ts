@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { createStream, defaultStreamLimits, type SotwOrDelta, type Stream } from "../index.js";
-import type { ResourceSet } from "../model/resource-set.js";
+import type { ResourceSet } from "../model/sets/resource-set.js";
 import { times } from "./effort.js";
 import { createRandom } from "./random.js";
 import { type Content, readSample, urlOf } from "./sample-resources.js";

@@ -1,5 +1,5 @@
 import type { ApiVersion, ResourceName, ResourceType, Version } from "@xdskit/api";
-import { mostRepeats } from "../../model/limits.js";
+import { mostRepeats } from "../../model/basics/limits.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import {
   type EncodedNames,

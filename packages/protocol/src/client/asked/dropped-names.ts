@@ -1,5 +1,5 @@
 import { isGlobName, mostNamesKept, type ResourceName } from "@xdskit/api";
-import { mostRepeats } from "../../model/limits.js";
+import { mostRepeats } from "../../model/basics/limits.js";
 import { wildcard } from "./wanted-names.js";
 
 /**

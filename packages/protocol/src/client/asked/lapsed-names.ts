@@ -1,5 +1,5 @@
 import { mostNamesKept, type ResourceName } from "@xdskit/api";
-import { mostRepeats } from "../../model/limits.js";
+import { mostRepeats } from "../../model/basics/limits.js";
 
 /**
  * Names whose resource was held on this stream until its time was over. A server that keeps one alive with heartbeats

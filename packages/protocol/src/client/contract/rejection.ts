@@ -6,7 +6,7 @@ import {
   redactErrorText,
   XdskitError,
 } from "@xdskit/api";
-import { rejectionReasons } from "../../model/limits.js";
+import { rejectionReasons } from "../../model/basics/limits.js";
 
 /** The fault of one resource of a response; `name` is undefined if it could not be read. */
 export interface BadResource {

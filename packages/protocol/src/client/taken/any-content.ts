@@ -1,5 +1,5 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
-import { mostAliases } from "../../model/limits.js";
+import { mostAliases } from "../../model/basics/limits.js";
 import type { SentResponse } from "../../wire/responses/read-response.js";
 import type { WantedNames } from "../asked/wanted-names.js";
 import type { NamedResource } from "./named-resource.js";

@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import { rejectionCharacters } from "../../model/limits.js";
+import { rejectionCharacters } from "../../model/basics/limits.js";
 import type { ClientRejection } from "../contract/contract.js";
 
 /** The rejections of one type, by canonical name, until something good came. */

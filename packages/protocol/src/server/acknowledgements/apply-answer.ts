@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import { ResourceSets } from "../../model/resource-set.js";
+import { ResourceSets } from "../../model/sets/resource-set.js";
 import type { NumberedResponse } from "../state/numbered-response.js";
 import { withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";

@@ -1,8 +1,8 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import type { Subscription } from "../../model/subscription.js";
-import { askedAs, wants } from "../../model/variants.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
+import { askedAs, wants } from "../../model/subscribed/variants.js";
 import { subscribed } from "../state/find.js";
 import type { NumberedResponse } from "../state/numbered-response.js";
 import { withPending } from "../state/sent-state.js";

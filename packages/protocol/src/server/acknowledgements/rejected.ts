@@ -1,10 +1,10 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
-import { changeBetween } from "../../model/change.js";
-import { mostAlternatives, mostTransitions } from "../../model/limits.js";
-import { PerKey, perPair } from "../../model/memo.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { sharedBranch } from "../../model/shared-branch.js";
-import { covers } from "../../model/subscription.js";
+import { mostAlternatives, mostTransitions } from "../../model/basics/limits.js";
+import { PerKey, perPair } from "../../model/basics/memo.js";
+import { changeBetween } from "../../model/sets/change.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { sharedBranch } from "../../model/sets/shared-branch.js";
+import { covers } from "../../model/subscribed/subscription.js";
 import type { NumberedResponse } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { LastGood, Rejection, UsedState } from "../state/used-state.js";

@@ -1,8 +1,8 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
-import { perPair } from "../../model/memo.js";
+import { perPair } from "../../model/basics/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { covers, type Subscription } from "../../model/subscription.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { covers, type Subscription } from "../../model/subscribed/subscription.js";
 import { find } from "../state/find.js";
 import type { NumberedResponse } from "../state/numbered-response.js";
 import { noneUnconfirmed, type Subscriber, type UnconfirmedNames, type UnconfirmedPart } from "../state/subscriber.js";

@@ -1,6 +1,6 @@
-import type { Node } from "../../model/node.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import type { Node } from "../../model/basics/node.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { StreamOptions } from "../contract/options.js";
 import { numberOf } from "../ordering/past-snapshots.js";
 import { isFirst } from "../ordering/shared-stage.js";

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../model/snapshot.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { isFree } from "../ordering/free-changes.js";
 import type { SharedResponse } from "../responses/shared-responses.js";

@@ -1,7 +1,7 @@
 import type { ResourceType } from "@xdskit/api";
-import { mostTransitions } from "../../model/limits.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import { mostTransitions } from "../../model/basics/limits.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Stage } from "../../planning/make-before-break.js";
 import { mostInFlight } from "../acknowledgements/in-flight.js";
 import type { StreamEffect } from "../contract/effects.js";

@@ -1,4 +1,4 @@
-import { mostAlternatives } from "../../model/limits.js";
+import { mostAlternatives } from "../../model/basics/limits.js";
 import { noteConfirmed } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { outgoing } from "../responses/outgoing.js";

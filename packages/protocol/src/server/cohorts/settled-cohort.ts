@@ -1,6 +1,6 @@
 import type { ResourceType } from "@xdskit/api";
-import { longestKey, mostShared } from "../../model/limits.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import { longestKey, mostShared } from "../../model/basics/limits.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { numberOf } from "../ordering/past-snapshots.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { SettledCohort } from "./cohort.js";

@@ -1,6 +1,6 @@
 import type { Nonce, ResourceName, ResourceType, Version } from "@xdskit/api";
-import type { Node } from "../../model/node.js";
-import type { Wait } from "../../model/wait.js";
+import type { Node } from "../../model/basics/node.js";
+import type { Wait } from "../../model/basics/wait.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
 import type { Rejection } from "../state/used-state.js";
 

@@ -1,6 +1,6 @@
 import type { ApiVersion, ResourceType, ResourceTypes, TypeUrl } from "@xdskit/api";
+import type { Node } from "../../model/basics/node.js";
 import type { NameSet } from "../../model/names/name-set.js";
-import type { Node } from "../../model/node.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 

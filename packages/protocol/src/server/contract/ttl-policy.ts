@@ -1,6 +1,6 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
-import { clientKindOf, isEnvoyFrom } from "../../model/client-kind.js";
-import type { Node } from "../../model/node.js";
+import { clientKindOf, isEnvoyFrom } from "../../model/basics/client-kind.js";
+import type { Node } from "../../model/basics/node.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { StreamOptions, TtlPolicy } from "./options.js";
 

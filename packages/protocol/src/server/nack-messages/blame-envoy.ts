@@ -1,4 +1,4 @@
-import { longestErrorText } from "../../model/limits.js";
+import { longestErrorText } from "../../model/basics/limits.js";
 import { type Blame, type CarriedNames, namesOfParts, quoted, type TextReader } from "./blame-text.js";
 
 const clusters = "Error adding/updating cluster(s) ";

@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import { mostAlternatives } from "../../model/limits.js";
+import { mostAlternatives } from "../../model/basics/limits.js";
 
 /** The blame that an error detail puts on resources of the rejected response. */
 export interface Blame {

@@ -1,5 +1,5 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { longestErrorText } from "../../model/limits.js";
+import { longestErrorText } from "../../model/basics/limits.js";
 import { envoyTexts } from "./blame-envoy.js";
 import { grpcTexts } from "./blame-grpc.js";
 import { type Blame, CarriedNames } from "./blame-text.js";

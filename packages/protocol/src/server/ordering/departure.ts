@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../model/snapshot.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { LineagePosition } from "./snapshot-lineage.js";
 
 /**

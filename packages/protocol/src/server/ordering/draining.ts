@@ -1,10 +1,10 @@
 import type { Reference, Resource } from "@xdskit/api";
-import { type Change, changeBetween } from "../../model/change.js";
-import { mostTransitions } from "../../model/limits.js";
-import { PerKey } from "../../model/memo.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
-import { covers, type Subscription } from "../../model/subscription.js";
+import { mostTransitions } from "../../model/basics/limits.js";
+import { PerKey } from "../../model/basics/memo.js";
+import { type Change, changeBetween } from "../../model/sets/change.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import { covers, type Subscription } from "../../model/subscribed/subscription.js";
 import { isNamedBy } from "../../planning/named-by.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import { type Draining, nothingDrains, type Replaced, type Subscriber } from "../state/subscriber.js";

@@ -1,6 +1,6 @@
 import type { Resource } from "@xdskit/api";
-import { changeBetween } from "../../model/change.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import { changeBetween } from "../../model/sets/change.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Subscriber } from "../state/subscriber.js";
 
 const naming = new WeakMap<readonly Resource[], boolean>();

@@ -1,7 +1,7 @@
 import { mostFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { sharedBranch } from "../../model/shared-branch.js";
-import type { Wait } from "../../model/wait.js";
+import type { Wait } from "../../model/basics/wait.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { sharedBranch } from "../../model/sets/shared-branch.js";
 import type { GracePeriods, Subscriber } from "../state/subscriber.js";
 import type { OrderingTimes } from "./ordering-times.js";
 

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../model/snapshot.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Subscriber } from "../state/subscriber.js";
 
 /** One of the streams of an order, as the order sees it. */

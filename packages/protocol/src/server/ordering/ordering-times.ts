@@ -1,5 +1,5 @@
-import { clientKindOf } from "../../model/client-kind.js";
-import type { Node } from "../../model/node.js";
+import { clientKindOf } from "../../model/basics/client-kind.js";
+import type { Node } from "../../model/basics/node.js";
 
 /** The times that an order waits, in milliseconds. */
 export interface OrderingTimes {

@@ -1,8 +1,8 @@
 import type { Resource, ResourceType } from "@xdskit/api";
-import { changeBetween } from "../../model/change.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
-import { isForAnswer, type Wait } from "../../model/wait.js";
+import { isForAnswer, type Wait } from "../../model/basics/wait.js";
+import { changeBetween } from "../../model/sets/change.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { assume } from "../acknowledgements/apply-answer.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";

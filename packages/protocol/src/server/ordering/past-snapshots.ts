@@ -1,5 +1,5 @@
-import { mostAlternatives } from "../../model/limits.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import { mostAlternatives } from "../../model/basics/limits.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 
 const numbers = new WeakMap<object, number>();
 let lastNumber = 0;

@@ -1,8 +1,8 @@
 import type { Resource, ResourceName, TypeUrl } from "@xdskit/api";
-import { longestKey } from "../../model/limits.js";
-import { PerKey } from "../../model/memo.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import { longestKey } from "../../model/basics/limits.js";
+import { PerKey } from "../../model/basics/memo.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { computeStage, type InUse, type Stage } from "../../planning/make-before-break.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import { perhapsUsed } from "../acknowledgements/rejected.js";

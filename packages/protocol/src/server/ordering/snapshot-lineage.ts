@@ -1,6 +1,6 @@
 import type { ResourceType } from "@xdskit/api";
-import { mostShared } from "../../model/limits.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import { mostShared } from "../../model/basics/limits.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 
 /**
  * The position of streams (`SettledCohort`) or orders in a lineage of snapshots. It moves to the next snapshot while

@@ -1,8 +1,8 @@
 import type { ResourceName } from "@xdskit/api";
 import { isLocator } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { find } from "../state/find.js";

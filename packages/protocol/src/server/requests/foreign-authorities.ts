@@ -1,5 +1,5 @@
 import { authorityOf, type ResourceName, type ResourceType } from "@xdskit/api";
-import { mostAlternatives } from "../../model/limits.js";
+import { mostAlternatives } from "../../model/basics/limits.js";
 import { nameOf } from "../../model/names/locator.js";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { StreamEffect } from "../contract/effects.js";

@@ -1,5 +1,5 @@
 import { type ApiVersion, type ResourceType, type TypeUrl, unknownResourceType } from "@xdskit/api";
-import { longestText } from "../../model/limits.js";
+import { longestText } from "../../model/basics/limits.js";
 import type { StreamOptions } from "../contract/options.js";
 
 /** The type that a request asks for, or the reason for a refusal. */

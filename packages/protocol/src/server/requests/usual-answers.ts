@@ -1,4 +1,4 @@
-import { longestText, mostAlternatives, mostTransitions } from "../../model/limits.js";
+import { longestText, mostAlternatives, mostTransitions } from "../../model/basics/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import type { Node } from "../../model/node.js";
+import type { Node } from "../../model/basics/node.js";
 
 /**
  * Whether a delta client must not hear that a resource does not exist (Envoy on the wire, 8). Others are told (rule

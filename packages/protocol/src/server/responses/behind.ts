@@ -1,10 +1,10 @@
 import type { ResourceName } from "@xdskit/api";
-import { type Change, changeBetween } from "../../model/change.js";
 import { nameOf } from "../../model/names/locator.js";
 import type { NameSet } from "../../model/names/name-set.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Subscription } from "../../model/subscription.js";
-import { knowsVariants, variantChange } from "../../model/variants.js";
+import { type Change, changeBetween } from "../../model/sets/change.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
+import { knowsVariants, variantChange } from "../../model/subscribed/variants.js";
 import { find } from "../state/find.js";
 import { differences } from "./content.js";
 import { select } from "./selection.js";

@@ -1,10 +1,10 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { BoundedCache } from "../../model/memo.js";
+import { BoundedCache } from "../../model/basics/memo.js";
 import { equalFingerprints } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { covers, type Subscription } from "../../model/subscription.js";
-import { unknownContent } from "../../model/unknown-content.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { unknownContent } from "../../model/sets/unknown-content.js";
+import { covers, type Subscription } from "../../model/subscribed/subscription.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { find } from "../state/find.js";
 

@@ -1,9 +1,9 @@
 import type { ApiVersion, Resource } from "@xdskit/api";
-import { changeBetween, type Difference } from "../../model/change.js";
 import type { NameSet } from "../../model/names/name-set.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { concerns, covers, type Subscription } from "../../model/subscription.js";
-import { knowsVariants, variantChange } from "../../model/variants.js";
+import { changeBetween, type Difference } from "../../model/sets/change.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { concerns, covers, type Subscription } from "../../model/subscribed/subscription.js";
+import { knowsVariants, variantChange } from "../../model/subscribed/variants.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { DeltaContent } from "../../wire/responses/responses.js";
 import { subscribed } from "../state/find.js";

@@ -1,6 +1,6 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { nameOf } from "../../model/names/locator.js";
-import { calledName } from "../../model/variant-index.js";
+import { calledName } from "../../model/sets/variant-index.js";
 import { statusCode } from "../../wire/basics/status-code.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { foreignAuthority } from "../requests/foreign-authorities.js";

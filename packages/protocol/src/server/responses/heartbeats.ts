@@ -1,6 +1,6 @@
-import { beatInterval } from "../../model/beat.js";
+import { beatInterval } from "../../model/basics/beat.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { ResourceSets } from "../../model/resource-set.js";
+import { ResourceSets } from "../../model/sets/resource-set.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { ResponseHead } from "../../wire/responses/responses.js";
 import { identityOf, perishable } from "../acknowledgements/lifetimes.js";

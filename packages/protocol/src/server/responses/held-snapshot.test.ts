@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NameSet } from "../../model/names/name-set.js";
-import { ResourceSets } from "../../model/resource-set.js";
-import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
-import { hasContent } from "../../model/unknown-content.js";
+import { ResourceSets } from "../../model/sets/resource-set.js";
+import { hasContent } from "../../model/sets/unknown-content.js";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshots/snapshot.js";
 import { sampleResource } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";

@@ -7,13 +7,13 @@ import {
   type TypeUrl,
   type Version,
 } from "@xdskit/api";
-import { changeBetween } from "../../model/change.js";
-import { mixtureOf } from "../../model/mixture.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { sharedBranch } from "../../model/shared-branch.js";
-import { type Snapshot, snapshotOf } from "../../model/snapshot.js";
-import type { Subscription } from "../../model/subscription.js";
-import { hasContent, unknownContent } from "../../model/unknown-content.js";
+import { changeBetween } from "../../model/sets/change.js";
+import { mixtureOf } from "../../model/sets/mixture.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { sharedBranch } from "../../model/sets/shared-branch.js";
+import { hasContent, unknownContent } from "../../model/sets/unknown-content.js";
+import { type Snapshot, snapshotOf } from "../../model/snapshots/snapshot.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { find } from "../state/find.js";
 import { isSet } from "./compared-claims.js";

@@ -1,5 +1,5 @@
 import { mostKept, type Nonce } from "@xdskit/api";
-import type { ResourceSet } from "../../model/resource-set.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
 import { type ResponseHead, writeNonce } from "../../wire/responses/responses.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { typeUrlIn } from "../requests/requested-type.js";

@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import type { Node } from "../../model/node.js";
+import type { Node } from "../../model/basics/node.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import type { ResourceErrorPolicy, StreamOptions } from "../contract/options.js";
 import { withPending } from "../state/sent-state.js";

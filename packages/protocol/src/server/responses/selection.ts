@@ -1,11 +1,11 @@
 import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
-import { changeBetween } from "../../model/change.js";
-import { BoundedCache } from "../../model/memo.js";
+import { BoundedCache } from "../../model/basics/memo.js";
 import { addFingerprints, emptyFingerprint, fingerprintOf, formatFingerprint } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { concerns, type Subscription } from "../../model/subscription.js";
-import { knowsVariants } from "../../model/variants.js";
+import { changeBetween } from "../../model/sets/change.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { concerns, type Subscription } from "../../model/subscribed/subscription.js";
+import { knowsVariants } from "../../model/subscribed/variants.js";
 import { subscribed } from "../state/find.js";
 import { nextSotwSubscription } from "../state/sotw-subscription.js";
 

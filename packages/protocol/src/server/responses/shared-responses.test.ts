@@ -8,7 +8,7 @@ import {
   DiscoveryResponseSchema,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshots/snapshot.js";
 import { defaultStreamLimits } from "../contract/limits.js";
 import { createStream } from "../stream/stream.js";
 

@@ -1,4 +1,4 @@
-import { BoundedCache } from "../../model/memo.js";
+import { BoundedCache } from "../../model/basics/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { ResponseHead } from "../../wire/responses/responses.js";
 import { perishableOf } from "../acknowledgements/lifetimes.js";

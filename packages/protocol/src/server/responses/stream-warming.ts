@@ -1,7 +1,7 @@
 import type { ResourceType, ResourceTypes, TypeUrl } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { StreamOptions } from "../contract/options.js";
 import { withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";

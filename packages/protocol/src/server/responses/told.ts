@@ -1,7 +1,7 @@
 import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
-import type { Node } from "../../model/node.js";
-import { ResourceSets } from "../../model/resource-set.js";
-import type { Subscription } from "../../model/subscription.js";
+import type { Node } from "../../model/basics/node.js";
+import { ResourceSets } from "../../model/sets/resource-set.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
 import { perishable } from "../acknowledgements/lifetimes.js";
 import type { ResourceErrorPolicy, StreamOptions, TtlPolicy } from "../contract/options.js";
 import { isTtlFatal, tellsTtl } from "../contract/ttl-policy.js";

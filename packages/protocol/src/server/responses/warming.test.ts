@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NameSet } from "../../model/names/name-set.js";
-import { emptySnapshot, updateSnapshot } from "../../model/snapshot.js";
+import { emptySnapshot, updateSnapshot } from "../../model/snapshots/snapshot.js";
 import { plainResource, plainType } from "../../testing/plain-resource.fixture.js";
 import type { Content } from "./content.js";
 import { namesToWarm, WarmingNames } from "./warming.js";

@@ -1,8 +1,8 @@
 import type { Resource, TypeUrl } from "@xdskit/api";
-import { PerKey } from "../../model/memo.js";
+import { PerKey } from "../../model/basics/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Subscription } from "../../model/subscription.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { Content } from "./content.js";
 
 /*

@@ -1,6 +1,6 @@
 import type { ApiVersion, ResourceName, ResourceType } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
-import { type Subscription, wildcardName } from "../../model/subscription.js";
+import { type Subscription, wildcardName } from "../../model/subscribed/subscription.js";
 
 /** A delta client's subscription to one type on one stream. */
 export interface DeltaSubscription extends Subscription {

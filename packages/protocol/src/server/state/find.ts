@@ -1,9 +1,9 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { membersOf } from "../../model/collection.js";
 import { isLocator } from "../../model/names/locator.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
-import type { Subscription } from "../../model/subscription.js";
-import { everyVariant, findVariants } from "../../model/variants.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { membersOf } from "../../model/subscribed/collection.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
+import { everyVariant, findVariants } from "../../model/subscribed/variants.js";
 
 /**
  * The resources that a name stands for: the resource of that name and all those with that alias (rule 135), else the

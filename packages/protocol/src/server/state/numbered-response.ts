@@ -1,6 +1,6 @@
 import type { Nonce, Resource, ResourceName, Version } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
-import type { ResourceSet } from "../../model/resource-set.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
 
 /** The record of a response that a stream sent, with its number on the stream. */
 export interface NumberedResponse {

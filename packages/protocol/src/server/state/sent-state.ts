@@ -1,6 +1,6 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
-import { emptyResourceSet, type ResourceSet } from "../../model/resource-set.js";
+import { emptyResourceSet, type ResourceSet } from "../../model/sets/resource-set.js";
 
 /**
  * The set of one type that one client was sent: a cursor, not a copy. It is immutable: a request or a response makes a

@@ -1,6 +1,6 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
-import { type Subscription, wildcardName } from "../../model/subscription.js";
+import { type Subscription, wildcardName } from "../../model/subscribed/subscription.js";
 
 /**
  * A SotW client's subscription to one type on one stream, and the part of its past that decides what a request without

@@ -1,6 +1,6 @@
 import type { ApiVersion, Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
-import { noSubscription, type Subscription } from "../../model/subscription.js";
+import { noSubscription, type Subscription } from "../../model/subscribed/subscription.js";
 import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { type NumberedResponse, noneInFlight } from "./numbered-response.js";

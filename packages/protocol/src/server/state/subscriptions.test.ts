@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NameSet } from "../../model/names/name-set.js";
-import type { Subscription } from "../../model/subscription.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
 import { plainType } from "../../testing/plain-resource.fixture.js";
 import { type DeltaSubscription, type DeltaSubscriptionChange, nextDeltaSubscription } from "./delta-subscription.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";

@@ -1,8 +1,8 @@
 import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
+import type { Wait } from "../../model/basics/wait.js";
 import type { NameSet } from "../../model/names/name-set.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Subscription } from "../../model/subscription.js";
-import type { Wait } from "../../model/wait.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { Rejection } from "./used-state.js";
 
 /**

@@ -1,5 +1,5 @@
 import type { Nonce, Resource, ResourceName, Version } from "@xdskit/api";
-import type { ResourceSet } from "../../model/resource-set.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
 
 /** A client's rejection of a response (NACK). */
 export interface Rejection {

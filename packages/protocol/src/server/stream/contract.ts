@@ -1,5 +1,5 @@
 import type { ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
-import type { Snapshot } from "../../model/snapshot.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { ResourceErrorPolicy, TtlPolicy } from "../contract/options.js";

@@ -1,10 +1,10 @@
 import type { ResourceName, TypeUrl } from "@xdskit/api";
+import type { Node } from "../../model/basics/node.js";
 import { NameSet } from "../../model/names/name-set.js";
-import type { Node } from "../../model/node.js";
-import { lackedSince } from "../../model/published.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
-import { calledName } from "../../model/variant-index.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import { calledName } from "../../model/sets/variant-index.js";
+import { lackedSince } from "../../model/snapshots/published.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { takeWithoutResponse } from "../acknowledgements/apply-answer.js";
 import { noteInFlight } from "../acknowledgements/in-flight.js";

@@ -1,11 +1,11 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { nameOf } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { ResourceSets } from "../../model/resource-set.js";
-import { sameSubscription } from "../../model/subscription.js";
-import { hasContent } from "../../model/unknown-content.js";
-import { calledName } from "../../model/variant-index.js";
-import { knowsVariants, lostVariants, pendingByClaims } from "../../model/variants.js";
+import { ResourceSets } from "../../model/sets/resource-set.js";
+import { hasContent } from "../../model/sets/unknown-content.js";
+import { calledName } from "../../model/sets/variant-index.js";
+import { sameSubscription } from "../../model/subscribed/subscription.js";
+import { knowsVariants, lostVariants, pendingByClaims } from "../../model/subscribed/variants.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../../wire/requests/requests.js";
 import { deltaRest } from "../../wire/responses/response-rest.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshots/snapshot.js";
 import { sampleResource, urlOf } from "../../testing/sample-resources.js";
 import { encodeRequest } from "../../testing/wire.js";
 import { defaultStreamLimits } from "../contract/limits.js";

@@ -1,6 +1,6 @@
 import type { ApiVersion, Version } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
-import type { ResourceSet } from "../../model/resource-set.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import type { MostKept, Request } from "../../wire/requests/requests.js";

@@ -1,8 +1,8 @@
 import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
-import { longestText } from "../../model/limits.js";
+import { longestText } from "../../model/basics/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { emptyResourceSet, ResourceSets } from "../../model/resource-set.js";
-import { sameSubscription } from "../../model/subscription.js";
+import { emptyResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { sameSubscription } from "../../model/subscribed/subscription.js";
 import { type NamesIdentity, sameNames } from "../../wire/requests/names.js";
 import { readSotwRequest, type SotwRequest } from "../../wire/requests/requests.js";
 import { sotwRest } from "../../wire/responses/response-rest.js";

@@ -1,8 +1,8 @@
 import type { Version } from "@xdskit/api";
-import { lackedSince } from "../../model/published.js";
-import type { ResourceSet } from "../../model/resource-set.js";
-import type { Snapshot } from "../../model/snapshot.js";
-import type { Wait } from "../../model/wait.js";
+import type { Wait } from "../../model/basics/wait.js";
+import type { ResourceSet } from "../../model/sets/resource-set.js";
+import { lackedSince } from "../../model/snapshots/published.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { saidBy } from "../acknowledgements/apply-answer.js";
 import { firstPublished, inFlightSinceAck, mostInFlight } from "../acknowledgements/in-flight.js";
 import { perishable } from "../acknowledgements/lifetimes.js";

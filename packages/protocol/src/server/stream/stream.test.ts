@@ -11,7 +11,7 @@ import {
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshots/snapshot.js";
 import { assertCollected } from "../../testing/collected.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { StreamEffect } from "../contract/effects.js";

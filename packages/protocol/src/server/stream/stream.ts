@@ -1,7 +1,7 @@
 import type { ResourceType, TypeUrl } from "@xdskit/api";
+import type { Node } from "../../model/basics/node.js";
 import { NameSet } from "../../model/names/name-set.js";
-import type { Node } from "../../model/node.js";
-import type { Snapshot } from "../../model/snapshot.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { wholeStage } from "../../planning/make-before-break.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
 import { statusCode } from "../../wire/basics/status-code.js";

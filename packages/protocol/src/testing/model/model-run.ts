@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
-import { intervalOver } from "../../model/beat.js";
+import { intervalOver } from "../../model/basics/beat.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";

@@ -13,7 +13,7 @@ import {
   type Stream,
   type StreamEvent,
 } from "../../index.js";
-import { intervalOver } from "../../model/beat.js";
+import { intervalOver } from "../../model/basics/beat.js";
 import { contentOf, describeEffect, describeRequest, wordOfType } from "../client/client-lines.js";
 import { createRandom, type Random } from "../random.js";
 import { type SampleGroup, typeOf } from "../sample-world.js";

@@ -1,4 +1,4 @@
-import type { Node } from "../../model/node.js";
+import type { Node } from "../../model/basics/node.js";
 import { Ordering } from "../../server/ordering/ordering.js";
 import { orderingTimesFor } from "../../server/ordering/ordering-times.js";
 import { SnapshotLineage } from "../../server/ordering/snapshot-lineage.js";

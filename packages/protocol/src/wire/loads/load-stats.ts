@@ -1,4 +1,4 @@
-import type { Node } from "../../model/node.js";
+import type { Node } from "../../model/basics/node.js";
 
 /** The number of requests that ended within the report's interval with a metric, and the sum of its values. */
 export interface LoadMetric {

@@ -1,4 +1,4 @@
-import type { Node } from "../../model/node.js";
+import type { Node } from "../../model/basics/node.js";
 import {
   embedded,
   type FieldReader,

@@ -1,7 +1,7 @@
 import { canonicalName, type Nonce, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
-import { longestText } from "../../model/limits.js";
+import { longestText } from "../../model/basics/limits.js";
+import type { Node } from "../../model/basics/node.js";
 import { locatorOf } from "../../model/names/locator.js";
-import type { Node } from "../../model/node.js";
 import { MalformedMessage } from "../basics/wire-reader.js";
 import { checkShort } from "./node-message.js";
 import { type ErrorDetail, shortened } from "./requests.js";

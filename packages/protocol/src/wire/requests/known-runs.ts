@@ -1,4 +1,4 @@
-import { knownRuns as most } from "../../model/limits.js";
+import { knownRuns as most } from "../../model/basics/limits.js";
 import { equalBytes } from "../basics/equal-bytes.js";
 
 /** Reading fewer bytes than this is as fast as looking for them. */

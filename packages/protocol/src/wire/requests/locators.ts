@@ -1,4 +1,4 @@
-import { locatorParameters as most } from "../../model/limits.js";
+import { locatorParameters as most } from "../../model/basics/limits.js";
 import { locatorOf, type Parameters, writeParameters } from "../../model/names/locator.js";
 import { messageReader, text } from "../basics/message-reader.js";
 import { delimited, MalformedMessage, type Span, WireReader } from "../basics/wire-reader.js";

@@ -1,7 +1,7 @@
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
-import { longestText } from "../../model/limits.js";
-import type { Node } from "../../model/node.js";
+import { longestText } from "../../model/basics/limits.js";
+import type { Node } from "../../model/basics/node.js";
 import { embedded, type FieldReader, list, messageReader, single, uint32 } from "../basics/message-reader.js";
 import { delimited, MalformedMessage, type Span, WireReader, wireType } from "../basics/wire-reader.js";
 

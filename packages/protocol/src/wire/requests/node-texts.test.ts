@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { create, type MessageInitShape, toBinary, toJson } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { longestText } from "../../model/limits.js";
+import { longestText } from "../../model/basics/limits.js";
 import { readJsonRequest } from "./json-request.js";
 import { nodeOf, readSotwRequest } from "./requests.js";
 

@@ -1,6 +1,6 @@
 import type { Nonce, TypeUrl, Version } from "@xdskit/api";
-import { longestErrorText } from "../../model/limits.js";
-import type { Node } from "../../model/node.js";
+import { longestErrorText } from "../../model/basics/limits.js";
+import type { Node } from "../../model/basics/node.js";
 import { messageReader, single } from "../basics/message-reader.js";
 import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
 import { type ClaimedVersions, ClaimsReader, noClaims } from "./claimed-versions.js";

@@ -1,5 +1,5 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
-import { longestErrorText } from "../../model/limits.js";
+import { longestErrorText } from "../../model/basics/limits.js";
 import { embedded, messageReader, readSecondsAndNanos, single, text } from "../basics/message-reader.js";
 import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
 import type { ResourceError } from "./responses.js";

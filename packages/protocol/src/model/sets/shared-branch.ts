@@ -1,6 +1,6 @@
 import { perObject, type Reference, type Resource, type ResourceName } from "@xdskit/api";
-import { PerKey, perPair } from "./memo.js";
-import { fingerprintOf } from "./names/fingerprint.js";
+import { PerKey, perPair } from "../basics/memo.js";
+import { fingerprintOf } from "../names/fingerprint.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { hasContent } from "./unknown-content.js";
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Resource } from "@xdskit/api";
 import fc from "fast-check";
-import { times } from "../testing/effort.js";
-import { plainResource, plainType } from "../testing/plain-resource.fixture.js";
-import { beatInterval } from "./beat.js";
-import { type Change, changeBetween } from "./change.js";
-import { type ResourceSet, ResourceSets } from "./resource-set.js";
+import { times } from "../../testing/effort.js";
+import { plainResource, plainType } from "../../testing/plain-resource.fixture.js";
+import { beatInterval } from "../basics/beat.js";
+import { type Change, changeBetween } from "../sets/change.js";
+import { type ResourceSet, ResourceSets } from "../sets/resource-set.js";
 import { emptySnapshot, type Snapshot, shortestBeat, updateSnapshot } from "./snapshot.js";
 
 const type = plainType("thing");

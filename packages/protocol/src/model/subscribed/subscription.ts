@@ -1,7 +1,7 @@
 import { canonicalName, type Resource } from "@xdskit/api";
-import type { Difference } from "./change.js";
-import type { Parameters } from "./names/locator.js";
-import { NameSet } from "./names/name-set.js";
+import type { Parameters } from "../names/locator.js";
+import { NameSet } from "../names/name-set.js";
+import type { Difference } from "../sets/change.js";
 
 /** The subscription of a client to one type on one stream: the wildcard, names, or both (rules 38–58). */
 export interface Subscription {

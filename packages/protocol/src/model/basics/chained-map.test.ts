@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertCollected, collect } from "../testing/collected.js";
-import { times } from "../testing/effort.js";
+import { assertCollected, collect } from "../../testing/collected.js";
+import { times } from "../../testing/effort.js";
 import { ChainedMap } from "./chained-map.js";
 
 const key = fc.constantFrom("a", "b", "c", "d", "e");

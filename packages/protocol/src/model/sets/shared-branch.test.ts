@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plainResource, plainType } from "../testing/plain-resource.fixture.js";
+import { plainResource, plainType } from "../../testing/plain-resource.fixture.js";
+import { emptySnapshot, updateSnapshot } from "../snapshots/snapshot.js";
 import { ResourceSets } from "./resource-set.js";
 import { sharedBranch } from "./shared-branch.js";
-import { emptySnapshot, updateSnapshot } from "./snapshot.js";
 
 const type = plainType("thing");
 const [a, b, c] = ["a", "b", "c"].map((name) => plainResource(type, name, "1"));

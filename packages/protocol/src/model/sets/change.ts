@@ -1,5 +1,5 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { perPair } from "./memo.js";
+import { perPair } from "../basics/memo.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
 /** A key under which two sets differ. At least one of `before` and `after` is set. */

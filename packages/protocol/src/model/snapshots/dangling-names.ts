@@ -1,8 +1,8 @@
 import { globOf, isCollection, type Reference, type Resource, type ResourceName, type TypeUrl } from "@xdskit/api";
-import { changeBetween, type Difference } from "./change.js";
-import { emptyResourceSet, type ResourceSet } from "./resource-set.js";
+import { changeBetween, type Difference } from "../sets/change.js";
+import { emptyResourceSet, type ResourceSet } from "../sets/resource-set.js";
+import { calledName } from "../sets/variant-index.js";
 import { emptySnapshot, type Snapshot } from "./snapshot.js";
-import { calledName } from "./variant-index.js";
 
 /** The change of the dangling names in the newest snapshot. */
 export interface DanglingChange {

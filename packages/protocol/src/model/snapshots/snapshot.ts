@@ -1,5 +1,5 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
-import { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
+import { emptyResourceSet, type ResourceSet, ResourceSets } from "../sets/resource-set.js";
 
 /**
  * All resources for a group of nodes: an immutable set for each type. Each snapshot is derived from the one before, so

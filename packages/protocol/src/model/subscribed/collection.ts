@@ -1,5 +1,5 @@
 import { globOf, isGlobName, perObject, type Resource, type ResourceName } from "@xdskit/api";
-import type { ResourceSet } from "./resource-set.js";
+import type { ResourceSet } from "../sets/resource-set.js";
 
 /*
  * A name such as `xdstp://authority/type/path/*` stands for all resources in that directory (xRFC TP1, "Glob"). Envoy

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { canonicalName, globOf, isGlobName, refersTo } from "@xdskit/api";
 import fc from "fast-check";
-import { plainResource, plainType } from "../testing/plain-resource.fixture.js";
+import { plainResource, plainType } from "../../testing/plain-resource.fixture.js";
+import { NameSet } from "../names/name-set.js";
+import { emptySnapshot, updateSnapshot } from "../snapshots/snapshot.js";
 import { membersOf } from "./collection.js";
-import { NameSet } from "./names/name-set.js";
-import { emptySnapshot, updateSnapshot } from "./snapshot.js";
 import { covers } from "./subscription.js";
 
 const type = plainType("endpoint");

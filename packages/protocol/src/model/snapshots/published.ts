@@ -1,4 +1,4 @@
-import { emptyResourceSet, type ResourceSet } from "./resource-set.js";
+import { emptyResourceSet, type ResourceSet } from "../sets/resource-set.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** One change of a type: when it was published, and the one after it. Names no set, so it keeps none alive. */

@@ -1,13 +1,13 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
-import { beatInterval } from "./beat.js";
-import { ChainedMap } from "./chained-map.js";
+import { beatInterval } from "../basics/beat.js";
+import { ChainedMap } from "../basics/chained-map.js";
 import {
   emptyFingerprint,
   type Fingerprint,
   FingerprintSum,
   fingerprintOf,
   formatFingerprint,
-} from "./names/fingerprint.js";
+} from "../names/fingerprint.js";
 import { deriveVariants, type VariantIndex } from "./variant-index.js";
 
 /**

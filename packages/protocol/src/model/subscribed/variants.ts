@@ -1,11 +1,11 @@
 import { canonicalName, globOf, holdsFor, type Resource, type ResourceName, type Version } from "@xdskit/api";
-import type { Change } from "./change.js";
+import { nameOf, type Parameters, parametersOf, readParameters } from "../names/locator.js";
+import type { NameSet } from "../names/name-set.js";
+import type { Change } from "../sets/change.js";
+import { type ResourceSet, ResourceSets } from "../sets/resource-set.js";
+import { calledName } from "../sets/variant-index.js";
 import { membersOf } from "./collection.js";
-import { nameOf, type Parameters, parametersOf, readParameters } from "./names/locator.js";
-import type { NameSet } from "./names/name-set.js";
-import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { covers, type Subscription } from "./subscription.js";
-import { calledName } from "./variant-index.js";
 
 /*
  * Resources that come in variants of one name (xRFC TP2). A client gets the variant whose constraints hold for the

@@ -4,9 +4,9 @@ import { create } from "@bufbuild/protobuf";
 import { createResource, type Reference, refersTo, resourceTypes } from "@xdskit/api";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
-import { createRandom } from "../testing/random.js";
-import { urlOf } from "../testing/sample-resources.js";
-import { type Edit, edit, type SampleGroup } from "../testing/sample-world.js";
+import { createRandom } from "../../testing/random.js";
+import { urlOf } from "../../testing/sample-resources.js";
+import { type Edit, edit, type SampleGroup } from "../../testing/sample-world.js";
 import { createDanglingNames, type DanglingChange } from "./dangling-names.js";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "./snapshot.js";
 

@@ -1,7 +1,6 @@
 import type { Resource, ResourceName, Version } from "@xdskit/api";
-import { changeBetween } from "./change.js";
-import { mostAlternatives } from "./limits.js";
-import { PerKey } from "./memo.js";
+import { mostAlternatives } from "../basics/limits.js";
+import { PerKey } from "../basics/memo.js";
 import {
   emptyFingerprint,
   equalFingerprints,
@@ -9,7 +8,8 @@ import {
   FingerprintSum,
   fingerprintOf,
   readFingerprint,
-} from "./names/fingerprint.js";
+} from "../names/fingerprint.js";
+import { changeBetween } from "./change.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { sharedBranch } from "./shared-branch.js";
 

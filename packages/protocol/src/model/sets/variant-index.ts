@@ -1,5 +1,5 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
-import { ChainedMap } from "./chained-map.js";
+import { ChainedMap } from "../basics/chained-map.js";
 
 /**
  * By name, the resources of each name that comes in variants, the one without constraints included, in the order in
