@@ -51,7 +51,9 @@ describe("the start of the command", () => {
     assert.deepEqual(packages, ["commander"]);
     assert.deepEqual(
       own.filter((file) => file.startsWith("xdskit/src/commands/")).sort(),
-      ["arguments", "serve", "serving-options", "table"].map((name) => `xdskit/src/commands/${name}.ts`),
+      ["options/arguments", "options/serving-options", "serve", "table"].map(
+        (name) => `xdskit/src/commands/${name}.ts`,
+      ),
     );
     assert.ok(own.length <= 20, own.join("\n"));
   });

@@ -10,7 +10,7 @@ import { Polls } from "../rest-polls/polls.js";
 import { createSharedBodies } from "../rest-polls/shared-bodies.js";
 import { createServices } from "../services/services.js";
 import { UnaryFetch } from "../streams/fetch.js";
-import { createHeldMemory } from "../streams/held-memory.js";
+import { createHeldMemory } from "../streams/limits/held-memory.js";
 import { createNodeOrders } from "../streams/node-orders.js";
 import { Session } from "../streams/session.js";
 import type { SessionContext } from "../streams/session-context.js";

@@ -6,7 +6,7 @@ import type { PollCall, PollRefusal } from "../contracts/poll-transport.js";
 import type { Counters } from "../publication/counters.js";
 import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";
-import type { HeldMemories } from "../streams/held-memory.js";
+import type { HeldMemories } from "../streams/limits/held-memory.js";
 import type { Rejections } from "../streams/rejections.js";
 import type { SharedBodies } from "./shared-bodies.js";
 

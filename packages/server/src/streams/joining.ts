@@ -8,7 +8,7 @@ import type { Admission } from "../publication/publication.js";
 import type { PulseListener } from "../publication/pulse.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
 import type { OrderMembership } from "./node-orders.js";
-import { Resumption } from "./resumption.js";
+import { Resumption } from "./resumption/resumption.js";
 import type { SessionContext } from "./session-context.js";
 
 /** The parts of a stream whose node has been admitted. */

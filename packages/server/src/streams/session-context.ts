@@ -7,7 +7,7 @@ import type { NodeHistories } from "../node-status/node-histories.js";
 import type { Counters } from "../publication/counters.js";
 import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";
-import type { HeldMemories } from "./held-memory.js";
+import type { HeldMemories } from "./limits/held-memory.js";
 import type { NodeOrders } from "./node-orders.js";
 import type { Rejections } from "./rejections.js";
 

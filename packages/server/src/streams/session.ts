@@ -25,8 +25,8 @@ import type { MemberStanding } from "../rollouts/member.js";
 import { memberStandingOf } from "../rollouts/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { AbsentNames } from "./absent-names.js";
-import type { StreamMemory } from "./held-memory.js";
 import { type Joined, type JoiningStream, joinAgain, joinNode, leaveOrder } from "./joining.js";
+import type { StreamMemory } from "./limits/held-memory.js";
 import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
 

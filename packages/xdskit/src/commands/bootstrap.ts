@@ -3,8 +3,8 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
-import { metadataOption, readAddress, readPort, wordOption } from "./arguments.js";
-import { refuseHalfPair } from "./tls-options.js";
+import { metadataOption, readAddress, readPort, wordOption } from "./options/arguments.js";
+import { refuseHalfPair } from "./options/tls-options.js";
 
 interface BootstrapArguments extends TlsOptions {
   readonly variant: SotwOrDelta | "rest";

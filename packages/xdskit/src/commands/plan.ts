@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { PlanOptions } from "../plan/run-plan.js";
-import { collect } from "./arguments.js";
 import { outputOption } from "./changes/server-options.js";
+import { collect } from "./options/arguments.js";
 
 type PlanArguments = Partial<Omit<PlanOptions, "old" | "new">> & { readonly output: "text" | "json" };
 

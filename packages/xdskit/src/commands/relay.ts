@@ -1,10 +1,10 @@
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { UpstreamArguments } from "../relay/relay-settings.js";
-import { collect, metadataOption, readDuration, readDurationWithUnit, wordOption } from "./arguments.js";
-import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
-import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./tls-options.js";
-import { validateOption } from "./validate-option.js";
+import { collect, metadataOption, readDuration, readDurationWithUnit, wordOption } from "./options/arguments.js";
+import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./options/serving-options.js";
+import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./options/tls-options.js";
+import { validateOption } from "./options/validate-option.js";
 
 interface RelayArguments extends ServingArguments, Omit<UpstreamArguments, "servers" | "paths"> {
   readonly server?: readonly string[];

@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import type { ServeOptions } from "../serve/serve-options.js";
+import type { ServeOptions } from "../serve/options/serve-options.js";
 import type { ServingOptions } from "../serving/serving.js";
 import { parseStoreUrl, type StoreUrl } from "../settings/options/store-url.js";
-import { readAddress, readDuration, readOption, readWorkers, wordOption } from "./arguments.js";
-import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
+import { readAddress, readDuration, readOption, readWorkers, wordOption } from "./options/arguments.js";
+import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./options/serving-options.js";
 
 type ServeArguments = ServingArguments & Partial<Omit<ServeOptions, keyof ServingOptions | "directory">>;
 

@@ -2,10 +2,10 @@ import type { Address } from "@xdskit/server/address";
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/options/tls-options.js";
-import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
 import { readServer } from "./changes/server-options.js";
+import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "./options/arguments.js";
+import { addTlsOptions, refuseHalfPair } from "./options/tls-options.js";
 import { terminalScreen } from "./screen.js";
-import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
 
 interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address | URL;

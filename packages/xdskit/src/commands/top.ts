@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
 import { outputOption, type ServerOptions, serverOption } from "./changes/server-options.js";
+import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "./options/arguments.js";
 import { terminalScreen } from "./screen.js";
 
 interface TopArguments extends ServerOptions {

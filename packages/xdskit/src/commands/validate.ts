@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { ValidateOptions } from "../validate/run-validate.js";
-import { collect, collectEnvoyVersion } from "./arguments.js";
+import { collect, collectEnvoyVersion } from "./options/arguments.js";
 
 type ValidateArguments = Partial<Omit<ValidateOptions, "directory" | "envoyVersions">> & {
   readonly envoyVersion?: ValidateOptions["envoyVersions"];

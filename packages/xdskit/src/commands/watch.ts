@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "./client-arguments.js";
+import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "./options/client-arguments.js";
 
 interface WatchArguments extends ClientArguments {
   readonly stdin?: true;

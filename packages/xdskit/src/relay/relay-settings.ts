@@ -17,7 +17,7 @@ import { groupsWithFolders, upstreamLayer } from "../settings/relay-groups.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
 import type { WatchedCollection } from "./groups/group-relay.js";
-import type { ServerSettingsInFull } from "./groups/upstream-types.js";
+import type { ServerSettingsInFull } from "./groups/upstream/upstream-types.js";
 import type { NackPolicy } from "./groups/verdict.js";
 import type { RelayedGroup } from "./relay.js";
 

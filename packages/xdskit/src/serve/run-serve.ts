@@ -15,12 +15,12 @@ import { RevisionEvents } from "../state/revision-events.js";
 import { stateOfFolder } from "../state/state.js";
 import { openServedState } from "../state/written-state.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
-import { liveFolder } from "./live-folder.js";
-import { comparedFolders, peeringOf, rolloutsOfAll, spreadClients } from "./other-servers.js";
-import type { Peering } from "./peering.js";
-import type { ServeOptions } from "./serve-options.js";
-import { folderLayers } from "./served-folder.js";
-import { workersOf } from "./worker-options.js";
+import { folderLayers } from "./folder/served-folder.js";
+import { liveFolder } from "./live/live-folder.js";
+import type { ServeOptions } from "./options/serve-options.js";
+import { workersOf } from "./options/worker-options.js";
+import { comparedFolders, peeringOf, rolloutsOfAll, spreadClients } from "./servers/other-servers.js";
+import type { Peering } from "./servers/peering.js";
 
 /**
  * Serves until a signal comes; resolves to the exit status.

@@ -14,7 +14,7 @@ import { stateFolder, stateOfFolder } from "../state/state.js";
 import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
-import { gitCommit } from "./git-commit.js";
+import { gitCommit } from "./folder/git-commit.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Finding, type Resource, readResources, resourceTypes } from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
 import { createServer, type ServerOptions, type XdsServer } from "@xdskit/server";
-import type { ServerSettingsInFull } from "../relay/groups/upstream-types.js";
+import type { ServerSettingsInFull } from "../relay/groups/upstream/upstream-types.js";
 import { createRelay, type Relay, type RelayOptions } from "../relay/relay.js";
 import { eventually } from "./command.js";
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { Terminal } from "../../output/terminal.js";
-import { collect } from "../arguments.js";
+import { collect } from "../options/arguments.js";
 import { outputOption, type ServerOptions, serverOption } from "./server-options.js";
 
 interface ExportArguments extends ServerOptions {

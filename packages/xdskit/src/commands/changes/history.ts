@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { Terminal } from "../../output/terminal.js";
-import { readCount } from "../arguments.js";
+import { readCount } from "../options/arguments.js";
 import { outputOption, type ServerOptions, serverOption } from "./server-options.js";
 
 interface HistoryArguments extends ServerOptions {

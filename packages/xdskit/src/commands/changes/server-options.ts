@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Option } from "commander";
-import { readDurationWithUnit, readOption, wordOption } from "../arguments.js";
+import { readDurationWithUnit, readOption, wordOption } from "../options/arguments.js";
 
 /** The options that every command has which speaks with a running server's API. */
 export interface ServerOptions {

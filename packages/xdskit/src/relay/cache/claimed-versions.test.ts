@@ -5,7 +5,7 @@ import { type ResourceType, resourceTypes } from "@xdskit/api";
 import { assignment, cluster as oddCluster, responseBytes } from "../../../../client/src/testing/odd-responses.js";
 import { createOddServer, type OddServer } from "../../../../client/src/testing/odd-server.js";
 import { becomes, cluster, quick, resourcesOf, type Stage, see, seeOne, withStage } from "../../testing/relayed.js";
-import type { ServerSettingsInFull } from "../groups/upstream-types.js";
+import type { ServerSettingsInFull } from "../groups/upstream/upstream-types.js";
 import type { Relay, RelayedGroup, RelayOptions } from "../relay.js";
 
 const typeOf = (name: string) => resourceTypes.find(name)!;

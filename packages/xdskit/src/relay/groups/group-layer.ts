@@ -8,9 +8,9 @@ import {
 } from "@xdskit/api";
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { HeldChanges } from "./held-changes.js";
-import type { OriginChange } from "./origin-change.js";
-import type { UpstreamChange, UpstreamSource } from "./upstream-source.js";
+import type { HeldChanges } from "./held/held-changes.js";
+import type { OriginChange } from "./held/origin-change.js";
+import type { UpstreamChange, UpstreamSource } from "./upstream/upstream-source.js";
 
 export interface GroupLayerOptions {
   readonly source: Pick<UpstreamSource, "update">;

@@ -17,18 +17,18 @@ import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
 import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
 import { createHeldOfGroup, type HeldOfGroup } from "../cache/held-resources.js";
 import { createAcknowledgements } from "./acknowledgements.js";
-import { type AwaitedTypes, createAwaitedTypes } from "./awaited-types.js";
-import { createFirstAnswers } from "./first-answers.js";
 import { createFollowed, type Followed, type Following } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
-import { HeldChanges } from "./held-changes.js";
-import { NameWatch, OriginWatches } from "./origin-watches.js";
-import { createSilence, type Silence } from "./silence.js";
+import { HeldChanges } from "./held/held-changes.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
-import { UpstreamSource } from "./upstream-source.js";
-import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
-import { isCollectionReference } from "./upstream-types.js";
+import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
+import { createFirstAnswers } from "./upstream/first-answers.js";
+import { NameWatch, OriginWatches } from "./upstream/origin-watches.js";
+import { createSilence, type Silence } from "./upstream/silence.js";
+import { UpstreamSource } from "./upstream/upstream-source.js";
+import { createUpstreamStanding, type UpstreamStanding } from "./upstream/upstream-standing.js";
+import { isCollectionReference } from "./upstream/upstream-types.js";
 import type { NackPolicy } from "./verdict.js";
 
 /** A collection that is always asked for. */

@@ -3,8 +3,8 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import type { SupplyLease } from "@xdskit/server";
 import type { Followed } from "./followed.js";
 import { type GroupLayerOptions, servedAs } from "./group-layer.js";
-import type { HeldChanges } from "./held-changes.js";
-import { NameWatch, type OriginWatches } from "./origin-watches.js";
+import type { HeldChanges } from "./held/held-changes.js";
+import { NameWatch, type OriginWatches } from "./upstream/origin-watches.js";
 
 /** The parts that all names of one group share. */
 export interface SuppliedNameContext {

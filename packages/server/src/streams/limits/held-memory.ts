@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from "node:util";
+import { getHeapStatistics } from "node:v8";
+import { type HeldItem, type HeldMemory, NameSet, type Node } from "@xdskit/protocol";
+import { getOrInsert } from "../../basics/maps.js";
+import type { ServerLimits } from "../../settings/limits.js";
+
+/**
+ * The bytes of a name besides its characters, and of each character. Measured with streams of SotW and of delta,
+ * rounded up.
+ */
+const ofName = 64;
+const ofCharacter = 2;
+/** It never takes more than this part of the heap, whatever the limits say. */
+const partOfHeap = 1 / 4;
+
+/** The memory for everything that clients send and streams keep, over all connections. */
+export type HeldMemories = ReturnType<typeof createHeldMemory>;
+
+/**
+ * Counts the memory for everything that clients send and streams keep: names, nodes, and claimed versions. A shared
+ * object counts once for each connection and once in all: equal lists of names are one object, as is a node that the
+ * streams of a connection repeat.
+ */
+export function createHeldMemory(
+  limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
+  heapBytes = getHeapStatistics().heap_size_limit,
+) {
+  const all = new Holdings();
+  const share = {
+    all,
+    /** Read each time: the limits of a running server can change. */
+    get most(): number {
+      return Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
+    },
+    get mostOfConnection(): number {
+      return Math.floor(Math.min(limits.heldBytesPerConnection, this.most / 2));
+    },
+  };
+  const connections = new Map<string, StreamMemory>();
+  return {
+    /** For one stream of a connection, until it says that it is gone. */
+    of(connection: string): StreamMemory {
+      const gone = () => connections.delete(connection);
+      const held = getOrInsert(connections, connection, () => new StreamMemory(share, gone));
+      held.streams += 1;
+      return held;
+    },
+  };
+}
+
+/** Objects, each with its bytes and a count of its holders. `around` holds each of them once for all these holders. */
+class Holdings {
+  readonly #around: Holdings | undefined;
+  readonly #items = new Map<HeldItem, { times: number; readonly bytes: number }>();
+  bytes = 0;
+
+  constructor(around?: Holdings) {
+    this.#around = around;
+  }
+
+  /** Returns its bytes. */
+  add(item: HeldItem): number {
+    let held = this.#items.get(item);
+    if (held === undefined) {
+      held = { times: 0, bytes: this.#around?.add(item) ?? bytesOf(item) };
+      this.#items.set(item, held);
+      this.bytes += held.bytes;
+    }
+    held.times += 1;
+    return held.bytes;
+  }
+
+  /** Returns true if nobody holds it any more. */
+  remove(item: HeldItem): boolean {
+    const held = this.#items.get(item);
+    if (held === undefined) return false;
+    held.times -= 1;
+    if (held.times > 0) return false;
+    this.#items.delete(item);
+    this.bytes -= held.bytes;
+    this.#around?.remove(item);
+    return true;
+  }
+}
+
+/** The memory that all connections share, with the limits in bytes. */
+interface Surroundings {
+  readonly all: Holdings;
+  readonly most: number;
+  readonly mostOfConnection: number;
+}
+
+/** Counts the memory of a stream, together with the other streams of its connection. */
+export class StreamMemory implements HeldMemory {
+  readonly #around: Surroundings;
+  readonly #gone: () => void;
+  readonly #held: Holdings;
+  /** By id: the node object that other streams may repeat. */
+  readonly #nodes = new Map<string, Node>();
+  streams = 0;
+
+  /** `gone` is called after its last stream. */
+  constructor(around: Surroundings, gone: () => void) {
+    this.#around = around;
+    this.#gone = gone;
+    this.#held = new Holdings(around.all);
+  }
+
+  change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
+    const { bytes } = this.#held;
+    // Add first, so that an object in both is not forgotten meanwhile.
+    if (after !== undefined && !isNothing(after)) {
+      this.#held.add(after);
+      if (isNode(after) && !this.#nodes.has(after.id)) this.#nodes.set(after.id, after);
+    }
+    if (before !== undefined && this.#held.remove(before) && isNode(before) && this.#nodes.get(before.id) === before)
+      this.#nodes.delete(before.id);
+    if (this.#held.bytes <= bytes) return undefined;
+    const { all, most, mostOfConnection } = this.#around;
+    if (this.#held.bytes > mostOfConnection) return tooMuch("one connection", mostOfConnection, "_per_connection");
+    return all.bytes > most ? tooMuch("all clients", most, "") : undefined;
+  }
+
+  sameNode(node: Node): Node {
+    const known = this.#nodes.get(node.id);
+    return known !== undefined && isDeepStrictEqual(known, node) ? known : node;
+  }
+
+  /** A stream is gone, and released everything that it kept. */
+  leave(): void {
+    this.streams -= 1;
+    if (this.streams === 0) this.#gone();
+  }
+}
+
+function tooMuch(who: string, most: number, setting: string): string {
+  return `the names, nodes and versions of ${who} may take at most ${most} bytes of memory (limits.held_bytes${setting})`;
+}
+
+function isNothing(item: HeldItem): boolean {
+  return item instanceof NameSet && item.size === 0;
+}
+
+function isNode(held: HeldItem): held is Node {
+  return "metadata" in held;
+}
+
+function bytesOf(held: HeldItem): number {
+  if (held instanceof NameSet) return ofName * held.size + ofCharacter * held.characters;
+  return isNode(held) ? bytesOfJson(held) : held.bytes;
+}
+
+/** About the bytes that V8 takes for a value of JSON, rounded up. */
+function bytesOfJson(value: unknown): number {
+  let bytes = 0;
+  const open = [value];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (typeof one === "string") bytes += 24 + ofCharacter * one.length;
+    else if (typeof one !== "object" || one === null) bytes += 16;
+    else if (Array.isArray(one)) {
+      bytes += 32 + 8 * one.length;
+      for (const each of one) open.push(each);
+    } else {
+      bytes += 64;
+      for (const key of Object.keys(one)) {
+        bytes += 56 + ofCharacter * key.length;
+        open.push((one as Readonly<Record<string, unknown>>)[key]);
+      }
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setImmediate as settled } from "node:timers/promises";
+import { createResource, type ResourceType } from "@xdskit/api";
+import { emptySnapshot, type HeldSnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { manualClock } from "../../testing/manual-clock.js";
+import { cluster, listener, loadAssignment } from "../../testing/test-resources.js";
+import { type ResumingStream, Resumption } from "./resumption.js";
+
+const clusters = createResource(cluster("a")).type;
+const listeners = createResource(listener("l")).type;
+const endpoints = createResource(loadAssignment("e", 80)).type;
+const earlier = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("old"))] });
+const held = updateSnapshot(earlier, { upsert: [createResource(cluster("between"))] });
+const newest = updateSnapshot(held, { upsert: [createResource(cluster("new"))] });
+
+/** A client that comes back, as a resumption sees it. */
+class Client implements ResumingStream {
+  readonly clock = manualClock();
+  isSettled = true;
+  /** Whether a known snapshot holds everything that the client claims to have. */
+  isKnown = true;
+  changes = 0;
+  /** Thrown where its own resources are put together. */
+  fault: Error | undefined;
+  readonly faults: unknown[] = [];
+  /** What each question for what others have written comes to; without any: nobody else writes. */
+  readonly news: (() => Promise<void>)[] = [];
+  /** The snapshots that it was compared with. */
+  known: readonly Snapshot[] = [];
+  /** What it was said to have before, each time that this mattered. */
+  readonly before: HeldSnapshot[] = [];
+  warming: HeldSnapshot["warming"] = "no";
+  #claims: ReadonlyMap<ResourceType, boolean | undefined> = new Map();
+  readonly asked = new Set<string>();
+  readonly resumption: Resumption;
+
+  constructor(isRestart = true, isAggregated = true) {
+    const changed = () => {
+      this.changes += 1;
+    };
+    const known = () => [earlier];
+    const catchUp = () => this.news.shift()?.();
+    this.resumption = new Resumption({
+      clock: this.clock,
+      stream: this,
+      known,
+      changed,
+      failed: (error) => this.faults.push(error),
+      catchUp,
+      isRestart,
+      isAggregated,
+    });
+  }
+
+  has(): ReadonlyMap<ResourceType, boolean | undefined> {
+    return this.#claims;
+  }
+
+  held(known: readonly Snapshot[], before?: HeldSnapshot): HeldSnapshot {
+    if (this.fault !== undefined) throw this.fault;
+    this.known = known;
+    if (before !== undefined) this.before.push(before);
+    const warming = this.asked.has(clusters.typeUrl) ? "no" : this.warming;
+    return { snapshot: held, isKnown: this.isKnown, asked: new Set(this.asked), warming };
+  }
+
+  /** It asks for types, and claims to have either their content in the newest snapshot or something else. */
+  asks(...types: readonly [ResourceType, hasNewest: boolean | undefined][]): Snapshot | undefined {
+    this.#claims = new Map(types);
+    for (const [type] of types) this.asked.add(type.typeUrl);
+    const target = this.resumption.target(newest);
+    // A stream that has a target has compared what its client claims with it.
+    if (target !== undefined) this.#claims = new Map();
+    return target;
+  }
+}
+
+describe("a client that comes back", () => {
+  it("a client that comes back gets the newest at once if it has nothing", () => {
+    const client = new Client();
+    assert.equal(client.asks(), newest);
+    assert.equal(client.asks([clusters, false]), newest);
+  });
+
+  it("a client that comes back gets nothing until it has asked for everything that it had, then its own snapshot, and then the newest", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(90);
+    assert.equal(client.asks([clusters, false], [listeners, true]), undefined);
+    client.clock.advance(90);
+    assert.equal(client.changes, 0);
+    client.clock.advance(20);
+    assert.equal(client.changes, 1);
+    assert.deepEqual(client.known, [newest, earlier]);
+    assert.equal(client.asks(), held);
+    client.clock.advance(100);
+    assert.equal(client.changes, 2);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back has its fault told where its own resources cannot be put together", () => {
+    const client = new Client();
+    client.fault = new Error("a fault");
+    client.asks([clusters, false]);
+    client.clock.advance(100);
+    assert.deepEqual(client.faults, [client.fault]);
+  });
+
+  it("a client that comes back gets the newest at once if it has that of the first type and comes from another server", () => {
+    const client = new Client(false);
+    assert.equal(client.asks([clusters, true]), newest);
+    client.clock.advance(10_000);
+    assert.equal(client.changes, 0);
+  });
+
+  it("a client that comes back is waited for after a restart though it has the newest of the first type", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, true]), undefined);
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, true]), held);
+  });
+
+  it("a client that comes back is not waited for if it asks again and again without anything new", () => {
+    const client = new Client();
+    for (let time = 0; time < 100; time += 50) {
+      assert.equal(client.asks([clusters, true]), undefined);
+      client.clock.advance(50);
+    }
+    assert.equal(client.changes, 1);
+  });
+
+  it("a client that comes back keeps its own snapshot until it asks for the clusters whose endpoints it asks for", () => {
+    const client = new Client();
+    client.warming = "certain";
+    assert.equal(client.asks([endpoints, false], [listeners, true]), undefined);
+    client.clock.advance(200);
+    assert.equal(client.asks(), held);
+    client.clock.advance(15_000);
+    assert.equal(client.asks(), held);
+    client.asks([clusters, false]);
+    client.clock.advance(200);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back does not wait for clusters if it asks for endpoints alone", () => {
+    const client = new Client();
+    assert.equal(client.asks([endpoints, false]), undefined);
+    client.clock.advance(200);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back does not keep its own snapshot for ever if it never asks for clusters", () => {
+    const client = new Client();
+    client.warming = "certain";
+    client.asks([endpoints, false], [listeners, true]);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    client.clock.advance(20_000);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back has time to warm its clusters once their endpoints are there", () => {
+    const client = new Client();
+    client.warming = "certain";
+    client.asks([endpoints, false], [listeners, true]);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    client.clock.advance(12_000);
+    client.warming = "possible";
+    const newer = updateSnapshot(newest, { upsert: [createResource(loadAssignment("e", 81))] });
+    assert.equal(client.resumption.target(newer), held);
+    client.clock.advance(4_000);
+    assert.equal(client.resumption.target(newer), held);
+    client.clock.advance(2_000);
+    assert.equal(client.resumption.target(newer), newer);
+  });
+
+  it("a client that comes back says once more what it has when it asks for clusters last", () => {
+    const client = new Client();
+    client.warming = "certain";
+    client.asks([endpoints, false], [listeners, true]);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    client.asks();
+    assert.equal(client.before.length, 0);
+    client.asks([clusters, false]);
+    assert.equal(client.before[0]?.snapshot, held);
+    // Its time begins anew.
+    client.isSettled = false;
+    client.clock.advance(4_900);
+    assert.equal(client.asks(), held);
+    client.clock.advance(200);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that asks for endpoints first, and claims nothing, gets the newest at once", () => {
+    const client = new Client();
+    client.asked.add(endpoints.typeUrl);
+    assert.equal(client.resumption.target(newest), newest);
+  });
+
+  it("a client with a stream for each type does not wait for clusters on that of endpoints", () => {
+    const client = new Client(false, false);
+    assert.equal(client.asks([endpoints, undefined]), newest);
+  });
+
+  it("a client that comes back is waited for while it does not use the resources that it asked for again, and not for ever", () => {
+    const client = new Client();
+    client.isSettled = false;
+    client.asks([clusters, false]);
+    client.clock.advance(1_000);
+    assert.equal(client.asks(), held);
+    assert.equal(client.changes, 1);
+    client.clock.advance(4_100);
+    assert.equal(client.changes, 2);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back gets nothing for a second if it has something that another server may have learned of first", () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(900);
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
+  });
+
+  it("a client that comes back with what another server wrote gets nothing until this server has read that", async () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    let heard = () => {};
+    client.news.push(
+      () => Promise.reject(new Error("nobody answers")),
+      () =>
+        new Promise((resolve) => {
+          heard = resolve;
+        }),
+    );
+    client.asks([clusters, false]);
+    client.clock.advance(100);
+    await settled();
+    client.clock.advance(4_000);
+    assert.equal(client.asks([clusters, false]), undefined);
+    heard();
+    await settled();
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
+  });
+
+  it("a client that comes back does not wait for ever for a store that nobody can read", async () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    client.news.push(() => new Promise(() => {}));
+    client.asks([clusters, false]);
+    client.clock.advance(9_900);
+    await settled();
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
+  });
+
+  it("a client that comes back keeps its own snapshot as soon as the server has it as well", () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    client.asks([clusters, false]);
+    client.clock.advance(300);
+    client.isKnown = true;
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
+  });
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Finding, resourceTypes } from "@xdskit/api";
+import { createServer } from "@xdskit/server";
+import { cluster, resourcesOf } from "../../../testing/relayed.js";
+import { UpstreamSource } from "./upstream-source.js";
+
+const foreign = "xdstp://other/envoy.config.cluster.v3.Cluster/x";
+
+/** A source in a server of one authority, whose first answer are clusters of these names. */
+async function begun(...names: readonly string[]) {
+  const server = createServer({ authorities: ["here"] });
+  const findings: Finding[] = [];
+  const source: UpstreamSource = new UpstreamSource({
+    group: "all",
+    layer: "upstream",
+    begin: async () => void source.update({ upsert: clustersOf(...names) }),
+    known: async () => {},
+    report: (found) => findings.push(...found),
+  });
+  await server.addSource(source);
+  return {
+    source,
+    served: () => Array.from(server.snapshotOf("all")?.of(resourceTypes.find("cluster")!) ?? [], ({ name }) => name),
+    refused: () => findings.map(({ code, resource }) => [code, resource]),
+    [Symbol.asyncDispose]: () => server.close({ timeoutMs: 0 }),
+  };
+}
+
+const clustersOf = (...names: readonly string[]) => resourcesOf(...names.map((name) => cluster(name)));
+
+describe("a resource of an origin that the server refuses", () => {
+  it("does not cost the others of the first answers", async () => {
+    await using relayed = await begun("a", foreign, "b");
+    assert.deepEqual(relayed.served(), ["a", "b"]);
+    assert.deepEqual(relayed.refused(), [["XDSKIT_AUTHORITY", foreign]]);
+  });
+
+  it("does not cost the others of its response, nor the removals in it", async () => {
+    await using relayed = await begun("a");
+    const remove = clustersOf("a").map(({ type, name }) => ({ type, name }));
+    const applied = relayed.source.update({ upsert: clustersOf("b", foreign, "c"), remove });
+    assert.deepEqual(relayed.served(), ["b", "c"]);
+    assert.deepEqual(
+      applied?.upsert.map(({ name }) => name),
+      ["b", "c"],
+    );
+    assert.deepEqual(relayed.refused(), [["XDSKIT_AUTHORITY", foreign]]);
+  });
+});

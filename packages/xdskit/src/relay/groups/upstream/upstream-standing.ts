@@ -1,0 +1,71 @@
+import { describe, type ResourceType } from "@xdskit/api";
+import type { XdsClient } from "@xdskit/client";
+import { grpcStatusName } from "../../../output/messages/grpc-status.js";
+import { printable } from "../../../output/printable.js";
+
+/** A problem, for people. */
+export interface UpstreamError {
+  readonly at: Date;
+  readonly message: string;
+}
+
+/** The state of a relay's connection to the origin of one group. */
+export type UpstreamStanding = ReturnType<typeof createUpstreamStanding>;
+
+/** Follows a client's events. */
+export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
+  let lastError: UpstreamError | undefined;
+  let lastUpdate: Date | undefined;
+  let isAnswered = false;
+  /** The servers with a stream that is up, by its type; undefined: one for all types. */
+  const up = new Map<ResourceType | undefined, Set<string>>();
+  const failed = (message: string) => {
+    lastError = { at: new Date(), message: printable(message) };
+  };
+  client.on((event) => {
+    switch (event.kind) {
+      case "connected":
+        up.set(event.type, (up.get(event.type) ?? new Set()).add(event.server));
+        break;
+      case "disconnected":
+        up.get(event.type)?.delete(event.server);
+        if (event.error !== undefined)
+          failed(`${event.server}: ${event.error.message} (${grpcStatusName(event.error.code)})`);
+        break;
+      case "failed":
+        failed(event.error.findings.map(describe).join("; "));
+        break;
+      case "rejected":
+        failed(`${event.server}: rejected ${event.type.name}: ${event.message}`);
+        break;
+      case "responded":
+        isAnswered = true;
+        break;
+      case "updated":
+        lastUpdate = new Date();
+        break;
+    }
+  });
+  return {
+    get isConnected(): boolean {
+      return client.isConnected;
+    },
+    /** Whether the origin can be asked for a type: others may be away, or only this one. */
+    isConnectedFor: (type: ResourceType): boolean => [type, undefined].some((each) => (up.get(each)?.size ?? 0) > 0),
+    /** The origin has answered since the start, even if nothing was new. */
+    get isAnswered(): boolean {
+      return isAnswered;
+    },
+    /** The served resources came from the cache. */
+    isCached,
+    get lastError(): UpstreamError | undefined {
+      return lastError;
+    },
+    /** The last response with a change. */
+    get lastUpdate(): Date | undefined {
+      return lastUpdate;
+    },
+    /** The origin was told that clients rejected something. */
+    rejected: (type: ResourceType, reason: string) => failed(`told the origin that ${type.name} was ${reason}`),
+  };
+}

@@ -1,0 +1,114 @@
+import { type Finding, mostFindings, type Reference, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
+import { createDanglingNames, type FollowedNames, type Snapshot } from "@xdskit/protocol";
+import { danglingMessage } from "../../output/messages/dangling-message.js";
+
+export interface DanglingOptions {
+  /** The groups' names. */
+  readonly groups: readonly string[];
+  /** The served resources of a group; undefined while nothing is known. */
+  readonly snapshotOf: (group: string) => Snapshot | undefined;
+  /** The server's own index of a group, where it has one: another would cost as much again. */
+  readonly namesOf?: (group: string) => FollowedNames | undefined;
+  /** Where a resource of a group is. */
+  readonly whereIs: (group: string, resource: Resource) => Where | undefined;
+  readonly types: ResourceTypes;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Follows the names in served resources that do not exist. */
+export type DanglingCheck = ReturnType<typeof createDanglingCheck>;
+
+/** The cost of an update follows the change, the cost of findings is bounded. */
+export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, types }: DanglingOptions) {
+  const names = new Map<string, GroupNames>();
+  /** The groups that lack each missing name. */
+  const missing = new Map<string, { readonly reference: Reference; readonly lacking: Set<string> }>();
+
+  /** The index of a group by now, and what was told by another one before. */
+  function followed(group: string): { readonly ofGroup: GroupNames; readonly told: ReadonlySet<string> } {
+    const before = names.get(group);
+    const shared = namesOf?.(group);
+    if (before !== undefined && before.shared === shared) return { ofGroup: before, told: none };
+    const told = new Set<string>();
+    for (const [key, { lacking }] of missing) {
+      if (!lacking.delete(group)) continue;
+      told.add(key);
+      if (lacking.size === 0) missing.delete(key);
+    }
+    const ofGroup = following(shared);
+    names.set(group, ofGroup);
+    return { ofGroup, told };
+  }
+
+  function findingsOf(keys: Iterable<string>, count: number): readonly Finding[] {
+    const findings: Finding[] = [];
+    for (const key of keys) {
+      const found = missing.get(key);
+      if (found === undefined) continue;
+      if (findings.length === mostFindings) return [...findings, furtherNames(count - mostFindings)];
+      findings.push(findingOf(found.reference, [...found.lacking]));
+    }
+    return findings;
+  }
+
+  function findingOf(reference: Reference, lacking: readonly string[]): Finding {
+    const [first = ""] = lacking;
+    const [referrer, ...others] = names.get(first)?.names.referrers(reference) ?? [];
+    const also = others.length === 0 ? "" : `, as ${others.length} other${others.length === 1 ? " does" : "s do"}`;
+    return {
+      code: "XDSKIT_DANGLING_REFERENCE",
+      severity: "warning",
+      message: `${danglingMessage(reference, types, lacking, groups.length)}${also}`,
+      ...(referrer && whereIs(first, referrer)),
+      type: referrer?.type.name,
+      resource: referrer?.name,
+    };
+  }
+
+  return {
+    /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
+    update(): readonly Finding[] {
+      const news = new Set<string>();
+      for (const group of groups) {
+        const snapshot = snapshotOf(group);
+        if (snapshot === undefined) continue;
+        const { ofGroup, told } = followed(group);
+        const { appeared, gone } = ofGroup.changes(snapshot);
+        for (const reference of gone) {
+          const key = danglingKey(reference);
+          const lacking = missing.get(key)?.lacking;
+          if (lacking?.delete(group) && lacking.size === 0) missing.delete(key);
+        }
+        for (const reference of appeared) {
+          const key = danglingKey(reference);
+          const known = missing.get(key);
+          if (known === undefined && !told.has(key)) news.add(key);
+          if (known === undefined) missing.set(key, { reference, lacking: new Set([group]) });
+          else known.lacking.add(group);
+        }
+      }
+      return findingsOf(news, news.size);
+    },
+    /** A warning for each name that is missing now. */
+    findings: (): readonly Finding[] => findingsOf(missing.keys(), missing.size),
+  };
+}
+
+type GroupNames = ReturnType<typeof following>;
+
+/** The references in a group, by the server's own index if it has one. `changes`: those since the last call. */
+function following(shared: FollowedNames | undefined) {
+  if (shared !== undefined) return { shared, names: shared, changes: shared.follow() };
+  const names = createDanglingNames();
+  return { shared, names, changes: names.update };
+}
+
+function furtherNames(count: number): Finding {
+  const message = `${count} further names are not there; xdskit validate shows them`;
+  return { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message };
+}
+
+function danglingKey({ type, name }: Reference): string {
+  return `${type} ${name}`;
+}

@@ -1,0 +1,64 @@
+import type { ApiLayer } from "@xdskit/admin";
+import type { Registry, ResourceTypes } from "@xdskit/api";
+import type { XdsServer } from "@xdskit/server";
+import type { Serving } from "../../serving/serving.js";
+import type { LoadedSettings } from "../../settings/load-settings.js";
+import type { Settings } from "../../settings/schema.js";
+import { layerInApi } from "../../settings/written-layers.js";
+import type { RevisionEvents } from "../../state/revision-events.js";
+import { apiLayers, type FilledLayer, type StateInUse } from "../../state/written-state.js";
+import { folderLayers, ServedFolder } from "../folder/served-folder.js";
+import type { ServeOptions } from "../options/serve-options.js";
+import { LiveSettings } from "./live-settings.js";
+
+interface FolderNeeds {
+  readonly loaded: LoadedSettings;
+  readonly server: XdsServer;
+  readonly registry: Registry;
+  readonly types: ResourceTypes;
+  readonly state: StateInUse;
+  readonly revisions: RevisionEvents;
+}
+
+/** The folder, which other settings may replace, and the layers that the API shows meanwhile. */
+export async function liveFolder(
+  options: ServeOptions,
+  serving: Serving,
+  { loaded, server, registry, types, state, revisions }: FolderNeeds,
+): Promise<{ readonly live: LiveSettings; readonly layers: readonly ApiLayer[] }> {
+  const { settings } = loaded;
+  const { store, heads, written, history } = state;
+  // Of a part: the groups that have the rest would lose all of it.
+  const hasLastGood = folderLayers(loaded).every((name) => heads.some(({ layer }) => layer === name));
+  const around = { server, registry, types, log: serving.told, store, history, onRevision: revisions.tell };
+  const first = new ServedFolder(options, {
+    ...{ ...around, loaded, hasLastGood, before: undefined },
+    nothingServed: () => serving.announceAdmin(),
+  });
+  await first.kept?.load();
+  const layersOfApi = (folder: ServedFolder, now: Settings) => apiLayers(now, written, filledBy(folder, now), state);
+  const layers = [...layersOfApi(first, settings)];
+  const live: LiveSettings = new LiveSettings(
+    {
+      ...{ server, history, references: options.references, isWhole: options.toFiles === undefined },
+      folderWith(next, nothingServed) {
+        // Not the folder itself: each would keep all that were served before it.
+        const { revision, rolledBackBy } = live.folder;
+        const before = { revision, rolledBackBy };
+        const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before };
+        return new ServedFolder(options, { ...around, ...successor, nothingServed });
+      },
+      // The API looks at the list with each request.
+      moved: (folder, next) => void layers.splice(0, layers.length, ...layersOfApi(folder, next)),
+    },
+    settings,
+    first,
+  );
+  return { live, layers };
+}
+
+/** The layers of the folder, as the API shows them. */
+function filledBy({ kept }: ServedFolder, settings: Settings): readonly FilledLayer[] {
+  const folders = folderLayers({ settings });
+  return folders.map((layer) => ({ name: layerInApi(layer, folders), layer, kept }));
+}

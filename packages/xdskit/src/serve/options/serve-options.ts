@@ -1,0 +1,22 @@
+import type { References } from "@xdskit/server";
+import type { Address } from "@xdskit/server/address";
+import type { ServingOptions } from "../../serving/serving.js";
+import type { StoreUrl } from "../../settings/options/store-url.js";
+import type { ServedFolderOptions } from "../folder/served-folder.js";
+
+/** The options of `serve`. */
+export interface ServeOptions extends ServingOptions, ServedFolderOptions {
+  readonly settings?: string;
+  /** Where revisions are kept, or `off`; undefined: a folder of the served folder's own. */
+  readonly state?: string;
+  /** Where they are kept instead. */
+  readonly store?: StoreUrl;
+  /** The policy for changes that break references; undefined: the settings decide. */
+  readonly references?: References;
+  /** Undefined: what the settings say. */
+  readonly workers?: number | "auto";
+  /** Where other servers of the store ask this one; undefined: they do not. */
+  readonly replica?: Address;
+  /** Where they reach it, if that is another address. */
+  readonly advertise?: Address;
+}

@@ -1,0 +1,87 @@
+import type { Finding, Registry } from "@xdskit/api";
+import type { ServerOptions, SharedRollouts, XdsServer } from "@xdskit/server";
+import { formatAddress } from "@xdskit/server/address";
+import { FolderComparison, type FolderVersions } from "../../replicas/folder-comparison.js";
+import { Rebalancing } from "../../replicas/rebalancing.js";
+import { logFinding } from "../../serving/logs/source-log.js";
+import type { Serving } from "../../serving/serving.js";
+import type { StateInUse } from "../../state/written-state.js";
+import type { ServeOptions } from "../options/serve-options.js";
+import { Peering } from "./peering.js";
+
+/** The other servers of the store, for this one to join. */
+export function peeringOf(
+  options: ServeOptions,
+  { place, told: log, log: own, closers }: Serving,
+  { state, tls }: { readonly state: StateInUse; readonly tls: ServerOptions["tls"] },
+): Peering {
+  const { store, directory, isDurable, written } = state;
+  const peering = new Peering({
+    ...{ shared: store?.shared, place, tls, listen: options.replica },
+    state: directory === undefined ? undefined : { directory, isWritable: isDurable },
+    advertise: options.advertise && formatAddress(options.advertise),
+    gone(replica) {
+      log.info({ replica: replica.name }, "another server of the store is gone");
+      written.restartLeases();
+    },
+    silent(replica, reason) {
+      if (reason === undefined) log.info({ replica }, "another server of the store answers again");
+      else
+        log.warn({ replica, reason }, "another server of the store does not answer: the rollout waits for its nodes");
+    },
+    problem: (finding) => finding && logFinding(own, finding),
+  });
+  closers.unshift(() => peering.close());
+  return peering;
+}
+
+/** Spreads clients over the servers of the store. */
+export function spreadClients(server: XdsServer, peering: Peering, { told: log, closers }: Serving): void {
+  const rebalancing = new Rebalancing({
+    server,
+    others: () => peering.connections(),
+    asked: (count) => log.info({ count }, "clients were asked to go: other servers of the store have fewer"),
+  });
+  closers.unshift(() => rebalancing.close());
+}
+
+interface RolloutNeeds {
+  readonly server: XdsServer;
+  readonly registry: Registry;
+  readonly state: StateInUse;
+  readonly peering: Peering;
+}
+
+/** The rollouts that are one for all servers of the store; undefined: this server has its own. */
+export async function rolloutsOfAll(
+  options: ServeOptions,
+  { told: log, closers }: Serving,
+  { server, registry, state: { store, history }, peering }: RolloutNeeds,
+): Promise<SharedRollouts | undefined> {
+  // Servers of one etcd that do not ask each other have each their own rollouts: none could count the nodes of all.
+  const isForAll = options.store?.kind !== "etcd" || peering.isPossible;
+  if (!isForAll || store === undefined) return undefined;
+  const { name: replica, rolloutPeers: peers } = peering;
+  const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
+  const rollouts = await server.shareRollouts({ registry, problem, replica, peers, store });
+  history.share(rollouts);
+  closers.unshift(() => rollouts.close());
+  return rollouts;
+}
+
+/** Says in the log, and by findings, that another server of the store serves another folder. */
+export function comparedFolders({ log, closers }: Serving, peering: Peering, own: () => FolderVersions) {
+  if (!peering.isPossible) return { own, findings: () => [] };
+  let difference: Finding | undefined;
+  const comparison = new FolderComparison({
+    own,
+    others: () => peering.folders(),
+    changed(finding) {
+      difference = finding;
+      if (finding !== undefined) logFinding(log, finding);
+      else log.info({}, "the folders of all servers of the store have the same content again");
+    },
+  });
+  closers.unshift(() => comparison.close());
+  return { own, findings: () => (difference === undefined ? [] : [difference]) };
+}
