@@ -151,7 +151,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   changed(newest?: Snapshot): void {
     // A stream that the change does not concern has already followed its lineage, and needs no turn.
-    if (newest === undefined || !this.#stream.isAbreast(newest)) this.#wantsWork("changes");
+    if (newest === undefined || !this.#stream.isUpToDateWith(newest)) this.#wantsWork("changes");
   }
 
   beat(interval: number): void {
@@ -229,7 +229,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const target = membership.snapshot(newest);
     const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
     const unknown = membership.stack.unknown();
-    const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isAbreast(snapshot);
+    const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isUpToDateWith(snapshot);
     if (snapshot === undefined || isGiven) return;
     const isWithheld = target !== newest;
     if (isWithheld || this.#isWithheld || this.#isRejoined) this.#withheldUntil = this.#now;

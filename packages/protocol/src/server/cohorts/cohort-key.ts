@@ -33,7 +33,7 @@ export interface CohortSurroundings {
   readonly needed: (subscriber: Subscriber) => ResourceSet;
   readonly isOrdered: boolean;
   /** Other streams share its order. */
-  readonly isAccompanied: boolean;
+  readonly sharesOrder: boolean;
   /** The lineage of the stream's snapshots; undefined if there is none. */
   readonly lineage: SnapshotLineage | undefined;
 }
@@ -58,10 +58,10 @@ export function keyOfDraining(subscribers: readonly Subscriber[], snapshot: Snap
  */
 export function keyOfRequests(
   subscribers: readonly Subscriber[],
-  { options, node, told, isOrdered, isAccompanied }: CohortSurroundings,
+  { options, node, told, isOrdered, sharesOrder }: CohortSurroundings,
 ): string {
   const { variant, api, only } = options;
-  let key = `${variant}${api}${only === undefined ? "" : "1"}${isOrdered ? "o" : ""}${isAccompanied ? "+" : ""} `;
+  let key = `${variant}${api}${only === undefined ? "" : "1"}${isOrdered ? "o" : ""}${sharesOrder ? "+" : ""} `;
   for (const { type, api, subscription, tellsVariants } of subscribers) {
     const { wildcard, names, parameters = "" } = subscription;
     const flags =

@@ -3,12 +3,12 @@ import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { isFree } from "../ordering/free-changes.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
 import { drains, type Subscriber } from "../state/subscriber.js";
-import { Journey, MovingCohort, type RecordedResponse, type RecordedTransition, SettledCohort } from "./cohort.js";
+import { CohortUpdate, MovingCohort, type RecordedResponse, type RecordedTransition, SettledCohort } from "./cohort.js";
 import { type CohortSurroundings, isPlain, keyOfDraining, keyOfRequests } from "./cohort-key.js";
 import { settledCohort } from "./settled-cohort.js";
 
 /**
- * A stream's place in a cohort (settled or on a journey), or none. A change of a group means the same to most of
+ * A stream's place in a cohort (settled or in an update), or none. A change of a group means the same to most of
  * its streams, and to repeat the work of one stream costs far less than to do it for each. So the first stream of a
  * cohort works out and records its next step, and the others repeat that. On any other event (a rejection, another
  * subscription, a deadline), a stream leaves its cohort. It then goes on alone until it settles again.
@@ -32,7 +32,7 @@ export class CohortPlace {
     return this.#cohort instanceof SettledCohort ? this.#cohort : undefined;
   }
 
-  /** The stream's cohort if it is on a journey. */
+  /** The stream's cohort if it is in an update. */
   get moving(): MovingCohort | undefined {
     return this.#cohort instanceof MovingCohort ? this.#cohort : undefined;
   }
@@ -42,11 +42,11 @@ export class CohortPlace {
     return this.#cohort === undefined ? this.#given : this.#cohort.snapshot;
   }
 
-  /** Whether the stream settled at one of the two, or is on a journey from the first to the second. */
+  /** Whether the stream settled at one of the two, or is in an update from the first to the second. */
   isBetween(from: Snapshot, to: Snapshot): boolean {
     const { settled, moving } = this;
     if (settled !== undefined) return settled.snapshot === from || settled.snapshot === to;
-    return moving?.journey.isBetween(from, to) === true;
+    return moving?.update.isBetween(from, to) === true;
   }
 
   /** Nothing is due: the stream settled, or its cohort waits for answers. */
@@ -68,22 +68,22 @@ export class CohortPlace {
   }
 
   /**
-   * Sets out for a snapshot with the others of a settled cohort. Returns false if the stream goes alone.
-   * `isAccompanied`: other streams share its order. Then it joins only if none of them can hold it back (`isFree`).
+   * Goes to a snapshot with the others of a settled cohort. Returns false if the stream goes alone.
+   * `sharesOrder`: other streams share its order. Then it joins only if none of them can hold it back (`isFree`).
    */
-  setOut(to: Snapshot, subscribers: readonly Subscriber[], isAccompanied: boolean): boolean {
+  beginUpdate(to: Snapshot, subscribers: readonly Subscriber[], sharesOrder: boolean): boolean {
     const cohort = this.settled;
     if (cohort === undefined) return false;
-    let journey = cohort.journeyTo(to);
-    const isWorthwhile = journey !== undefined || cohort.members > 1;
+    let update = cohort.updateTo(to);
+    const isWorthwhile = update !== undefined || cohort.members > 1;
     const from = cohort.snapshot;
     this.leave();
-    if (!isWorthwhile || (journey === undefined && isAccompanied && !isFree(subscribers, from, to))) return false;
-    if (journey === undefined) {
-      journey = new Journey(from, to, subscribers);
-      cohort.remember(journey, to);
+    if (!isWorthwhile || (update === undefined && sharesOrder && !isFree(subscribers, from, to))) return false;
+    if (update === undefined) {
+      update = new CohortUpdate(from, to, subscribers);
+      cohort.remember(update, to);
     }
-    this.#join(journey.start);
+    this.#join(update.start);
     return true;
   }
 
@@ -122,7 +122,7 @@ export class CohortPlace {
     else this.#join(to);
   }
 
-  /** The client acknowledged a response of its journey, which leads to another cohort. */
+  /** The client acknowledged a response of its update, which leads to another cohort. */
   acknowledged(response: RecordedResponse): void {
     const to = this.moving?.acknowledged(response);
     if (to === undefined) this.leave();
@@ -159,7 +159,7 @@ export class CohortPlace {
       this.leave();
       return;
     }
-    from.journey.keep(response);
+    from.update.keep(response);
     from.next = { sends, changes, stage, to };
     this.#join(to);
   }
@@ -174,7 +174,7 @@ export class CohortPlace {
     const stage = this.#stage;
     const changes = from.changesTo(subscribers);
     const isShared = changes.every(({ sent }) => sent.set.size > 0) && subscribers.every(isPlain);
-    if (stage === undefined || !isShared || (around.isAccompanied && !maySettle)) {
+    if (stage === undefined || !isShared || (around.sharesOrder && !maySettle)) {
       this.leave();
       return;
     }
@@ -187,8 +187,8 @@ export class CohortPlace {
       if (to !== from) from.next = { sends: undefined, changes, stage, to };
       to.next = { sends: undefined, changes: [], stage, to };
       // Nothing is due after the last acknowledgement, so its streams settle then without more work.
-      if (maySettle) to.settlesIn = this.#whereToSettle(subscribers, from.journey.to, around);
-      if (to.settlesIn !== undefined) from.journey.endsIn(to.settlesIn);
+      if (maySettle) to.settlesIn = this.#whereToSettle(subscribers, from.update.to, around);
+      if (to.settlesIn !== undefined) from.update.endsIn(to.settlesIn);
       this.#join(to);
       this.#isWaiting = true;
       return;
@@ -199,7 +199,7 @@ export class CohortPlace {
     this.#settle(subscribers, around);
     const { settled } = this;
     if (settled === undefined) return;
-    from.journey.endsIn(settled);
+    from.update.endsIn(settled);
     from.next = { sends: undefined, changes, stage, to: settled };
   }
 

@@ -6,7 +6,7 @@ import type { Stage } from "../../planning/make-before-break.js";
 import { mostInFlight } from "../acknowledgements/in-flight.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { OutgoingResponse } from "../contract/response.js";
-import { type Departure, newDeparture } from "../ordering/departure.js";
+import { newOrderAtStart, type OrderAtStart } from "../ordering/order-at-start.js";
 import { LineagePosition } from "../ordering/snapshot-lineage.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
 import type { NumberedResponse } from "../state/numbered-response.js";
@@ -55,7 +55,7 @@ export interface Sending {
   acknowledged: Acknowledgement | undefined;
 }
 
-/** A response that streams send on a journey. */
+/** A response that streams send in an update. */
 export interface RecordedResponse {
   /** The index of its type. */
   readonly index: number;
@@ -82,15 +82,15 @@ export interface RecordedTransition {
 /**
  * Streams whose clients ask for the same in the same way (`key`), use one snapshot's resources of it, and wait for
  * nothing. All of them send the same for the next snapshot, so the responses of the first one are remembered here for
- * the others (`Journey`).
+ * the others (`CohortUpdate`).
  */
 export class SettledCohort extends LineagePosition {
   /** Identifies the cohort among those at the snapshot. */
   readonly key: string;
   /** The number of streams in it. */
   members = 0;
-  /** The journeys that streams made from here, by destination. */
-  #journeys: WeakMap<Snapshot, RememberedJourney> | undefined;
+  /** The updates that streams went through from here, by the snapshot at their end. */
+  #updates: WeakMap<Snapshot, RememberedUpdate> | undefined;
 
   constructor(snapshot: Snapshot, key: string, types: readonly ResourceType[]) {
     super(snapshot, types);
@@ -99,41 +99,41 @@ export class SettledCohort extends LineagePosition {
 
   override goOn(to: Snapshot): void {
     super.goOn(to);
-    // The journeys were worked out from the previous snapshot, whose other types may have mattered.
-    this.#journeys = undefined;
+    // The updates were worked out from the previous snapshot, whose other types may have mattered.
+    this.#updates = undefined;
   }
 
-  /** The journey to a snapshot; undefined if no stream made it, or if it now ends at a later snapshot. */
-  journeyTo(to: Snapshot): Journey | undefined {
-    const journey = this.#journeys?.get(to)?.journey;
-    return journey?.leadsTo(to) ? journey : undefined;
+  /** The update to a snapshot; undefined if no stream went through it, or if it now ends at a later snapshot. */
+  updateTo(to: Snapshot): CohortUpdate | undefined {
+    const update = this.#updates?.get(to)?.update;
+    return update?.leadsTo(to) ? update : undefined;
   }
 
-  /** Remembers a journey for the other members while both cohort and snapshot exist. */
-  remember(journey: Journey, to: Snapshot): void {
-    this.#journeys ??= new WeakMap();
+  /** Remembers an update for the other members while both cohort and snapshot exist. */
+  remember(update: CohortUpdate, to: Snapshot): void {
+    this.#updates ??= new WeakMap();
     const bytes: Uint8Array[] = [];
-    journey.keepBytesIn(bytes);
-    this.#journeys.set(to, { journey, bytes });
+    update.keepBytesIn(bytes);
+    this.#updates.set(to, { update, bytes });
   }
 }
 
-interface RememberedJourney {
-  readonly journey: Journey;
+interface RememberedUpdate {
+  readonly update: CohortUpdate;
   /**
-   * Keeps the bytes of its responses (`SharedBody`) for the streams that must still send them. The journey must not
-   * hold them: its streams may be on it for long.
+   * Keeps the bytes of its responses (`SharedBody`) for the streams that must still send them. The update must not
+   * hold them: its streams may be in it for long.
    */
   readonly bytes: readonly Uint8Array[];
 }
 
-/** The way from one snapshot to another, for every order in which clients answer. */
-export class Journey {
+/** How a cohort gets from one snapshot to another, for every order in which clients answer. */
+export class CohortUpdate {
   readonly to: Snapshot;
-  /** The effect of the departure on the order of the last stream that set out. */
-  readonly departure: Departure = newDeparture();
+  /** What the start meant for the order of the last stream that began it. */
+  readonly orderAtStart: OrderAtStart = newOrderAtStart();
   readonly start: MovingCohort;
-  /** Weak: a stream on a long journey must not keep the old snapshot alive. */
+  /** Weak: a stream in a long update must not keep the old snapshot alive. */
   readonly #from: WeakRef<Snapshot>;
   readonly #cohorts = new Map<string, MovingCohort>();
   #bytes: WeakRef<Uint8Array[]> | undefined;
@@ -195,14 +195,14 @@ function statesOf(subscribers: readonly Subscriber[]): readonly TypeState[] {
 }
 
 /**
- * Streams on a journey at equal values: all of them do the same next.
+ * Streams in an update at equal values: all of them do the same next.
  *
  * Invariant: each type has at most one response in flight, the one in `inFlight`. Invariant: `isPlain` holds for their
  * subscribers, so the states say everything about them.
  */
 export class MovingCohort {
-  readonly journey: Journey;
-  /** The destination of the journey. */
+  readonly update: CohortUpdate;
+  /** Where the update ends. */
   readonly snapshot: Snapshot;
   readonly states: readonly TypeState[];
   /** The responses that their clients have not answered, by index. */
@@ -213,9 +213,9 @@ export class MovingCohort {
   /** Their next step; undefined until a stream worked it out. */
   next: RecordedTransition | undefined;
 
-  constructor(journey: Journey, states: readonly TypeState[], inFlight: readonly RecordedResponse[]) {
-    this.journey = journey;
-    this.snapshot = journey.to;
+  constructor(update: CohortUpdate, states: readonly TypeState[], inFlight: readonly RecordedResponse[]) {
+    this.update = update;
+    this.snapshot = update.to;
     this.states = states;
     this.inFlight = inFlight;
   }
@@ -231,7 +231,7 @@ export class MovingCohort {
       index === response.index ? { sent: state.sent, used: usesAll(state.sent.set) } : state,
     );
     const inFlight = this.inFlight.filter((one) => one !== response);
-    const cohort = this.journey.cohortAt(states, inFlight);
+    const cohort = this.update.cohortAt(states, inFlight);
     if (cohort === undefined) return undefined;
     this.#acknowledged.set(response, cohort);
     this.#tellWhereToSettle(cohort);
@@ -259,12 +259,12 @@ export class MovingCohort {
   /** The cohort of streams that were here and sent a response. */
   after(subscribers: readonly Subscriber[], sends: RecordedResponse): MovingCohort | undefined {
     const inFlight = [...this.inFlight, sends].sort((a, b) => a.index - b.index);
-    return this.journey.cohortAt(statesOf(subscribers), inFlight);
+    return this.update.cohortAt(statesOf(subscribers), inFlight);
   }
 
   /** The cohort of streams that were here and had nothing to send. */
   afterNothing(subscribers: readonly Subscriber[]): MovingCohort | undefined {
-    return this.journey.cohortAt(statesOf(subscribers), this.inFlight);
+    return this.update.cohortAt(statesOf(subscribers), this.inFlight);
   }
 }
 

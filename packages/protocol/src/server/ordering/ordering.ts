@@ -8,10 +8,10 @@ import { assume } from "../acknowledgements/apply-answer.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import type { WaitEnded } from "../contract/effects.js";
 import type { Subscriber } from "../state/subscriber.js";
-import type { Departure } from "./departure.js";
 import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
 import { graceWaits, nextOfGrace, withGrace } from "./grace-period.js";
+import type { OrderAtStart } from "./order-at-start.js";
 import type { OrderedStream } from "./ordered-stream.js";
 import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import { numberOf, sharedList } from "./past-snapshots.js";
@@ -204,8 +204,8 @@ export class Ordering {
   }
 
   /**
-   * Whether a stream settled at `from` may repeat another client's journey to `to`. It may if it is alone in its order,
-   * or if each of the others settled at one of the two or is on the same journey. If not, streams on another journey
+   * Whether a stream settled at `from` may repeat another client's update to `to`. It may if it is alone in its order,
+   * or if each of the others settled at one of the two or is in the same update. If not, streams in another update
    * are told to go on alone.
    */
   isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
@@ -220,25 +220,25 @@ export class Ordering {
   }
 
   /**
-   * Records that a stream sets out for `wanted` as others did, as `stageOf` would. `departure`: that of the journey.
+   * Records that a stream begins to go to `wanted` as others did, as `stageOf` would. `atStart`: that of the update.
    */
-  setOut(wanted: Snapshot, departure: Departure, lineage: SnapshotLineage | undefined): void {
+  begin(wanted: Snapshot, atStart: OrderAtStart, lineage: SnapshotLineage | undefined): void {
     const last = this.#last;
-    // Another stream of the client has set out for it already.
+    // Another stream of the client has begun already.
     if (wanted === last) return;
     const before = this.#earlier;
     const types = this.isShared ? this.#typesAsked() : undefined;
-    if (departure.last !== last || departure.before !== before || departure.types !== types) {
-      departure.last = last;
-      departure.before = before;
-      departure.types = types;
+    if (atStart.last !== last || atStart.before !== before || atStart.types !== types) {
+      atStart.last = last;
+      atStart.before = before;
+      atStart.types = types;
       this.#follow(wanted);
-      departure.after = this.#earlier;
-      departure.position = lineage && this.#positionOn(lineage, wanted);
+      atStart.after = this.#earlier;
+      atStart.position = lineage && this.#positionOn(lineage, wanted);
     }
-    this.#earlier = departure.after;
+    this.#earlier = atStart.after;
     this.#wanted = wanted;
-    this.#position = departure.position?.snapshot === wanted ? departure.position : undefined;
+    this.#position = atStart.position?.snapshot === wanted ? atStart.position : undefined;
   }
 
   /** A stream settled at its target: from now on the order may follow the lineage. */

@@ -88,13 +88,13 @@ for (const isOrdered of [true, false]) {
     for (let round = 0; round < 3; round++) {
       snapshot = withChange(snapshot, "endpoint", `round ${round}`);
       lineage.goOn(snapshot, true);
-      assert.ok(stream.isAbreast(snapshot));
+      assert.ok(stream.isUpToDateWith(snapshot));
       assert.equal(stream.newest, snapshot);
       assert.ok(stream.isSettled);
     }
     const concerned = withChange(snapshot, "cluster", "2->a");
     lineage.goOn(concerned, true);
-    assert.equal(stream.isAbreast(concerned), false);
+    assert.equal(stream.isUpToDateWith(concerned), false);
     assert.equal(stream.newest, snapshot);
     assert.equal(bring(concerned), 1);
     assert.ok(stream.isSettled);
@@ -115,15 +115,15 @@ test("no stream follows its lineage while it awaits an answer, or while the newe
   assert.equal(sent.length, 1);
   const next = withChange(snapshot, "endpoint", "2");
   lineage.goOn(next, true);
-  assert.equal(stream.isAbreast(next), false);
+  assert.equal(stream.isUpToDateWith(next), false);
   give(next);
   answer(sent);
   assert.ok(stream.isSettled);
   give(next);
-  assert.ok(stream.isAbreast(next));
+  assert.ok(stream.isUpToDateWith(next));
   const other = withChange(next, "endpoint", "3");
   lineage.goOn(other, false);
-  assert.equal(stream.isAbreast(other), false);
+  assert.equal(stream.isUpToDateWith(other), false);
   assert.equal(stream.newest, next);
 });
 
@@ -137,13 +137,13 @@ test("only those streams of a node that a change concerns are given the change",
     const before = snapshot;
     snapshot = withChange(snapshot, "endpoint", `round ${round}`);
     lineage.goOn(snapshot, true);
-    assert.equal(endpoints.stream.isAbreast(snapshot), false);
-    assert.ok(clusters.stream.isAbreast(snapshot), `round ${round}`);
+    assert.equal(endpoints.stream.isUpToDateWith(snapshot), false);
+    assert.ok(clusters.stream.isUpToDateWith(snapshot), `round ${round}`);
     assert.equal(endpoints.stream.newest, before);
     assert.equal(endpoints.bring(snapshot), 1);
     for (const { stream, give } of [clusters, endpoints]) {
       assert.ok(stream.isSettled);
-      if (!stream.isAbreast(snapshot)) give(snapshot);
+      if (!stream.isUpToDateWith(snapshot)) give(snapshot);
     }
   }
 });
@@ -178,7 +178,7 @@ test("a lineage that nobody started begins with the first change that it is told
   give(snapshot);
   snapshot = withChange(snapshot, "endpoint", "2");
   lineage.goOn(snapshot, true);
-  assert.ok(stream.isAbreast(snapshot));
+  assert.ok(stream.isUpToDateWith(snapshot));
 });
 
 test("streams of two lineages that share a snapshot each follow their own", () => {
@@ -219,7 +219,7 @@ test("neither a stream nor an order that follows its lineage keeps the resources
       snapshot = updateSnapshot(snapshot, { upsert: [changed] });
       if (round < 16) between.push(new WeakRef(changed));
       lineage.goOn(snapshot, true);
-      for (const { stream } of streams) assert.ok(stream.isAbreast(snapshot));
+      for (const { stream } of streams) assert.ok(stream.isUpToDateWith(snapshot));
     }
   })();
   await assertCollected(between);

@@ -98,7 +98,7 @@ export interface Stream {
    */
   readonly newest: Snapshot | undefined;
   /** Whether it need not be given this snapshot: it was given it, or it and its order followed the lineage to it. */
-  isAbreast(snapshot: Snapshot): boolean;
+  isUpToDateWith(snapshot: Snapshot): boolean;
   /**
    * Covers the types for which the client made claims that no snapshot was compared with yet: whether the client has
    * exactly the contents of this snapshot. It may lack some names that it asks for. Undefined: the version does not

@@ -152,15 +152,15 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     ordering?.join(this);
   }
 
-  /** Whether the stream sets out for a snapshot with the others of its cohort (`CohortPlace`). */
+  /** Whether the stream goes to a snapshot with the others of its cohort (`CohortPlace`). */
   #setsOut(to: Snapshot): boolean {
     const ordering = this.#ordering;
-    const isAccompanied = ordering?.isShared === true;
-    if (isAccompanied && !ordering.isInStep(this, this.#place.settled?.snapshot, to)) {
+    const sharesOrder = ordering?.isShared === true;
+    if (sharesOrder && !ordering.isInStep(this, this.#place.settled?.snapshot, to)) {
       this.#place.leave();
       return false;
     }
-    return this.#place.setOut(to, this.#ordered, isAccompanied);
+    return this.#place.beginUpdate(to, this.#ordered, sharesOrder);
   }
 
   /**
@@ -237,9 +237,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   #repeat(transition: RecordedTransition, wanted: Snapshot): OutgoingResponse | undefined {
     const { sends, changes, stage } = transition;
     const { moving } = this.#place;
-    const journey = moving?.journey;
-    if (moving === journey?.start && journey !== undefined) {
-      this.#ordering?.setOut(wanted, journey.departure, this.#lineage);
+    const update = moving?.update;
+    if (moving === update?.start && update !== undefined) {
+      this.#ordering?.begin(wanted, update.orderAtStart, this.#lineage);
     }
     change(this.#ordered, changes);
     this.#ordering?.repeat(this, stage, wanted, sends?.index, this.#now);
@@ -264,7 +264,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       told: this.#told,
       node: phase.node,
       isOrdered: ordering !== undefined,
-      isAccompanied: ordering?.isShared === true,
+      sharesOrder: ordering?.isShared === true,
       lineage: this.#lineage,
     });
   }
@@ -354,7 +354,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return this.#place.wanted;
   }
 
-  isAbreast(snapshot: Snapshot): boolean {
+  isUpToDateWith(snapshot: Snapshot): boolean {
     if (this.#place.wanted !== snapshot) return false;
     return this.#place.settled === undefined || this.#ordering?.goesAlong !== false;
   }

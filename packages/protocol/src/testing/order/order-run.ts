@@ -149,7 +149,8 @@ class OrderRun {
     this.#say(`  wanted: ${types.map((type) => `${type} ${describeSet(this.#world, type)}`).join("; ")}`);
     this.#snapshots.goOn(this.#world.snapshot, true);
     // As a server does: a stream that moved along with the lineage is not visited.
-    for (const line of this.#lines) if (!line.isNew && !line.stream.isAbreast(this.#world.snapshot)) this.#give(line);
+    for (const line of this.#lines)
+      if (!line.isNew && !line.stream.isUpToDateWith(this.#world.snapshot)) this.#give(line);
   }
 
   #give(line: Line): void {

@@ -115,7 +115,7 @@ export class TranscriptClient {
   snapshot(group: SampleGroup): void {
     if (!this.#identified) return;
     const lineage = this.#case.lineages.get(this.group);
-    if (lineage !== undefined && this.#stream.isAbreast(group.snapshot)) return;
+    if (lineage !== undefined && this.#stream.isUpToDateWith(group.snapshot)) return;
     // Only streams that were given the very same snapshot can go along with it.
     if (lineage !== undefined) this.#from = group;
     this.#step({

@@ -187,7 +187,7 @@ class TruthRun {
     this.#say(`set ${edits.map(({ type, name, content }) => `${type} ${name}=${content ?? "∅"}`).join("; ")}`);
     this.#world = this.#make(this.#world, edits);
     this.#line.goOn(this.#world.snapshot, true);
-    for (const one of this.#lines) if (!one.stream.isAbreast(this.#world.snapshot)) this.#give(one);
+    for (const one of this.#lines) if (!one.stream.isUpToDateWith(this.#world.snapshot)) this.#give(one);
   }
 
   #read(one: Line): void {

@@ -183,7 +183,7 @@ class MixedTwinsRun {
     this.#wentAlong.clear();
     for (const { index, orders, kind, streams } of this.#pairs) {
       for (const { ends } of streams.values()) {
-        if (!ends[0].isAbreast(newest)) continue;
+        if (!ends[0].isUpToDateWith(newest)) continue;
         this.#wentAlong.add(index);
         // It followed its lineage, and so has nothing to send; the other was given the snapshot, and must have nothing
         // to send either.

@@ -159,7 +159,7 @@ class TwinsRun {
     if (newest === before) return;
     this.#line?.goOn(newest, true);
     for (const [index, { ends, orders }] of this.#twins.entries()) {
-      if (!ends[0].isAbreast(newest)) continue;
+      if (!ends[0].isUpToDateWith(newest)) continue;
       // It followed its lineage, and so has nothing to send; the other was given the snapshot, and must have nothing to
       // send either.
       const [snapshot, ordering] = [this.#snapshots[index + 1] as Snapshot, orders[1]];

@@ -2,10 +2,10 @@ import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { LineagePosition } from "./snapshot-lineage.js";
 
 /**
- * An order's memory after it set out for a snapshot (`Ordering.setOut`). Orders that set out with the same `before`,
+ * An order's memory after it began to go to a snapshot (`Ordering.begin`). Orders that began with the same `before`,
  * `last` and `types` share it.
  */
-export interface Departure {
+export interface OrderAtStart {
   before: readonly Snapshot[] | undefined;
   last: Snapshot | undefined;
   /** The types that the order's streams ask for; undefined for an order of one stream. */
@@ -15,7 +15,7 @@ export interface Departure {
   position: LineagePosition | undefined;
 }
 
-/** The departure of a journey that no order has made yet. It matches no order. */
-export function newDeparture(): Departure {
+/** Of an update that no order has begun yet. It matches no order. */
+export function newOrderAtStart(): OrderAtStart {
   return { before: undefined, last: undefined, types: undefined, after: [], position: undefined };
 }
