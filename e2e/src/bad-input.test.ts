@@ -327,7 +327,7 @@ test("bad files", { timeout: 300_000 }, async (t) => {
   );
 });
 
-test("an unreadable file", { timeout: 180_000 }, async (t) => {
+test("an unreadable file is reported, and later changes of the others are served", { timeout: 180_000 }, async (t) => {
   const scene = await createScene(t);
   await chmod(scene.directory, 0o755);
   const folder = await createConfigFolder(scene.directory, { "clusters.yaml": clusters(1) });

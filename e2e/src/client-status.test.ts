@@ -166,7 +166,7 @@ async function refusal(server: string): Promise<{ readonly code: unknown; readon
   );
 }
 
-test("by reflection alone, and without secrets, by Python's client", { timeout: 120_000 }, async (t) => {
+test("Python's client reads the status by reflection alone, and sees no secrets", { timeout: 120_000 }, async (t) => {
   const envoy = peer("envoy", t);
   const python = pythonWith("grpc_reflection", t);
   if (envoy === undefined || python === undefined) return;

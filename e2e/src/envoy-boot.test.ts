@@ -54,7 +54,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
   });
 }
 
-test("Envoy's boot without a load assignment, ads-delta", { timeout: 180_000 }, async (t) => {
+test("Envoy boots without a load assignment, and takes it later, ads-delta", { timeout: 180_000 }, async (t) => {
   const path = peer("envoy", t);
   if (path === undefined) return;
   const scene = await createScene(t);

@@ -89,7 +89,9 @@ for (const variant of someVariants) {
   });
 }
 
-test("Envoy's boot without an extension configuration, ads-delta", { timeout: 60_000 }, async (t) => {
+test("Envoy boots without an extension configuration, and takes it later, ads-delta", {
+  timeout: 60_000,
+}, async (t) => {
   // It is not told that there is none, or its listener would wait for ever: so it goes on after 15 s.
   const stage = await setStage(t, { variant: "ads-delta", service: "extension-config", files, withinMs: 30_000 });
   if (stage === undefined) return;

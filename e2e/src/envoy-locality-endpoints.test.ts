@@ -100,7 +100,7 @@ for (const variant of ["ads-delta", "per-type-delta"] as const) {
     });
   });
 
-  test(`Envoy's boot without locality endpoints, ${variant}`, { timeout: 60_000 }, async (t) => {
+  test(`Envoy boots without locality endpoints, and takes them later, ${variant}`, { timeout: 60_000 }, async (t) => {
     // It is told at once that there are none: nothing waits for its 15 s to be over.
     const stage = await setStage(t, { variant, service: "locality-endpoint", files, withinMs: 8_000 });
     if (stage === undefined) return;

@@ -98,7 +98,7 @@ for (const variant of someVariants) {
 }
 
 for (const variant of ["ads-delta", "per-type-delta"] as const) {
-  test(`Envoy's boot without a runtime, ${variant}`, { timeout: 60_000 }, async (t) => {
+  test(`Envoy boots at once if its runtime does not exist, ${variant}`, { timeout: 60_000 }, async (t) => {
     // It is told at once that there is none: it does not wait for its 15 s to be over.
     const stage = await setStage(t, { variant, service: "runtime", bootstrap: layered, files, withinMs: 8_000 });
     if (stage === undefined) return;

@@ -119,7 +119,7 @@ for (const variant of someVariants) {
 }
 
 for (const variant of ["ads-delta", "per-type-delta"] as const) {
-  test(`Envoy's boot without secrets, ${variant}`, { timeout: 60_000 }, async (t) => {
+  test(`Envoy boots without secrets, and takes them later, ${variant}`, { timeout: 60_000 }, async (t) => {
     // It is told at once that there are none: it does not wait for its 15 s to be over.
     const stage = await setStage(t, { variant, service: "secret", files, withinMs: 8_000 });
     if (stage === undefined) return;

@@ -20,7 +20,7 @@ interface HealthClient {
   close(): void;
 }
 
-test("health checks, by gRPC's own definition of the service", { timeout: 30_000 }, async (t) => {
+test("health checks answer as gRPC's own definition of the service says", { timeout: 30_000 }, async (t) => {
   const scene = await createScene(t);
   const folder = await createConfigFolder(scene.directory, empty);
   const server = await serve(scene, folder.path, { args: ["--allow-empty"] });
@@ -46,7 +46,7 @@ test("health checks, by gRPC's own definition of the service", { timeout: 30_000
   assert.deepEqual(seen, ["SERVING", "NOT_SERVING", "end"]);
 });
 
-test("reflection, by Python's client", { timeout: 60_000 }, async (t) => {
+test("Python's client finds the services by reflection", { timeout: 60_000 }, async (t) => {
   const python = pythonWith("grpc_reflection", t);
   if (python === undefined) return;
   const scene = await createScene(t);
