@@ -8,6 +8,7 @@ import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { isAbsenceUnsaid } from "../responses/absence.js";
 import type { Told } from "../responses/told.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
+import { isDecided } from "../state/undecided-names.js";
 
 /**
  * Whether a subscriber's two values and its draining listeners say everything about it. Nothing may be rejected or
@@ -18,10 +19,10 @@ export function isPlain(subscriber: Subscriber): boolean {
   const { sent, used, lifetimes, errors, inFlight } = subscriber;
   if (sent.everything || sent.mustAnswer || errors !== noErrors || inFlight.length > 1) return false;
   if (used.rejection !== undefined || lifetimes !== undefined || isFirst(subscriber)) return false;
-  const { draining, grace, undecided, waitsFor } = subscriber;
+  const { draining, grace, undecided } = subscriber;
   for (const { until } of draining) if (until === undefined) return false;
   if (grace !== undefined) for (const { until } of grace.values()) if (until !== undefined) return false;
-  return undecided.size + waitsFor.size === 0;
+  return isDecided(undecided);
 }
 
 /** The inputs of a stream's behaviour, besides its client's requests and the responses to them. */

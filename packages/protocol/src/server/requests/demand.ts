@@ -5,9 +5,9 @@ import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import type { StreamEffect } from "../contract/effects.js";
-import { find } from "../state/find.js";
 import { withPending } from "../state/sent-state.js";
-import { noneUndecided, type Subscriber } from "../state/subscriber.js";
+import type { Subscriber } from "../state/subscriber.js";
+import { awaitsAll, awaitsNone, comparedWith, decided, decidedBy, demanded } from "../state/undecided-names.js";
 
 /*
  * Types that are supplied on demand. A name that a client asks for and the snapshot lacks is undecided: neither there
@@ -53,17 +53,6 @@ function withoutLocators(demand: Demand): Demand {
   return { added: plain(demand.added), again: plain(demand.again), dropped: plain(demand.dropped) };
 }
 
-/** Marks the new names as undecided, until they are in a snapshot or the owner decides that they do not exist. */
-function noteDemand(subscriber: Subscriber, { added, again, dropped }: Demand): void {
-  // The owner decides thousands of names one by one, so the set is changed in place: a copy for each would cost too
-  // much.
-  if (subscriber.undecided === noneUndecided) subscriber.undecided = new Set();
-  for (const name of dropped) subscriber.undecided.delete(name);
-  for (const name of [...added, ...again]) subscriber.undecided.add(name);
-  subscriber.seen = subscriber.seen.without(dropped);
-  subscriber.waitsFor = subscriber.waitsFor.without(dropped);
-}
-
 /**
  * Records the names that a request asks for and that may be supplied. The effect tells the supplier. Undefined if the
  * request asks for the same as before.
@@ -76,7 +65,8 @@ export function demandedOf(
   const demand = withoutLocators(asked);
   if (demand.added.length + demand.again.length + demand.dropped.length === 0) return undefined;
   const { type, subscription } = subscriber;
-  noteDemand(subscriber, demand);
+  // Undecided until they are in a snapshot, or the owner decides that they do not exist.
+  subscriber.undecided = demanded(subscriber.undecided, [...demand.added, ...demand.again], demand.dropped);
   if (newest !== undefined) noteNewest(subscriber, newest.of(type));
   return { kind: "demanded", type, ...demand, names: subscription.names };
 }
@@ -88,7 +78,7 @@ export function decide(
   errors: readonly ResourceError[],
   tellsErrors: boolean,
 ): void {
-  for (const name of names) subscriber.undecided.delete(name);
+  subscriber.undecided = decided(subscriber.undecided, names);
   if (!tellsErrors) return;
   const waiting = [...names].filter((name) => subscriber.subscription.names.has(name));
   subscriber.sent = withPending(subscriber.sent, waiting);
@@ -98,42 +88,29 @@ export function decide(
   );
 }
 
-/**
- * Compares undecided names with the newest set. Nobody decides on a name that exists. So a name that was there, and
- * went before it could be sent, counts as decided from then on.
- */
+/** Compares undecided names with the newest set. */
 export function noteNewest(subscriber: Subscriber, newest: ResourceSet): void {
-  const { undecided, seen } = subscriber;
-  if (undecided.size === 0) return;
-  const there = NameSet.of([...undecided].filter((name) => find(newest, name).length > 0));
-  for (const name of seen) if (!there.has(name)) undecided.delete(name);
-  subscriber.seen = there;
+  subscriber.undecided = comparedWith(subscriber.undecided, newest);
 }
 
 /** The undecided names that a set lacks. Names that it has are no longer undecided. */
-export function undecidedIn({ undecided }: Subscriber, current: ResourceSet): ReadonlySet<ResourceName> {
-  for (const name of undecided) if (find(current, name).length > 0) undecided.delete(name);
-  return undecided;
+export function undecidedIn(subscriber: Subscriber, current: ResourceSet): NameSet {
+  subscriber.undecided = decidedBy(subscriber.undecided, current);
+  return subscriber.undecided.names;
 }
 
 /**
  * Whether a full state (SotW LDS and CDS by name) waits for undecided names, since a name that is not in it counts as
- * absent. Names that come while it waits do not prolong the wait, or a client that always asks for new names would
- * never hear of changes. A wildcard does not wait for the names beside it.
+ * absent. A wildcard does not wait for the names beside it.
  */
-export function mustWait(subscriber: Subscriber, undecided: ReadonlySet<ResourceName>): boolean {
-  if (!subscriber.type.fullState || subscriber.subscription.wildcard) {
-    subscriber.waitsFor = NameSet.empty;
-    return false;
-  }
-  const waitedFor = subscriber.waitsFor;
-  if (waitedFor.size === 0) subscriber.waitsFor = NameSet.of(undecided);
-  else subscriber.waitsFor = waitedFor.without([...waitedFor].filter((name) => !undecided.has(name)));
-  return subscriber.waitsFor.size > 0;
+export function mustWait(subscriber: Subscriber): boolean {
+  const waits = subscriber.type.fullState && !subscriber.subscription.wildcard;
+  subscriber.undecided = waits ? awaitsAll(subscriber.undecided) : awaitsNone(subscriber.undecided);
+  return subscriber.undecided.awaited.size > 0;
 }
 
 /** The undecided ones among the names. */
-export function among(names: NameSet, undecided: ReadonlySet<ResourceName>): NameSet {
+export function among(names: NameSet, undecided: NameSet): NameSet {
   if (names.size === 0 || undecided.size === 0) return NameSet.empty;
   return NameSet.of([...names].filter((name) => undecided.has(name)));
 }

@@ -5,6 +5,7 @@ import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { type NumberedResponse, noneInFlight } from "./numbered-response.js";
 import { nothingSent, type SentState } from "./sent-state.js";
+import { noneUndecided, type UndecidedNames } from "./undecided-names.js";
 import { type Assumption, nothingUsed, type UsedState } from "./used-state.js";
 
 /** The machine's memory of a client that is told TTLs, for one type with such resources. */
@@ -109,15 +110,8 @@ export interface Subscriber {
   lifetimes: Lifetimes | undefined;
   draining: readonly Draining[];
   grace: GracePeriods | undefined;
-  /**
-   * Names that the client asked for and that are not yet decided to be there or absent. Only for types supplied on
-   * demand.
-   */
-  undecided: Set<ResourceName>;
-  /** The undecided names that the newest snapshot had. */
-  seen: NameSet;
-  /** The undecided names that a full-state response waits for. */
-  waitsFor: NameSet;
+  /** Only for types supplied on demand. */
+  undecided: UndecidedNames;
   /** The form of the client's acknowledgements while its subscription stays the same; undefined if not known. */
   usual: UsualAnswer | undefined;
 }
@@ -157,9 +151,6 @@ export const noneUnconfirmed: UnconfirmedNames = { names: NameSet.empty, parts: 
 /** The value of clients without errors of absent names. */
 export const noErrors: ReadonlyMap<ResourceName, ResourceError> = new Map();
 
-/** The value of clients that wait for no decision; never added to. */
-export const noneUndecided: Set<ResourceName> = new Set();
-
 /** Makes the state of a client that has nothing and asks for nothing yet. */
 export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
   return {
@@ -183,8 +174,6 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     draining: nothingDrains,
     grace: undefined,
     undecided: noneUndecided,
-    seen: NameSet.empty,
-    waitsFor: NameSet.empty,
     usual: undefined,
   };
 }

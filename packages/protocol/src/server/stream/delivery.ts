@@ -27,6 +27,7 @@ import type { Told } from "../responses/told.js";
 import { find } from "../state/find.js";
 import { isUpToDate, sentAll } from "../state/sent-state.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
+import { isDecided } from "../state/undecided-names.js";
 import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 
 /** The target to which one type must be brought now. */
@@ -85,7 +86,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
 
   /** The heartbeat of a type, if one is due. Call it only when `bring` has nothing to send. */
   heartbeat(subscriber: Kind, now: number): OutgoingResponse | undefined {
-    if (subscriber.lifetimes === undefined || subscriber.waitsFor.size > 0) return undefined;
+    if (subscriber.lifetimes === undefined || subscriber.undecided.awaited.size > 0) return undefined;
     const heartbeat = heartbeatOf(this.#rules, subscriber, this.#context.told);
     return heartbeat && this.#send(subscriber, heartbeat, now, undefined, true);
   }
@@ -116,16 +117,13 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     warming.deliver(subscriber, snapshot);
     const errors = told.errors ? errorsToTell(subscriber, options) : undefined;
     if (isUpToDate(subscriber.sent, current)) return undefined;
-    if (
-      subscriber.undecided.size + subscriber.waitsFor.size === 0 &&
-      isUnconcerned(subscriber.sent, subscriber.subscription, current)
-    ) {
+    if (isDecided(subscriber.undecided) && isUnconcerned(subscriber.sent, subscriber.subscription, current)) {
       subscriber.sent = sentAll(current);
       subscriber.errors = noErrors;
       return undefined;
     }
     const undecided = undecidedIn(subscriber, current);
-    if (this.#rules.sotwOrDelta === "sotw" && mustWait(subscriber, undecided)) return undefined;
+    if (this.#rules.sotwOrDelta === "sotw" && mustWait(subscriber)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
     const { pending } = subscriber.sent;
     const held = waitingAmong(pending, waiting, snapshot.of(type));

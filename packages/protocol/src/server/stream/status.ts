@@ -111,7 +111,7 @@ function isSettled(subscriber: Subscriber, needed: ResourceSet): boolean {
     pending.size === 0 &&
     !everything &&
     !mustAnswer &&
-    undecided.size === 0 &&
+    undecided.names.size === 0 &&
     inFlightSinceAck(subscriber).length === 0
   );
 }

@@ -174,7 +174,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
 
   #take(snapshot: Snapshot): void {
     this.#place.give(snapshot);
-    for (const one of this.#ordered) if (one.undecided.size > 0) noteNewest(one, snapshot.of(one.type));
+    for (const one of this.#ordered) if (one.undecided.names.size > 0) noteNewest(one, snapshot.of(one.type));
   }
 
   next(now = this.#now): OutgoingResponse | undefined {
