@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Connection, onConnection } from "./api/events.js";
 import type { ProblemList } from "./api/types.js";
 import { useLive } from "./api/use-live.js";
-import { Dialog } from "./parts/dialog.js";
+import { Dialog } from "./parts/acting/dialog.js";
 import { focusSearch, type Keys, useKeys } from "./parts/keys.js";
 import { ThemeButton } from "./parts/theme.js";
 import { changeTimeStyle } from "./parts/time.js";

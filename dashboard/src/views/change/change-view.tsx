@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 import { get, pathOf } from "../../api/request.js";
 import type { Layer } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf, xdskitOf } from "../../parts/commands.js";
-import { Copy } from "../../parts/copy.js";
+import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
+import { Copy } from "../../parts/acting/copy.js";
+import { useSaid } from "../../parts/acting/reason.js";
 import { Failure, Loading } from "../../parts/message.js";
-import { useSaid } from "../../parts/reason.js";
 import { Select } from "../../parts/search.js";
 import type { Place } from "../../router.js";
 import { counted } from "../../text/counts.js";
@@ -25,24 +25,19 @@ interface Layers {
   readonly layers: readonly Layer[];
 }
 
-/** A change before it is made: what it does, in which stages, and what is wrong with it. Then it is applied. */
-export function ChangeView({ place }: { readonly place: Place }) {
-  const layers = useLive<Layers>("layers");
-  const [text, setText] = useState("");
-  const [files, setFiles] = useState<JoinedFiles | undefined>(undefined);
-  const [note, setNote] = useState("");
-  const [asked, setLayer] = useState(place.query.get("layer") ?? "");
-  const [replace, setReplace] = useState(false);
-  // It stays where somebody looks again: a reason that was typed is one for the change.
-  const why = useSaid();
+/** What somebody typed or took from files, before it is sent. */
+interface Draft {
+  readonly text: string;
+  readonly files: JoinedFiles | undefined;
+  readonly replace: boolean;
+}
+
+/** Asks the server what a draft would do to a layer. `looked`: once there is an answer. */
+function useOutlook(looked: () => void) {
   const [outlook, setOutlook] = useState<Outlook | undefined>(undefined);
   const [error, setError] = useState<Error | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
-  if (layers.data === undefined) return layers.error === undefined ? <Loading /> : <Failure error={layers.error} />;
-  const all = layers.data.layers;
-  const layer = all.find(({ name }) => name === asked) ?? all.findLast(({ writable }) => writable) ?? all[0];
-  if (layer === undefined) return <h1>Change</h1>;
-  const look = async () => {
+  const look = async (layer: Layer, { text, files, replace }: Draft) => {
     setBusy(true);
     try {
       // What it is compared with must be what it is applied to: the newest by now, and not by the last look.
@@ -50,7 +45,7 @@ export function ChangeView({ place }: { readonly place: Place }) {
       const head = now.find(({ name }) => name === layer.name)?.head?.id ?? null;
       const said = await sendChange(layer, text, { replace, dryRun: true, head });
       const answer = { ...said, findings: [...placedFindings(said.findings, text, files)] };
-      layers.renew();
+      looked();
       setOutlook({ text, layer: layer.name, replace, head, answer });
       setError(undefined);
     } catch (problem) {
@@ -59,19 +54,25 @@ export function ChangeView({ place }: { readonly place: Place }) {
     }
     setBusy(false);
   };
-  const take = (taken: Taken) => {
-    if (taken.kind === "nothing") {
-      setNote(taken.why);
-      return;
-    }
-    const joined = joinFiles(taken.files);
-    setFiles(joined);
-    setText(joined.text);
-    setReplace(taken.isFolder);
-    setNote(`${counted(taken.files.length, "file")} taken.`);
-  };
+  return { outlook, error, isBusy, look };
+}
+
+/** A change before it is made: what it does, in which stages, and what is wrong with it. Then it is applied. */
+export function ChangeView({ place }: { readonly place: Place }) {
+  const layers = useLive<Layers>("layers");
+  const [draft, changeDraft] = useState<Draft>({ text: "", files: undefined, replace: false });
+  const [asked, setLayer] = useState(place.query.get("layer") ?? "");
+  // It stays where somebody looks again: a reason that was typed is one for the change.
+  const why = useSaid();
+  const { outlook, error, isBusy, look } = useOutlook(layers.renew);
+  if (layers.data === undefined) return layers.error === undefined ? <Loading /> : <Failure error={layers.error} />;
+  const all = layers.data.layers;
+  const layer = all.find(({ name }) => name === asked) ?? all.findLast(({ writable }) => writable) ?? all[0];
+  if (layer === undefined) return <h1>Change</h1>;
+  const { text, files, replace } = draft;
   const isLooked = outlook?.text === text && outlook.layer === layer.name && outlook.replace === replace;
   const words = ["apply", "-f", "FILE", "--layer", layer.name, ...(replace ? ["--prune"] : []), "--dry-run"];
+  const lookNow = () => void look(layer, draft);
   return (
     <>
       <header class="page-head">
@@ -83,41 +84,13 @@ export function ChangeView({ place }: { readonly place: Place }) {
       </header>
       <Sources />
       <section class="panel change-form" aria-label="A change">
-        <div class="form-row">
-          <Select
-            label="Layer"
-            value={layer.name}
-            options={all.map(({ name, writable }) => [name, writable ? name : `${name} (compare only)`] as const)}
-            change={setLayer}
-          />
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={replace}
-              onChange={({ currentTarget }) => setReplace(currentTarget.checked)}
-            />
-            this is the whole layer
-          </label>
-          <Files take={take} />
-          <span class="quiet" role="status">
-            {note}
-          </span>
-        </div>
-        <label>
-          <span class="hidden">Resources in YAML or JSON</span>
-          <textarea
-            spellcheck={false}
-            placeholder={`Paste resources in YAML or JSON, such as\n\n${example}`}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        </label>
+        <DraftFields {...{ all, layer, draft, setLayer, changeDraft }} />
         <div class="form-row">
           <button
             type="button"
             class={isLooked ? "" : "primary"}
             disabled={isBusy || text.trim() === ""}
-            onClick={() => void look()}
+            onClick={lookNow}
           >
             What would it do?
           </button>
@@ -125,10 +98,64 @@ export function ChangeView({ place }: { readonly place: Place }) {
         </div>
         {error === undefined ? null : <Failure error={error} />}
       </section>
-      {isLooked ? (
-        <Looked key={outlook.head} {...{ outlook, layer, files, why }} lookAgain={() => void look()} />
-      ) : null}
+      {isLooked ? <Looked key={outlook.head} {...{ outlook, layer, files, why }} lookAgain={lookNow} /> : null}
       <Rollouts />
+    </>
+  );
+}
+
+interface DraftFieldsProps {
+  readonly all: readonly Layer[];
+  readonly layer: Layer;
+  readonly draft: Draft;
+  readonly setLayer: (name: string) => void;
+  /** Takes what it makes of the newest draft. */
+  readonly changeDraft: (change: (before: Draft) => Draft) => void;
+}
+
+/** The layer, the files and the text of a change. */
+function DraftFields({ all, layer, draft, setLayer, changeDraft }: DraftFieldsProps) {
+  const [note, setNote] = useState("");
+  const take = (taken: Taken) => {
+    if (taken.kind === "nothing") {
+      setNote(taken.why);
+      return;
+    }
+    const joined = joinFiles(taken.files);
+    changeDraft(() => ({ text: joined.text, files: joined, replace: taken.isFolder }));
+    setNote(`${counted(taken.files.length, "file")} taken.`);
+  };
+  return (
+    <>
+      <div class="form-row">
+        <Select
+          label="Layer"
+          value={layer.name}
+          options={all.map(({ name, writable }) => [name, writable ? name : `${name} (compare only)`] as const)}
+          change={setLayer}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={draft.replace}
+            onChange={({ currentTarget: { checked } }) => changeDraft((before) => ({ ...before, replace: checked }))}
+          />
+          this is the whole layer
+        </label>
+        <Files take={take} />
+        <span class="quiet" role="status">
+          {note}
+        </span>
+      </div>
+      <label>
+        <span class="hidden">Resources in YAML or JSON</span>
+        <textarea
+          spellcheck={false}
+          placeholder={`Paste resources in YAML or JSON, such as\n\n${example}`}
+          value={draft.text}
+          onInput={({ currentTarget: { value } }) => changeDraft((before) => ({ ...before, text: value }))}
+        />
+      </label>
     </>
   );
 }

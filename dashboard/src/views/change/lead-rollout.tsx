@@ -1,6 +1,6 @@
 import { pathOf, post } from "../../api/request.js";
 import type { Rollout } from "../../api/types.js";
-import { Confirm } from "../../parts/confirm.js";
+import { Confirm } from "../../parts/acting/confirm.js";
 import { ResourceNames } from "../../parts/resource-names.js";
 import { counted } from "../../text/counts.js";
 

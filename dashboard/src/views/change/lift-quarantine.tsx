@@ -1,6 +1,6 @@
 import { post } from "../../api/request.js";
 import type { Quarantine } from "../../api/types.js";
-import { Confirm } from "../../parts/confirm.js";
+import { Confirm } from "../../parts/acting/confirm.js";
 import { ResourceNames } from "../../parts/resource-names.js";
 
 /** Says which nodes get what if a quarantine ends, and ends it only then. */

@@ -1,9 +1,9 @@
 import { ApiError } from "../../api/request.js";
 import type { ChangeAnswer, Layer } from "../../api/types.js";
-import { Changes, Stages } from "../../parts/changes.js";
+import { ReasonFields, type useSaid } from "../../parts/acting/reason.js";
+import { useAct } from "../../parts/acting/use-act.js";
 import { Failure, Findings } from "../../parts/message.js";
-import { ReasonFields, type useSaid } from "../../parts/reason.js";
-import { useAct } from "../../parts/use-act.js";
+import { Changes, Stages } from "../../parts/yaml/changes.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import type { JoinedFiles } from "../../text/joined-files.js";

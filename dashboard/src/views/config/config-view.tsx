@@ -1,8 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { GroupResources } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf } from "../../parts/commands.js";
-import { Copy } from "../../parts/copy.js";
+import { curlOf } from "../../parts/acting/commands.js";
+import { Copy } from "../../parts/acting/copy.js";
 import { Empty, Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
 import { go, linkTo, type Place, replaceQuery } from "../../router.js";

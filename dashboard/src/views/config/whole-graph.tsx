@@ -1,8 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { Graph as GraphData } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf } from "../../parts/commands.js";
-import { Copy } from "../../parts/copy.js";
+import { curlOf } from "../../parts/acting/commands.js";
+import { Copy } from "../../parts/acting/copy.js";
 import { Empty, Loading } from "../../parts/message.js";
 import { Graph } from "./graph.js";
 

@@ -1,7 +1,7 @@
 import type { FleetSummary } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf, xdskitOf } from "../../parts/commands.js";
-import { Copy } from "../../parts/copy.js";
+import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
+import { Copy } from "../../parts/acting/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
 import { nodeStates, signOf } from "../../parts/state.js";

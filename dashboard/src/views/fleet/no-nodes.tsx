@@ -1,5 +1,5 @@
 import { usePorts } from "../../api/use-ports.js";
-import { overGrpc } from "../../parts/commands.js";
+import { overGrpc } from "../../parts/acting/commands.js";
 import { Empty } from "../../parts/message.js";
 
 /** Nobody is connected yet. */

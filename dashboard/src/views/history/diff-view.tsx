@@ -1,9 +1,9 @@
 import type { ChangedResource, GroupStages, Revision } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { Changes, Stages } from "../../parts/changes.js";
-import { curlOf, xdskitOf } from "../../parts/commands.js";
-import { Copy } from "../../parts/copy.js";
+import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
+import { Copy } from "../../parts/acting/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
+import { Changes, Stages } from "../../parts/yaml/changes.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, pathOf, post } from "../../api/request.js";
 import type { ChangeAnswer, Revision } from "../../api/types.js";
-import { Changes, Stages } from "../../parts/changes.js";
-import { Dialog } from "../../parts/dialog.js";
+import { Dialog } from "../../parts/acting/dialog.js";
+import { ReasonFields, useSaid } from "../../parts/acting/reason.js";
+import { useAct } from "../../parts/acting/use-act.js";
 import { Failure, Findings, Loading } from "../../parts/message.js";
-import { ReasonFields, useSaid } from "../../parts/reason.js";
-import { useAct } from "../../parts/use-act.js";
+import { Changes, Stages } from "../../parts/yaml/changes.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 

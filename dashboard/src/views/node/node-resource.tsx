@@ -2,13 +2,13 @@ import { pathOf } from "../../api/request.js";
 import type { NodeContents, NodeRow } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { usePorts } from "../../api/use-ports.js";
-import { curlOf, overGrpc } from "../../parts/commands.js";
-import { Copy } from "../../parts/copy.js";
+import { curlOf, overGrpc } from "../../parts/acting/commands.js";
+import { Copy } from "../../parts/acting/copy.js";
 import { Failure, Loading, WhereText } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
 import { Time } from "../../parts/time.js";
-import { YamlBeside } from "../../parts/yaml-beside.js";
-import { YamlView } from "../../parts/yaml-view.js";
+import { YamlBeside } from "../../parts/yaml/yaml-beside.js";
+import { YamlView } from "../../parts/yaml/yaml-view.js";
 import { linkTo } from "../../router.js";
 import { yamlText } from "../../text/yaml.js";
 

@@ -1,11 +1,11 @@
 import type { ProblemEntry, ProblemList } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf, xdskitOf } from "../../parts/commands.js";
-import { Copy } from "../../parts/copy.js";
+import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
+import { Copy } from "../../parts/acting/copy.js";
 import { useCursor } from "../../parts/cursor.js";
-import { intoView } from "../../parts/into-view.js";
 import { Empty, Failure, Loading, WhereText } from "../../parts/message.js";
 import { Time } from "../../parts/time.js";
+import { intoView } from "../../parts/yaml/into-view.js";
 import { go, linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 

@@ -1,4 +1,4 @@
-import { type GrpcPort, usualPort } from "../api/use-ports.js";
+import { type GrpcPort, usualPort } from "../../api/use-ports.js";
 
 /** Where the API is, without what names a view: `http://127.0.0.1:19000/`. */
 function base(): string {

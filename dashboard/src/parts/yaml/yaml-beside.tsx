@@ -1,8 +1,8 @@
 import { type DiffLine, diffLines } from "@xdskit/admin/line-diff";
 import { useMemo, useState } from "preact/hooks";
-import { type BesideRow, besideRows, placesNear } from "../text/beside.js";
-import { counted } from "../text/counts.js";
-import { lineOfField, type YamlLine, yamlLines } from "../text/yaml.js";
+import { type BesideRow, besideRows, placesNear } from "../../text/beside.js";
+import { counted } from "../../text/counts.js";
+import { lineOfField, type YamlLine, yamlLines } from "../../text/yaml.js";
 import { context, isStopOf, Mark, mostLines, YamlText } from "./yaml-view.js";
 
 /** One of two contents; null: there is none. */

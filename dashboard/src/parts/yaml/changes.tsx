@@ -1,6 +1,6 @@
-import type { ChangedResource, GroupStages } from "../api/types.js";
-import { counted } from "../text/counts.js";
-import { typeName } from "../text/type-names.js";
+import type { ChangedResource, GroupStages } from "../../api/types.js";
+import { counted } from "../../text/counts.js";
+import { typeName } from "../../text/type-names.js";
 import { YamlDiff } from "./yaml-view.js";
 
 /** More are not drawn. */

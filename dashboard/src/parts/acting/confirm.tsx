@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
+import { Failure } from "../message.js";
 import { Dialog } from "./dialog.js";
-import { Failure } from "./message.js";
 import { useAct } from "./use-act.js";
 
 /** Asks before something is done: `children` say what it will do. */

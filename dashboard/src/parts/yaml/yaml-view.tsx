@@ -1,7 +1,7 @@
 import { diffLines } from "@xdskit/admin/line-diff";
 import { useMemo } from "preact/hooks";
-import { placesNear } from "../text/beside.js";
-import { lineOfField, type YamlLine, yamlLines } from "../text/yaml.js";
+import { placesNear } from "../../text/beside.js";
+import { lineOfField, type YamlLine, yamlLines } from "../../text/yaml.js";
 import { Key } from "./field-key.js";
 import { intoView } from "./into-view.js";
 

@@ -1,5 +1,5 @@
-import type { Field } from "../api/types.js";
-import { shortened } from "../text/shortened.js";
+import type { Field } from "../../api/types.js";
+import { shortened } from "../../text/shortened.js";
 
 /** Where a card stands, and how high it may be: styles in pixels of the window. */
 export interface CardPlace {

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { get, pathOf } from "../api/request.js";
-import type { Field } from "../api/types.js";
+import { get, pathOf } from "../../api/request.js";
+import type { Field } from "../../api/types.js";
 import { besides, type CardPlace, FieldCard } from "./field-card.js";
 
 /** What was asked before. */
