@@ -28,91 +28,147 @@ interface Member {
  * and what a reconnecting one claimed must not come again (delta).
  */
 export function runCrowd(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
-  const start = createRandom(seed);
-  const variant: SotwOrDelta = start.chance(0.5) ? "sotw" : "delta";
-  const aggregated = start.chance(0.5);
-  say(`${variant} ${aggregated ? "ads" : "per-type"}`);
-  let random: Random = start;
-  let sent = 0;
-  let group: SampleGroup = change(undefined);
-  const interests = types.map((type) => ({ type: typeOf(type) }));
-  const shared = new SharedState({ variant, aggregated, interests });
-  const members = ["x", "y", "z"].map((label): Member => {
-    const client = new CrowdClient(shared, toBinary(NodeSchema, create(NodeSchema, { id: label })), 0);
-    const each = <Item>(make: () => Item) => Array.from({ length: client.streams }, make);
-    return { label, client, servers: each(() => undefined), toServer: each(() => []), toClient: each(() => []) };
-  });
+  const run = new CrowdRun(seed, say);
+  run.play(seed, steps, without);
+  run.rest();
+  run.connectAgain();
+}
 
-  function change(before: SampleGroup | undefined): SampleGroup {
-    const edits: Edit[] = [];
-    for (let count = before === undefined ? 10 : 1 + random.int(4); count > 0; count--) {
-      const [type, name] = [random.pick(types), random.pick(names)];
-      if (edits.some((one) => one.type === type && one.name === name)) continue;
-      const named = type === "cluster" || type === "listener" ? `->${random.pick(names)}` : "";
-      const isGone = before !== undefined && random.chance(0.3);
-      edits.push({ type, name, content: isGone ? undefined : `${random.int(3)}${named}` });
+class CrowdRun {
+  readonly #variant: SotwOrDelta;
+  readonly #aggregated: boolean;
+  readonly #members: readonly Member[];
+  readonly #say: (line: string) => void;
+  #random: Random;
+  /** Resources that were sent. */
+  #sent = 0;
+  #group: SampleGroup;
+
+  constructor(seed: number, say: (line: string) => void) {
+    this.#random = createRandom(seed);
+    this.#say = say;
+    this.#variant = this.#random.chance(0.5) ? "sotw" : "delta";
+    this.#aggregated = this.#random.chance(0.5);
+    const [variant, aggregated] = [this.#variant, this.#aggregated];
+    say(`${variant} ${aggregated ? "ads" : "per-type"}`);
+    this.#group = this.#change(undefined);
+    const interests = types.map((type) => ({ type: typeOf(type) }));
+    const shared = new SharedState({ variant, aggregated, interests });
+    this.#members = ["x", "y", "z"].map((label): Member => {
+      const client = new CrowdClient(shared, toBinary(NodeSchema, create(NodeSchema, { id: label })), 0);
+      const each = <Item>(make: () => Item) => Array.from({ length: client.streams }, make);
+      return { label, client, servers: each(() => undefined), toServer: each(() => []), toClient: each(() => []) };
+    });
+  }
+
+  /** Random steps; each has random values of its own, so that one can be left out. */
+  play(seed: number, steps: number, without: ReadonlySet<number>): void {
+    for (let index = 0; index < steps; index++) {
+      this.#random = createRandom(seed, index);
+      if (!without.has(index)) this.#step();
     }
-    say(`set ${edits.map(({ type, name, content }) => `${type} ${name}=${content ?? "∅"}`).join("; ")}`);
+  }
+
+  /** All messages arrive: the clients must have what the server has. */
+  rest(): void {
+    this.#say("rest");
+    this.#settle();
+    // What was rejected comes again with a new stream.
+    for (const member of this.#members) this.#disconnect(member);
+    this.#settle();
+    for (const member of this.#members) this.#agree(member);
+  }
+
+  /** The clients connect again, and must have the same afterwards. */
+  connectAgain(): void {
+    for (const member of this.#members) this.#disconnect(member);
+    this.#say("again");
+    const held = () => this.#members.map(({ client }) => client.held);
+    const before = held();
+    this.#sent = 0;
+    this.#settle();
+    if (this.#variant === "delta") assert.equal(this.#sent, 0, "what was claimed came again");
+    assert.deepEqual(held(), before);
+  }
+
+  #change(before: SampleGroup | undefined): SampleGroup {
+    const edits: Edit[] = [];
+    for (let count = before === undefined ? 10 : 1 + this.#random.int(4); count > 0; count--) {
+      const [type, name] = [this.#random.pick(types), this.#random.pick(names)];
+      if (edits.some((one) => one.type === type && one.name === name)) continue;
+      const named = type === "cluster" || type === "listener" ? `->${this.#random.pick(names)}` : "";
+      const isGone = before !== undefined && this.#random.chance(0.3);
+      edits.push({ type, name, content: isGone ? undefined : `${this.#random.int(3)}${named}` });
+    }
+    this.#say(`set ${edits.map(({ type, name, content }) => `${type} ${name}=${content ?? "∅"}`).join("; ")}`);
     return edit(before, edits);
   }
 
-  function serverOf(member: Member, stream: number): Stream {
-    const only = aggregated ? undefined : typeOf(types[stream] ?? "");
+  #serverOf(member: Member, stream: number): Stream {
+    const only = this.#aggregated ? undefined : typeOf(types[stream] ?? "");
     const known = member.servers[stream];
     if (known !== undefined) return known;
     const limits = defaultStreamLimits;
-    const made = createStream({ variant, api: "v3", types: resourceTypes, limits, defaultNode: undefined, only });
+    const made = createStream({
+      variant: this.#variant,
+      api: "v3",
+      types: resourceTypes,
+      limits,
+      defaultNode: undefined,
+      only,
+    });
     member.servers[stream] = made;
     return made;
   }
 
-  function serve(server: Stream, one: StreamEvent): void {
+  #serve(server: Stream, one: StreamEvent): void {
     for (const effect of server.step(one, 0)) {
       assert.notEqual(effect.kind, "close", "the server ended the stream");
-      if (effect.kind === "identified") serve(server, { kind: "snapshot", snapshot: group.snapshot, ttl: "always" });
+      if (effect.kind === "identified")
+        this.#serve(server, { kind: "snapshot", snapshot: this.#group.snapshot, ttl: "always" });
     }
   }
 
-  function ask(member: Member, stream: number): boolean {
+  #ask(member: Member, stream: number): boolean {
     const request = member.client.next(stream);
     if (request === undefined) return false;
-    say(`  ${member.label}${stream} ${request.kind}`);
-    serverOf(member, stream);
+    this.#say(`  ${member.label}${stream} ${request.kind}`);
+    this.#serverOf(member, stream);
     member.toServer[stream]?.push(request.bytes);
     return true;
   }
 
-  function reachServer(member: Member, stream: number): boolean {
+  #reachServer(member: Member, stream: number): boolean {
     const bytes = member.toServer[stream]?.shift();
-    if (bytes !== undefined) serve(serverOf(member, stream), { kind: "request", bytes });
+    if (bytes !== undefined) this.#serve(this.#serverOf(member, stream), { kind: "request", bytes });
     return bytes !== undefined;
   }
 
-  function respond(member: Member, stream: number): boolean {
+  #respond(member: Member, stream: number): boolean {
     const response = member.servers[stream]?.next(0);
     if (response === undefined) return false;
-    say(`  ${member.label}${stream} < ${response.type.name} ${response.resources}+${response.removed}`);
-    sent += response.resources;
+    this.#say(`  ${member.label}${stream} < ${response.type.name} ${response.resources}+${response.removed}`);
+    this.#sent += response.resources;
     member.toClient[stream]?.push(Buffer.concat([response.body.bytes, response.tail]));
     return true;
   }
 
-  function reachClient(member: Member, stream: number, isGood: boolean): boolean {
+  #reachClient(member: Member, stream: number, isGood: boolean): boolean {
     const bytes = member.toClient[stream]?.shift();
     if (bytes === undefined) return false;
     const received = member.client.receive(stream, bytes);
     assert.ok(received !== undefined, "a type that nobody asked for");
     assert.equal(received.problem, undefined);
     const error = isGood || received.isFirst ? undefined : "no";
-    say(`  ${member.label}${stream} reached${error === undefined ? "" : ", rejects"}`);
+    this.#say(`  ${member.label}${stream} reached${error === undefined ? "" : ", rejects"}`);
     // The bytes are the caller's again.
     bytes.fill(0xff);
     member.client.answer(error);
     return true;
   }
 
-  function disconnect(member: Member): void {
-    say(`${member.label} cut`);
+  #disconnect(member: Member): void {
+    this.#say(`${member.label} cut`);
     for (const [stream, server] of member.servers.entries()) {
       server?.end();
       member.servers[stream] = undefined;
@@ -122,65 +178,45 @@ export function runCrowd(seed: number, steps: number, without: ReadonlySet<numbe
     }
   }
 
-  function settle(): void {
-    for (const member of members) {
+  #settle(): void {
+    for (const member of this.#members) {
       for (let round = 0; ; round++) {
         assert.ok(round < mostRounds, `${member.label} does not come to rest`);
         let moved = false;
         for (let stream = 0; stream < member.client.streams; stream++) {
-          const ways = [ask, reachServer, respond];
-          for (const way of ways) moved = way(member, stream) || moved;
-          moved = reachClient(member, stream, true) || moved;
+          moved = this.#ask(member, stream) || moved;
+          moved = this.#reachServer(member, stream) || moved;
+          moved = this.#respond(member, stream) || moved;
+          moved = this.#reachClient(member, stream, true) || moved;
         }
         if (!moved) break;
       }
     }
   }
 
-  function give(next: SampleGroup): void {
-    group = next;
-    for (const server of members.flatMap(({ servers }) => servers)) {
+  #give(next: SampleGroup): void {
+    this.#group = next;
+    for (const server of this.#members.flatMap(({ servers }) => servers)) {
       if (server !== undefined && server.status().length > 0)
-        serve(server, { kind: "snapshot", snapshot: group.snapshot, ttl: "always" });
+        this.#serve(server, { kind: "snapshot", snapshot: this.#group.snapshot, ttl: "always" });
     }
   }
 
-  function step(): void {
-    const member = random.pick(members);
-    const stream = random.int(member.client.streams);
-    const chance = random.int(100);
-    if (chance < 12) give(change(group));
-    else if (chance < 16) disconnect(member);
-    else if (chance < 40) ask(member, stream);
-    else if (chance < 60) reachServer(member, stream);
-    else if (chance < 80) respond(member, stream);
-    else reachClient(member, stream, random.chance(0.9));
+  #step(): void {
+    const member = this.#random.pick(this.#members);
+    const stream = this.#random.int(member.client.streams);
+    const chance = this.#random.int(100);
+    if (chance < 12) this.#give(this.#change(this.#group));
+    else if (chance < 16) this.#disconnect(member);
+    else if (chance < 40) this.#ask(member, stream);
+    else if (chance < 60) this.#reachServer(member, stream);
+    else if (chance < 80) this.#respond(member, stream);
+    else this.#reachClient(member, stream, this.#random.chance(0.9));
   }
 
-  for (let index = 0; index < steps; index++) {
-    random = createRandom(seed, index);
-    if (!without.has(index)) step();
-  }
-  say("rest");
-  settle();
-  // What was rejected comes again with a new stream.
-  for (const member of members) disconnect(member);
-  settle();
-  for (const member of members) agree(member);
-  for (const member of members) disconnect(member);
-  say("again");
-  const before = members.map(({ client }) => client.held);
-  sent = 0;
-  settle();
-  if (variant === "delta") assert.equal(sent, 0, "what was claimed came again");
-  assert.deepEqual(
-    members.map(({ client }) => client.held),
-    before,
-  );
-
-  function agree({ client, label }: Member): void {
+  #agree({ client, label }: Member): void {
     const held = (index: number) => client.held[index];
-    const has = (type: string) => group.contents.get(type) ?? new Map<string, string>();
+    const has = (type: string) => this.#group.contents.get(type) ?? new Map<string, string>();
     const named = (type: string) => new Set([...has(type).values()].map((content) => content.split("->")[1] ?? ""));
     const expected = [
       has("cluster").size,
@@ -189,17 +225,18 @@ export function runCrowd(seed: number, steps: number, without: ReadonlySet<numbe
       [...named("listener")].filter((name) => has("route").has(name)).length,
     ];
     // Rules 62, 74: of a type that is no full state, SotW tells nobody that something is gone.
-    const isTold = (index: number) => variant === "delta" || index % 2 === 0;
+    const isTold = (index: number) => this.#variant === "delta" || index % 2 === 0;
     for (const [index, size] of expected.entries()) {
       const actual = held(index)?.size ?? 0;
       if (isTold(index)) assert.equal(actual, size, `${label}: ${types[index]}`);
       else assert.ok(actual >= size, `${label}: ${types[index]}: ${actual}, not ${size}`);
     }
-    const same = members.map((other) => other.client.held[0]);
+    const same = this.#members.map((other) => other.client.held[0]);
     assert.ok(
       same.every((one) => one === same[0]),
       "who holds the same has the same object",
     );
-    if (variant === "delta") assert.ok(client.isComplete, JSON.stringify(client.lacks().map(({ type }) => type.name)));
+    if (this.#variant === "delta")
+      assert.ok(client.isComplete, JSON.stringify(client.lacks().map(({ type }) => type.name)));
   }
 }
