@@ -80,7 +80,7 @@ function control(t: TestContext, endpoint: string, ...args: readonly string[]): 
 
 /** A process that holds the key `leader`. */
 async function holder(t: TestContext, endpoints: readonly string[]) {
-  const program = fileURLToPath(import.meta.url).replace(/etcd-watch\.test\.(\w+)$/, "harness/session-holder.$1");
+  const program = fileURLToPath(import.meta.url).replace(/etcd-watch\.test\.(\w+)$/, "harness/peers/session-holder.$1");
   const child = spawn(process.execPath, [...process.execArgv, program, prefix, "2000", ...endpoints], {
     stdio: ["ignore", "pipe", "inherit"],
   });
