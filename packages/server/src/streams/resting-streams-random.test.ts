@@ -7,14 +7,7 @@ import { manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
 import { type Running, type TypeName, withMemoryServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
-import {
-  contentOf,
-  type InUse,
-  nothingInUse,
-  typeNames,
-  type UsingClient,
-  usingClient,
-} from "../testing/using-client.js";
+import { contentOf, type InUse, nothingInUse, typeNames, UsingClient } from "../testing/using-client.js";
 
 /** `SEED=7` plays one seed, `EFFORT=50` more than the suite does. */
 const { SEED } = process.env;
@@ -92,7 +85,7 @@ async function play(
     const variant = random(3) === 0 ? "sotw" : "delta";
     const settings = { id: `n${index}`, cluster: usualGroups[index % groups.length]?.name ?? "", variant } as const;
     story.push(`come ${JSON.stringify({ ...settings, isPerType })}`);
-    clients.set(index, usingClient(client, { ...settings, isPerType, asked, inUse }));
+    clients.set(index, new UsingClient(client, { ...settings, isPerType, asked, inUse }));
   }
   /** Groups get other layers, and nodes come into other groups. */
   function regroup(): void {
@@ -127,7 +120,8 @@ async function play(
     await rest();
   }
   function check(): void {
-    for (const { id, cluster, variant, asked, inUse } of clients.values()) {
+    for (const { settings } of clients.values()) {
+      const { id, cluster, variant, asked, inUse } = settings;
       const of = groups.find(({ match }) => match.cluster === cluster)?.layers ?? [];
       for (const [type, only] of asked) {
         const wanted = new Map<string, string>();
@@ -172,7 +166,7 @@ async function play(
         clients.delete(index);
       }
     } else if (kind === 8) known?.toggle(typeNames[random(4)] ?? "route", names[random(4)] ?? "a");
-    else if (kind === 9 && random(3) === 0 && known?.cluster !== "careful") known?.reject(true);
+    else if (kind === 9 && random(3) === 0 && known?.settings.cluster !== "careful") known?.reject(true);
     else for (const each of clients.values()) each.answer(() => random(2) === 0);
   }
 

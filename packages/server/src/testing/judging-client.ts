@@ -23,103 +23,120 @@ export interface JudgingOptions {
   readonly message?: string;
 }
 
-/** A client of all clusters, in memory, that accepts or rejects each response whole. */
-export interface JudgingClient {
-  readonly id: string;
-  /** The contents that it uses, by name. */
-  readonly held: ReadonlyMap<string, string>;
-  readonly rejections: number;
-  /** Connects anew, with nothing. */
-  connect(): void;
-  leave(): void;
-}
-
 /** Connects at once. */
 export function judgingClient(
   transport: Pick<MemoryTransport, "open">,
   address: string,
   options: JudgingOptions,
 ): JudgingClient {
-  const { id, cluster = "", variant = "sotw", judge = () => "accept", message = "no good" } = options;
-  const typeUrl = urlOf("cluster");
-  const node = { id, cluster };
-  let held = new Map<string, string>();
-  let rejections = 0;
-  let stream: MemoryStream | undefined;
-  let accepted = "";
+  const client = new JudgingClient(transport, address, options);
+  client.connect();
+  return client;
+}
 
-  const contentsOf = (resources: readonly (Any | undefined)[]) =>
-    new Map(
-      resources.map((any) => {
-        const { name, altStatName } = fromBinary(ClusterSchema, any?.value ?? new Uint8Array());
-        return [name, altStatName] as const;
-      }),
+/** A client of all clusters, in memory, that accepts or rejects each response whole. */
+export class JudgingClient {
+  readonly #transport: Pick<MemoryTransport, "open">;
+  readonly #address: string;
+  readonly #options: JudgingOptions;
+  readonly #typeUrl = urlOf("cluster");
+  #held = new Map<string, string>();
+  #rejections = 0;
+  #stream: MemoryStream | undefined;
+  #accepted = "";
+
+  constructor(transport: Pick<MemoryTransport, "open">, address: string, options: JudgingOptions) {
+    this.#transport = transport;
+    this.#address = address;
+    this.#options = options;
+  }
+
+  get id(): string {
+    return this.#options.id;
+  }
+
+  /** The contents that it uses, by name. */
+  get held(): ReadonlyMap<string, string> {
+    return this.#held;
+  }
+
+  get rejections(): number {
+    return this.#rejections;
+  }
+
+  /** Connects anew, with nothing. */
+  connect(): void {
+    const { id, cluster = "", variant = "sotw" } = this.#options;
+    this.#stream?.cancel();
+    this.#held = new Map();
+    this.#accepted = "";
+    const opened: MemoryStream = this.#transport.open(this.#address, ads(variant), (bytes) => {
+      if (opened !== this.#stream) return;
+      if (variant === "sotw") this.#sotw(bytes, opened);
+      else this.#delta(bytes, opened);
+    });
+    this.#stream = opened;
+    const request = { node: { id, cluster }, typeUrl: this.#typeUrl };
+    opened.send(
+      variant === "sotw"
+        ? toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, request))
+        : toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, request)),
     );
+  }
+
+  leave(): void {
+    this.#stream?.cancel();
+    this.#stream = undefined;
+  }
+
+  #sotw(bytes: Uint8Array, to: MemoryStream): void {
+    const { resources, nonce, versionInfo } = fromBinary(DiscoveryResponseSchema, bytes);
+    const contents = contentsOf(resources);
+    const said = this.#take(contents, () => {
+      this.#held = contents;
+      this.#accepted = versionInfo;
+    });
+    if (said === undefined) return;
+    const errorDetail = said === "" ? undefined : said;
+    const answer = { typeUrl: this.#typeUrl, versionInfo: this.#accepted, responseNonce: nonce, errorDetail };
+    to.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, answer)));
+  }
+
+  #delta(bytes: Uint8Array, to: MemoryStream): void {
+    const { resources, removedResources, nonce } = fromBinary(DeltaDiscoveryResponseSchema, bytes);
+    const contents = contentsOf(resources.map(({ resource }) => resource));
+    const said = this.#take(contents, () => {
+      for (const [name, content] of contents) this.#held.set(name, content);
+      for (const name of removedResources) this.#held.delete(name);
+    });
+    if (said === undefined) return;
+    const errorDetail = said === "" ? undefined : said;
+    const answer = { typeUrl: this.#typeUrl, responseNonce: nonce, errorDetail };
+    to.send(toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, answer)));
+  }
+
   /** Applies a response as it is judged; returns the answer, undefined for none. */
-  function take(
+  #take(
     carried: ReadonlyMap<string, string>,
     apply: () => void,
-  ): { code: number; message: string } | "" | undefined {
+  ): { readonly code: number; readonly message: string } | "" | undefined {
+    const { judge = () => "accept", message = "no good" } = this.#options;
     const judgement = judge(carried);
     if (judgement === "silent") return undefined;
     if (judgement === "accept") {
       apply();
       return "";
     }
-    rejections += 1;
+    this.#rejections += 1;
     return { code: 3, message };
   }
-  function sotw(bytes: Uint8Array, to: MemoryStream): void {
-    const { resources, nonce, versionInfo } = fromBinary(DiscoveryResponseSchema, bytes);
-    const contents = contentsOf(resources);
-    const said = take(contents, () => {
-      held = contents;
-      accepted = versionInfo;
-    });
-    if (said === undefined) return;
-    const errorDetail = said === "" ? undefined : said;
-    const answer = { typeUrl, versionInfo: accepted, responseNonce: nonce, errorDetail };
-    to.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, answer)));
-  }
-  function delta(bytes: Uint8Array, to: MemoryStream): void {
-    const { resources, removedResources, nonce } = fromBinary(DeltaDiscoveryResponseSchema, bytes);
-    const contents = contentsOf(resources.map(({ resource }) => resource));
-    const said = take(contents, () => {
-      for (const [name, content] of contents) held.set(name, content);
-      for (const name of removedResources) held.delete(name);
-    });
-    if (said === undefined) return;
-    const errorDetail = said === "" ? undefined : said;
-    const answer = { typeUrl, responseNonce: nonce, errorDetail };
-    to.send(toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, answer)));
-  }
-  function connect(): void {
-    stream?.cancel();
-    held = new Map();
-    accepted = "";
-    const opened: MemoryStream = transport.open(address, ads(variant), (bytes) => {
-      if (opened === stream) (variant === "sotw" ? sotw : delta)(bytes, opened);
-    });
-    stream = opened;
-    opened.send(
-      variant === "sotw"
-        ? toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node, typeUrl }))
-        : toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, { node, typeUrl })),
-    );
-  }
-  connect();
-  return {
-    id,
-    get held() {
-      return held;
-    },
-    get rejections() {
-      return rejections;
-    },
-    connect,
-    leave() {
-      stream?.cancel();
-      stream = undefined;
-    },
-  };
+}
+
+function contentsOf(resources: readonly (Any | undefined)[]): Map<string, string> {
+  return new Map(
+    resources.map((any) => {
+      const { name, altStatName } = fromBinary(ClusterSchema, any?.value ?? new Uint8Array());
+      return [name, altStatName] as const;
+    }),
+  );
 }

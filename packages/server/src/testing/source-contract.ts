@@ -55,100 +55,111 @@ function cluster(name: string, altStatName = "") {
 
 /** The tests that every `Source` must pass. Run them for each implementation. */
 export function describeSource(under: SourceUnderTest): void {
-  async function withSource(messages: readonly Message[], test: (fixture: SourceFixture) => Promise<void>) {
-    const fixture = await under.create(messages);
-    try {
-      await test(fixture);
-    } finally {
-      await within("the source to close", fixture.source.close());
-      await fixture.dispose();
-    }
-  }
-
   describe(`source ${under.name}`, () => {
-    it("has applied its first configuration when it has started, and reports no error", () =>
-      withSource([cluster("a"), cluster("b")], async ({ source }) => {
-        const { sink, applied, names, reports } = recordingSink();
-        await within("the start", source.start(sink));
-        assert.equal(applied.length, 1);
-        assert.deepEqual(names(), ["a", "b"]);
-        assert.deepEqual(errorsOf(reports.at(-1)), []);
-      }));
-
-    it("applies a change whole, in one step", () =>
-      withSource([cluster("a"), cluster("b"), cluster("c")], async ({ source, set }) => {
-        const { sink, applied, held, names } = recordingSink();
-        await within("the start", source.start(sink));
-        const before = held();
-        await set([cluster("b"), cluster("c", "changed"), cluster("d")]);
-        await waitFor("the change", () => names().join() === "b,c,d");
-        assert.equal(applied.length, 2);
-        assert.equal(held().b, before.b);
-        assert.notEqual(held().c, before.c);
-      }));
-
-    it("gives the same content the same version again", () =>
-      withSource([cluster("a")], async ({ source, set }) => {
-        const { sink, held } = recordingSink();
-        await within("the start", source.start(sink));
-        const first = held().a;
-        await set([cluster("a", "other")]);
-        await waitFor("the change", () => held().a !== first);
-        await set([cluster("a")]);
-        await waitFor("the change back", () => held().a === first);
-      }));
-
-    it("keeps the last good configuration while what it reads is invalid, says so, and goes on afterwards", () =>
-      withSource([cluster("a")], async ({ source, set, spoil }) => {
-        if (spoil === undefined) return;
-        const { sink, names, reports } = recordingSink();
-        await within("the start", source.start(sink));
-        await spoil();
-        await waitFor("an error", () => errorsOf(reports.at(-1)).length > 0);
-        assert.deepEqual(names(), ["a"]);
-        await set([cluster("a"), cluster("b")]);
-        await waitFor("the change", () => names().join() === "a,b");
-        await waitFor("no error", () => errorsOf(reports.at(-1)).length === 0);
-      }));
-
-    it("rejects a start for which the server refuses what it has", () =>
-      withSource([cluster("a")], async ({ source }) => {
-        const refusal = new Error("refused");
-        const sink: SourceSink = {
-          apply() {
-            throw refusal;
-          },
-          report() {},
-        };
-        await assert.rejects(within("the start", source.start(sink)));
-      }));
-
-    it("says that it has ended when it is closed", () =>
-      withSource([cluster("a")], async ({ source }) => {
-        const { sink } = recordingSink();
-        let ended = 0;
-        const counting = {
-          ...sink,
-          ended() {
-            ended += 1;
-          },
-        };
-        await within("the start", source.start(counting));
-        assert.equal(ended, 0);
-        await within("the close", source.close());
-        assert.equal(ended, 1);
-      }));
-
-    it("applies nothing after it was closed, and may be closed twice", () =>
-      withSource([cluster("a")], async ({ source, set }) => {
-        const { sink, applied } = recordingSink();
-        await within("the start", source.start(sink));
-        await within("the close", source.close());
-        await set([cluster("b")]);
-        await sleep(300);
-        assert.equal(applied.length, 1);
-      }));
+    testConfigurations(under);
+    testStartAndClose(under);
   });
+}
+
+function testConfigurations(under: SourceUnderTest): void {
+  it("has applied its first configuration when it has started, and reports no error", () =>
+    withSource(under, [cluster("a"), cluster("b")], async ({ source }) => {
+      const { sink, applied, names, reports } = recordingSink();
+      await within("the start", source.start(sink));
+      assert.equal(applied.length, 1);
+      assert.deepEqual(names(), ["a", "b"]);
+      assert.deepEqual(errorsOf(reports.at(-1)), []);
+    }));
+
+  it("applies a change whole, in one step", () =>
+    withSource(under, [cluster("a"), cluster("b"), cluster("c")], async ({ source, set }) => {
+      const { sink, applied, held, names } = recordingSink();
+      await within("the start", source.start(sink));
+      const before = held();
+      await set([cluster("b"), cluster("c", "changed"), cluster("d")]);
+      await waitFor("the change", () => names().join() === "b,c,d");
+      assert.equal(applied.length, 2);
+      assert.equal(held().b, before.b);
+      assert.notEqual(held().c, before.c);
+    }));
+
+  it("gives the same content the same version again", () =>
+    withSource(under, [cluster("a")], async ({ source, set }) => {
+      const { sink, held } = recordingSink();
+      await within("the start", source.start(sink));
+      const first = held().a;
+      await set([cluster("a", "other")]);
+      await waitFor("the change", () => held().a !== first);
+      await set([cluster("a")]);
+      await waitFor("the change back", () => held().a === first);
+    }));
+
+  it("keeps the last good configuration while what it reads is invalid, says so, and goes on afterwards", () =>
+    withSource(under, [cluster("a")], async ({ source, set, spoil }) => {
+      if (spoil === undefined) return;
+      const { sink, names, reports } = recordingSink();
+      await within("the start", source.start(sink));
+      await spoil();
+      await waitFor("an error", () => errorsOf(reports.at(-1)).length > 0);
+      assert.deepEqual(names(), ["a"]);
+      await set([cluster("a"), cluster("b")]);
+      await waitFor("the change", () => names().join() === "a,b");
+      await waitFor("no error", () => errorsOf(reports.at(-1)).length === 0);
+    }));
+}
+
+function testStartAndClose(under: SourceUnderTest): void {
+  it("rejects a start for which the server refuses what it has", () =>
+    withSource(under, [cluster("a")], async ({ source }) => {
+      const refusal = new Error("refused");
+      const sink: SourceSink = {
+        apply() {
+          throw refusal;
+        },
+        report() {},
+      };
+      await assert.rejects(within("the start", source.start(sink)));
+    }));
+
+  it("says that it has ended when it is closed", () =>
+    withSource(under, [cluster("a")], async ({ source }) => {
+      const { sink } = recordingSink();
+      let ended = 0;
+      const counting = {
+        ...sink,
+        ended() {
+          ended += 1;
+        },
+      };
+      await within("the start", source.start(counting));
+      assert.equal(ended, 0);
+      await within("the close", source.close());
+      assert.equal(ended, 1);
+    }));
+
+  it("applies nothing after it was closed, and may be closed twice", () =>
+    withSource(under, [cluster("a")], async ({ source, set }) => {
+      const { sink, applied } = recordingSink();
+      await within("the start", source.start(sink));
+      await within("the close", source.close());
+      await set([cluster("b")]);
+      await sleep(300);
+      assert.equal(applied.length, 1);
+    }));
+}
+
+async function withSource(
+  under: SourceUnderTest,
+  messages: readonly Message[],
+  test: (fixture: SourceFixture) => Promise<void>,
+): Promise<void> {
+  const fixture = await under.create(messages);
+  try {
+    await test(fixture);
+  } finally {
+    await within("the source to close", fixture.source.close());
+    await fixture.dispose();
+  }
 }
 
 function errorsOf(findings: readonly Finding[] = []): readonly Finding[] {
