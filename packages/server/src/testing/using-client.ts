@@ -111,7 +111,7 @@ export class UsingClient {
   }
 
   /**
-   * Subscribes to a name or unsubscribes from it. Does nothing for types with a wildcard, and never drops the last name.
+   * Subscribes to a name or unsubscribes from it. Does nothing for types with a wildcard. Never drops the last name.
    */
   toggle(type: TypeName, name: string): void {
     const { variant, asked, inUse } = this.settings;
