@@ -77,10 +77,13 @@ export function startProcess(options: ProcessOptions): Process {
     stdio: ["pipe", "pipe", "pipe"],
   });
   running.add(child);
-  const stdout: string[] = [];
-  const stderr: string[] = [];
-  const outListeners = new Set<(line: string) => void>();
-  const errListeners = new Set<(line: string) => void>();
+  const { name, isShown } = options;
+  const tell = (print: (line: string) => void) => (line: string) => {
+    keep(name, child, line);
+    if (isShown) print(line);
+  };
+  const out = new OutputLines(child.stdout, tell(console.log), Number.POSITIVE_INFINITY);
+  const errors = new OutputLines(child.stderr, tell(console.error), keptErrorLines);
   let ending: Ending | undefined;
   const ended = new Promise<Ending>((resolve) => {
     const end = (result: Ending): void => {
@@ -90,69 +93,30 @@ export function startProcess(options: ProcessOptions): Process {
     };
     child.on("close", (code, signal) => end({ code, signal }));
     child.on("error", (error) => {
-      stderr.push(String(error));
+      errors.kept.push(String(error));
       end({ code: null, signal: null });
     });
   });
   child.stdin.on("error", () => undefined);
-  const keep = (line: string): void => {
-    if (logs === undefined) return;
-    const file = join(logs, `${options.name.replace(/\W+/g, "-")}.${child.pid}.log`);
-    appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
-  };
-  readLines(child.stdout, (line) => {
-    keep(line);
-    stdout.push(line);
-    if (options.isShown) console.log(line);
-    for (const listener of outListeners) listener(line);
-  });
-  readLines(child.stderr, (line) => {
-    keep(line);
-    stderr.push(line);
-    if (options.isShown) console.error(line);
-    if (stderr.length > keptErrorLines) stderr.shift();
-    for (const listener of errListeners) listener(line);
-  });
-
-  const waitForLine = (
-    stream: string,
-    lines: readonly string[],
-    listeners: Set<(line: string) => void>,
-    pattern: RegExp,
-    withinMs: number,
-  ): Promise<RegExpExecArray> => {
-    for (const line of lines) {
-      const match = pattern.exec(line);
-      if (match) return Promise.resolve(match);
-    }
-    let listener: ((line: string) => void) | undefined;
-    const found = new Promise<RegExpExecArray>((resolve) => {
-      listener = (line) => {
-        const match = pattern.exec(line);
-        if (match) resolve(match);
-      };
-      listeners.add(listener);
-    });
-    const gone = ended.then(({ code, signal }) => {
-      throw new Error(
-        `${options.name} ended (${signal ?? `status ${code}`}) before a line ${pattern} on ${stream}:\n${stderr.slice(-20).join("\n")}`,
-      );
-    });
-    gone.catch(() => undefined);
-    const what = `a line ${pattern} on ${stream} of ${options.name}`;
-    return within(what, withinMs, Promise.race([found, gone])).finally(() => {
-      if (listener) listeners.delete(listener);
-    });
-  };
-
+  const lineOf =
+    (lines: OutputLines, stream: string) =>
+    (pattern: RegExp, withinMs: number = 60_000) => {
+      const what = `a line ${pattern} on ${stream}`;
+      const gone = ended.then(({ code, signal }) => {
+        const last = errors.kept.slice(-20).join("\n");
+        throw new Error(`${name} ended (${signal ?? `status ${code}`}) before ${what}:\n${last}`);
+      });
+      gone.catch(() => undefined);
+      return lines.match(pattern, (found) => within(`${what} of ${name}`, withinMs, Promise.race([found, gone])));
+    };
   return {
-    name: options.name,
+    name,
     pid: child.pid ?? -1,
-    stdout,
-    stderr,
-    line: (pattern, withinMs = 60_000) => waitForLine("standard output", stdout, outListeners, pattern, withinMs),
-    errorLine: (pattern, withinMs = 60_000) => waitForLine("standard error", stderr, errListeners, pattern, withinMs),
-    onLine: (listener) => outListeners.add(listener),
+    stdout: out.kept,
+    stderr: errors.kept,
+    line: lineOf(out, "standard output"),
+    errorLine: lineOf(errors, "standard error"),
+    onLine: (listener) => out.listeners.add(listener),
     write: (text) => {
       child.stdin.write(text);
     },
@@ -169,6 +133,50 @@ export function startProcess(options: ProcessOptions): Process {
     ended,
     isRunning: () => ending === undefined,
   };
+}
+
+function keep(name: string, { pid }: ChildProcess, line: string): void {
+  if (logs === undefined) return;
+  appendFileSync(join(logs, `${name.replace(/\W+/g, "-")}.${pid}.log`), `${new Date().toISOString()} ${line}\n`);
+}
+
+/** The last lines that a process wrote, and whoever waits for the next ones. */
+class OutputLines {
+  readonly kept: string[] = [];
+  readonly listeners = new Set<(line: string) => void>();
+
+  constructor(stream: NodeJS.ReadableStream, tell: (line: string) => void, most: number) {
+    readLines(stream, (line) => {
+      tell(line);
+      this.kept.push(line);
+      if (this.kept.length > most) this.kept.shift();
+      for (const listener of this.listeners) listener(line);
+    });
+  }
+
+  /** The first line that matches, past ones included; `wait` bounds the time for one to come. */
+  async match(
+    pattern: RegExp,
+    wait: (found: Promise<RegExpExecArray>) => Promise<RegExpExecArray>,
+  ): Promise<RegExpExecArray> {
+    for (const line of this.kept) {
+      const match = pattern.exec(line);
+      if (match) return match;
+    }
+    let listener: ((line: string) => void) | undefined;
+    const found = new Promise<RegExpExecArray>((resolve) => {
+      listener = (line) => {
+        const match = pattern.exec(line);
+        if (match) resolve(match);
+      };
+      this.listeners.add(listener);
+    });
+    try {
+      return await wait(found);
+    } finally {
+      if (listener) this.listeners.delete(listener);
+    }
+  }
 }
 
 function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
