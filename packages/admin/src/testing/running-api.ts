@@ -7,6 +7,7 @@ import {
   KeptSource,
   type Revision,
   type ServerOptions,
+  type Source,
   type SourceSink,
   type Store,
   WrittenLayers,
@@ -55,18 +56,11 @@ export async function runningApi(
     onProblem,
     clock: options.clock,
   });
-  let sink: SourceSink | undefined;
+  const folder = new FolderOfTests(options.folder ?? []);
   const info = { author: "me", cause: { kind: "files", files: ["a.yaml"] }, message: "" } as const;
   const kept = new KeptSource({
     ...{ ...reading, store, layers: ["folder"], onProblem },
-    source: {
-      name: "folder",
-      async start(to) {
-        sink = to;
-        to.apply([{ layer: "folder", kind: "replace", upsert: options.folder ?? [] }]);
-      },
-      close: async () => {},
-    },
+    source: folder,
     describe: () => ({ ...info, time: Date.now() }),
     check: server.checkChange,
     onRevision,
@@ -96,20 +90,9 @@ export async function runningApi(
     /** The number of readers of events. */
     readers: () => api.stats().eventReaders,
     /** Gives the source of the layer `folder` these resources. */
-    folder(...upsert: readonly Resource[]): void {
-      sink?.apply([{ layer: "folder", kind: "replace", upsert }]);
-    },
-    async ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-      const isText = typeof body === "string" || body instanceof Uint8Array;
-      const response = await fetch(`${base}${path}`, {
-        method,
-        headers: { ...(body === undefined || isText ? {} : { "content-type": "application/json" }), ...headers },
-        body: body === undefined || isText ? (body as string | undefined) : JSON.stringify(body),
-      });
-      const text = await response.text();
-      const isJson = (response.headers.get("content-type") ?? "").includes("json");
-      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
-    },
+    folder: (...resources: readonly Resource[]) => folder.replace(resources),
+    ask: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      ask(method, `${base}${path}`, body, headers),
     async [Symbol.asyncDispose](): Promise<void> {
       await api.close();
       http.closeAllConnections();
@@ -117,6 +100,40 @@ export async function runningApi(
       await server.close();
     },
   };
+}
+
+/** A source of a layer `folder`. */
+class FolderOfTests implements Source {
+  readonly name = "folder";
+  readonly #first: readonly Resource[];
+  #sink: SourceSink | undefined;
+
+  constructor(first: readonly Resource[]) {
+    this.#first = first;
+  }
+
+  async start(sink: SourceSink): Promise<void> {
+    this.#sink = sink;
+    this.replace(this.#first);
+  }
+
+  replace(upsert: readonly Resource[]): void {
+    this.#sink?.apply([{ layer: "folder", kind: "replace", upsert }]);
+  }
+
+  async close(): Promise<void> {}
+}
+
+async function ask(method: string, url: string, body: unknown, headers: Record<string, string>): Promise<Answer> {
+  const isText = typeof body === "string" || body instanceof Uint8Array;
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined || isText ? {} : { "content-type": "application/json" }), ...headers },
+    body: body === undefined || isText ? (body as string | undefined) : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const isJson = (response.headers.get("content-type") ?? "").includes("json");
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
