@@ -87,58 +87,12 @@ const headerBytes = 32 * 1024;
  * calls costs each of them one copy behind a frame's head and one write.
  */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
-  const { methods, requestTimeoutMs = 10_000, limitName = (limit) => `limits.${limit}` } = options;
-  const limits: GrpcLimits = { ...defaultGrpcLimits, ...options.limits };
-  const { requestBytes, streamsPerConnection } = limits;
-  const useOf = createClientUse(limits, requestBytes, limitName);
-  const now = () => performance.now();
-  const patience = new Patience(requestTimeoutMs, now);
   let { tls } = options;
   let isClosing = false;
-  const connections = new Map<Socket, ServedSocket>();
+  const { serve, connections } = createServing(options, () => isClosing);
   const servers = new Set<Server>();
   /** Sockets in their TLS handshake; `connections` has those that finished it. */
   const strangers: ReadonlySet<Socket>[] = [];
-  const connectionIsFull = `${streamsPerConnection} streams are open on one connection, and none may have more (${limitName("streamsPerConnection")})`;
-  const slab = new Slab();
-  const context: SocketContext = {
-    keepalive: { ...defaultKeepalive, ...options.keepalive },
-    limits: { streams: streamsPerConnection, headerBytes },
-    budget: createTurnBudget(),
-    readShared: createSharedReads(),
-    isClosing: () => isClosing,
-  };
-  function serve(socket: Socket): void {
-    if (isClosing) {
-      socket.destroy();
-      return;
-    }
-    const peer = peerOf(socket);
-    const use = useOf(peer.host);
-    const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
-    const told = (error: unknown) => options.fault?.(peer.text, error);
-    const fault = (error: unknown) => {
-      socket.destroy();
-      told(error);
-    };
-    const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused, fault };
-    const served = serveSocket(
-      socket,
-      context,
-      {
-        slab,
-        now,
-        accept: (head, stream) => serveGrpc(calls, head, stream),
-        full: () => refused(grpcCode.resourceExhausted, connectionIsFull),
-      },
-      {
-        fault: told,
-        closed: () => void connections.delete(socket),
-        released: () => use.end(),
-      },
-    );
-    connections.set(socket, served);
-  }
 
   return {
     servers,
@@ -173,6 +127,58 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       for (const server of servers) if (server instanceof TlsServer) server.setSecureContext(tls);
     },
   };
+}
+
+/** Serves sockets, all with the same limits, and keeps the connections over them. */
+function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
+  const { methods, requestTimeoutMs = 10_000, limitName = (limit) => `limits.${limit}` } = options;
+  const limits: GrpcLimits = { ...defaultGrpcLimits, ...options.limits };
+  const { requestBytes, streamsPerConnection } = limits;
+  const useOf = createClientUse(limits, requestBytes, limitName);
+  const now = () => performance.now();
+  const patience = new Patience(requestTimeoutMs, now);
+  const connections = new Map<Socket, ServedSocket>();
+  const connectionIsFull = `${streamsPerConnection} streams are open on one connection, and none may have more (${limitName("streamsPerConnection")})`;
+  const slab = new Slab();
+  const context: SocketContext = {
+    keepalive: { ...defaultKeepalive, ...options.keepalive },
+    limits: { streams: streamsPerConnection, headerBytes },
+    budget: createTurnBudget(),
+    readShared: createSharedReads(),
+    isClosing,
+  };
+  function serve(socket: Socket): void {
+    if (isClosing()) {
+      socket.destroy();
+      return;
+    }
+    const peer = peerOf(socket);
+    const use = useOf(peer.host);
+    const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
+    const told = (error: unknown) => options.fault?.(peer.text, error);
+    const fault = (error: unknown) => {
+      socket.destroy();
+      told(error);
+    };
+    const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused, fault };
+    const served = serveSocket(
+      socket,
+      context,
+      {
+        slab,
+        now,
+        accept: (head, stream) => serveGrpc(calls, head, stream),
+        full: () => refused(grpcCode.resourceExhausted, connectionIsFull),
+      },
+      {
+        fault: told,
+        closed: () => void connections.delete(socket),
+        released: () => use.end(),
+      },
+    );
+    connections.set(socket, served);
+  }
+  return { serve, connections: connections as ReadonlyMap<Socket, ServedSocket> };
 }
 
 function staying(connections: ReadonlyMap<Socket, ServedSocket>): ServedSocket[] {

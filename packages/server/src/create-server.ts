@@ -6,6 +6,7 @@ import { createClose } from "./core/closing.js";
 import { createCore, readOptions } from "./core/server-core.js";
 import { serverStats } from "./core/server-stats.js";
 import { createListeners } from "./listeners.js";
+import type { LoadReports } from "./load-reports/load-reports.js";
 import type { Ledger } from "./node-status/ledger.js";
 import { Configuring } from "./publication/configuring.js";
 import { SharedRolloutHub } from "./rollouts/shared/shared-rollouts.js";
@@ -36,15 +37,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     prepared: targets.prepare,
     published: services.update,
   });
-  const close = createClose({
-    core,
-    discovery,
-    admission,
-    services,
-    loadReports,
-    listeners,
-    sources: configuring.sources,
-  });
+  const { sources } = configuring;
+  const close = createClose({ core, discovery, admission, services, loadReports, listeners, sources });
 
   return {
     config: createConfig(core.config, configuring.apply, configuring.drop, (layer, awaited) => {
@@ -92,11 +86,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       return hub;
     },
     quarantines: targets.quarantines,
-    loadReports(filter = {}) {
-      checkCall("server.loadReports", filter);
-      return loadReports.reports(filter);
-    },
-    loadTotals: loadReports.totals,
+    ...checkedLoadReports(loadReports),
   };
 }
 
@@ -111,5 +101,15 @@ function checkedLedger(ledger: Ledger): Ledger {
       checkCall("server.nodeConfig", filter);
       return ledger.nodeConfig(id, filter);
     },
+  };
+}
+
+function checkedLoadReports({ reports, totals }: LoadReports): Pick<XdsServer, "loadReports" | "loadTotals"> {
+  return {
+    loadReports(filter = {}) {
+      checkCall("server.loadReports", filter);
+      return reports(filter);
+    },
+    loadTotals: totals,
   };
 }
