@@ -135,6 +135,21 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["lost broken", "connected", "ended"]);
     }));
 
+  it("a stream that breaks the protocol while nothing is wanted does not keep the next one from opening", () =>
+    withStreams(async ({ transport, clock, watch }) => {
+      const watcher = watch("a");
+      transport.last.opened();
+      await settle();
+      watcher.cancel();
+      await settle();
+      transport.last.received(Uint8Array.of(0x0a, 0xff));
+      await settle();
+      clock.advance(60_000);
+      const before = transport.streams.length;
+      watch("b");
+      assert.equal(transport.streams.length, before + 1);
+    }));
+
   it("streams are a failure if they end without an answer, even with OK", () =>
     withStreams(async ({ transport, watch, events }) => {
       watch("a");
