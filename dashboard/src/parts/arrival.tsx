@@ -1,5 +1,5 @@
 import { pathOf } from "../api/request.js";
-import type { Arrival as ArrivalData } from "../api/types.js";
+import type { ArrivalJson } from "../api/types.js";
 import { useLive } from "../api/use-live.js";
 import { linkTo } from "../router.js";
 import { counted, numberText } from "../text/counts.js";
@@ -7,7 +7,7 @@ import { StateBar } from "./state.js";
 
 /** How far the clients are with a revision. */
 export function Arrival({ revision }: { readonly revision: string }) {
-  const { data } = useLive<ArrivalData>(`revisions/${pathOf(revision)}/arrival`);
+  const { data } = useLive<ArrivalJson>(`revisions/${pathOf(revision)}/arrival`);
   if (data === undefined) return null;
   const { acknowledged, rejected, pending } = data.counts;
   const total = acknowledged + rejected + pending;
@@ -33,7 +33,7 @@ export function Arrival({ revision }: { readonly revision: string }) {
 }
 
 /** The server lists some of them only. */
-function NotListed({ data: { counts, nodes } }: { readonly data: ArrivalData }) {
+function NotListed({ data: { counts, nodes } }: { readonly data: ArrivalJson }) {
   const listed = (state: string) => nodes.filter((node) => node.state === state).length;
   const states = ["rejected", "pending"] as const;
   const rest = states.filter((state) => counts[state] > listed(state));
@@ -55,8 +55,8 @@ function NotListed({ data: { counts, nodes } }: { readonly data: ArrivalData }) 
 }
 
 /** The nodes that have not acknowledged, by reason. */
-function Reasons({ nodes }: Pick<ArrivalData, "nodes">) {
-  const reasons = new Map<string, ArrivalData["nodes"][number][]>();
+function Reasons({ nodes }: Pick<ArrivalJson, "nodes">) {
+  const reasons = new Map<string, ArrivalJson["nodes"][number][]>();
   for (const node of nodes) {
     const key = `${node.state}: ${node.message}`;
     reasons.set(key, [...(reasons.get(key) ?? []), node]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import type { RevisionView } from "./api-client/api-types.js";
+import type { RevisionJson } from "./api-client/api-types.js";
 import { type Ended, eventually } from "./testing/command.js";
 import { clusterYaml } from "./testing/folder.js";
 import { inProcessEnds } from "./testing/in-process.js";
@@ -79,9 +79,9 @@ async function changeFolder(server: Served): Promise<void> {
   );
 }
 
-async function revisions(server: Served, layer: string): Promise<readonly RevisionView[]> {
+async function revisions(server: Served, layer: string): Promise<readonly RevisionJson[]> {
   const { revisions } = (await server.ask(`/api/v1/revisions?layer=${layer}`)) as {
-    revisions: readonly RevisionView[];
+    revisions: readonly RevisionJson[];
   };
   return revisions;
 }

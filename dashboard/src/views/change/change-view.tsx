@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { get, pathOf } from "../../api/request.js";
-import type { Layer } from "../../api/types.js";
+import type { LayerJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
@@ -22,7 +22,7 @@ connect_timeout: 1s
 type: STRICT_DNS`;
 
 interface Layers {
-  readonly layers: readonly Layer[];
+  readonly layers: readonly LayerJson[];
 }
 
 /** What somebody typed or took from files, before it is sent. */
@@ -37,7 +37,7 @@ function useOutlook(looked: () => void) {
   const [outlook, setOutlook] = useState<Outlook | undefined>(undefined);
   const [error, setError] = useState<Error | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
-  const look = async (layer: Layer, { text, files, replace }: Draft) => {
+  const look = async (layer: LayerJson, { text, files, replace }: Draft) => {
     setBusy(true);
     try {
       // What it is compared with must be what it is applied to: the newest by now, and not by the last look.
@@ -105,8 +105,8 @@ export function ChangeView({ place }: { readonly place: Place }) {
 }
 
 interface DraftFieldsProps {
-  readonly all: readonly Layer[];
-  readonly layer: Layer;
+  readonly all: readonly LayerJson[];
+  readonly layer: LayerJson;
   readonly draft: Draft;
   readonly setLayer: (name: string) => void;
   /** Takes what it makes of the newest draft. */

@@ -1,5 +1,5 @@
 import { pathOf, post } from "../../api/request.js";
-import type { Rollout } from "../../api/types.js";
+import type { RolloutJson } from "../../api/types.js";
 import { Confirm } from "../../parts/acting/confirm.js";
 import { ResourceNames } from "../../parts/resource-names.js";
 import { counted } from "../../text/counts.js";
@@ -23,7 +23,7 @@ export const rolloutWords: Readonly<Record<RolloutAction, string>> = {
 };
 
 /** What it will do, in numbers that are true now. */
-function outlookOf(action: RolloutAction, { group, step, steps, changed, nodes }: Rollout): string {
+function outlookOf(action: RolloutAction, { group, step, steps, changed, nodes }: RolloutJson): string {
   const what = counted(changed, "resource");
   const [reached, held] = [counted(nodes.reached, "node"), counted(nodes.held, "node")];
   switch (action) {
@@ -47,7 +47,7 @@ export function LeadRollout({
   done,
   close,
 }: {
-  readonly rollout: Rollout;
+  readonly rollout: RolloutJson;
   readonly action: RolloutAction;
   done(): void;
   close(): void;

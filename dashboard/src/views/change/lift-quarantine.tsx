@@ -1,5 +1,5 @@
 import { post } from "../../api/request.js";
-import type { Quarantine } from "../../api/types.js";
+import type { QuarantineJson } from "../../api/types.js";
 import { Confirm } from "../../parts/acting/confirm.js";
 import { ResourceNames } from "../../parts/resource-names.js";
 
@@ -9,7 +9,7 @@ export function LiftQuarantine({
   done,
   close,
 }: {
-  readonly quarantine: Quarantine;
+  readonly quarantine: QuarantineJson;
   done(): void;
   close(): void;
 }) {
@@ -30,13 +30,13 @@ export function LiftQuarantine({
   );
 }
 
-function reasonOf({ cause, node, message }: Quarantine): string {
+function reasonOf({ cause, node, message }: QuarantineJson): string {
   if (cause === "rolled-back") return "A rollout of it was undone.";
   return `${node || "A node"} rejected it${message === "" ? "." : `: ${message}`}`;
 }
 
 /** A lifted content takes no steps: it is not the change of a rollout any more. */
-function outlookOf({ group, version }: Quarantine): string {
+function outlookOf({ group, version }: QuarantineJson): string {
   const kept = `All nodes of ${group} from which it is withheld`;
   return version === undefined
     ? `${kept} lose this resource now, without steps.`

@@ -1,5 +1,5 @@
 import { ApiError } from "../../api/request.js";
-import type { ChangeAnswer, Layer } from "../../api/types.js";
+import type { ChangeAnswer, LayerJson } from "../../api/types.js";
 import { ReasonFields, type useSaid } from "../../parts/acting/reason.js";
 import { useAct } from "../../parts/acting/use-act.js";
 import { Failure, Findings } from "../../parts/message.js";
@@ -28,7 +28,7 @@ export function Looked({
   lookAgain,
 }: {
   readonly outlook: Outlook;
-  readonly layer: Layer;
+  readonly layer: LayerJson;
   readonly files: JoinedFiles | undefined;
   readonly why: ReturnType<typeof useSaid>;
   lookAgain(): void;

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Quarantine, Rollout } from "../../api/types.js";
+import type { QuarantineJson, RolloutJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { StateBar } from "../../parts/state.js";
 import { Time } from "../../parts/time.js";
@@ -11,11 +11,13 @@ import { LiftQuarantine } from "./lift-quarantine.js";
 /** Changes that go out by steps, and what is in quarantine. */
 export function Rollouts() {
   const { data, renew } = useLive<{
-    readonly rollouts: readonly Rollout[];
-    readonly quarantines: readonly Quarantine[];
+    readonly rollouts: readonly RolloutJson[];
+    readonly quarantines: readonly QuarantineJson[];
   }>("rollouts");
-  const [led, setLed] = useState<{ readonly rollout: Rollout; readonly action: RolloutAction } | undefined>(undefined);
-  const [lifted, setLifted] = useState<Quarantine | undefined>(undefined);
+  const [led, setLed] = useState<{ readonly rollout: RolloutJson; readonly action: RolloutAction } | undefined>(
+    undefined,
+  );
+  const [lifted, setLifted] = useState<QuarantineJson | undefined>(undefined);
   if (data === undefined || (data.rollouts.length === 0 && data.quarantines.length === 0)) return null;
   return (
     <>
@@ -49,7 +51,7 @@ export function Rollouts() {
   );
 }
 
-function RolloutPanel({ rollout, lead }: { readonly rollout: Rollout; lead(action: RolloutAction): void }) {
+function RolloutPanel({ rollout, lead }: { readonly rollout: RolloutJson; lead(action: RolloutAction): void }) {
   const { group, state, reason, step, steps, since, changed, nodes, rejections } = rollout;
   const possible = (Object.keys(rolloutActions) as RolloutAction[]).filter((action) =>
     rolloutActions[action].includes(state),

@@ -1,5 +1,5 @@
 import { ApiError, pathOf, post } from "../../api/request.js";
-import type { ChangeAnswer, Finding, Layer } from "../../api/types.js";
+import type { ChangeAnswer, Finding, LayerJson } from "../../api/types.js";
 import { changeBody } from "../../text/change-body.js";
 import type { JoinedFiles } from "../../text/joined-files.js";
 
@@ -14,7 +14,7 @@ export interface SendChange {
 }
 
 /** Sends a change, or asks what it would do. */
-export async function sendChange(layer: Layer, text: string, options: SendChange): Promise<ChangeAnswer> {
+export async function sendChange(layer: LayerJson, text: string, options: SendChange): Promise<ChangeAnswer> {
   const { body, contentType } = changeBody(text);
   const { replace, dryRun, message = "", author = "", head } = options;
   const query = new URLSearchParams({ fields: "proto", replace: String(replace), dryRun: String(dryRun) });

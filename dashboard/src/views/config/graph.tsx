@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Graph as GraphData } from "../../api/types.js";
+import type { GraphJson } from "../../api/types.js";
 import { linkTo } from "../../router.js";
 import { boxHeight, columnStart, type Layout, layoutOf, type Placed } from "./layout.js";
 
@@ -13,7 +13,7 @@ export function Graph({
   root,
   query,
 }: {
-  readonly graph: GraphData;
+  readonly graph: GraphJson;
   readonly group: string;
   readonly root: { readonly type: string; readonly name: string } | undefined;
   readonly query: URLSearchParams;
@@ -76,7 +76,7 @@ function Lines({
   graph: { edges },
   layout: { nodes, width, height, boxWidth },
 }: {
-  readonly graph: GraphData;
+  readonly graph: GraphJson;
   readonly layout: Layout;
 }) {
   return (

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { Graph } from "../../api/types.js";
+import type { GraphJson } from "../../api/types.js";
 import { boxHeight, layoutOf } from "./layout.js";
 
-function graph(names: readonly string[], edges: readonly (readonly [string, string])[]): Graph {
+function graph(names: readonly string[], edges: readonly (readonly [string, string])[]): GraphJson {
   const nodes = names.map((text) => {
     const [type = "", name = ""] = text.split(" ");
     return { type, name, isThere: true, unused: false, summary: "", health: null };

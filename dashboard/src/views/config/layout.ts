@@ -1,8 +1,8 @@
-import type { Graph } from "../../api/types.js";
+import type { GraphJson } from "../../api/types.js";
 
 /** A resource's place in the picture. */
 export interface Placed {
-  readonly node: Graph["nodes"][number];
+  readonly node: GraphJson["nodes"][number];
   readonly x: number;
   readonly y: number;
 }
@@ -31,7 +31,7 @@ const order = ["listener", "scoped-route", "route", "virtual-host", "extension-c
  * Columns by type, as wide as the place of `room` pixels allows. The largest column is filled from the top; the others
  * stand beside what they use or are used by, so that lines are short and few cross.
  */
-export function layoutOf({ nodes, edges }: Graph, room: number): Layout {
+export function layoutOf({ nodes, edges }: GraphJson, room: number): Layout {
   const rank = (type: string) => (order.includes(type) ? order.indexOf(type) : order.length);
   const columns = [...new Set(nodes.map(({ type }) => type))].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const members = columns.map((type) => nodes.flatMap((node, index) => (node.type === type ? [index] : [])));
@@ -65,7 +65,7 @@ export function columnStart(index: number, { boxWidth }: Pick<Layout, "boxWidth"
   return index * (boxWidth + columnGap);
 }
 
-function linesOf(edges: Graph["edges"]) {
+function linesOf(edges: GraphJson["edges"]) {
   const uses = new Map<number, number[]>();
   const usedBy = new Map<number, number[]>();
   const push = (map: Map<number, number[]>, key: number, value: number) =>

@@ -1,5 +1,5 @@
 import { pathOf } from "../../api/request.js";
-import type { Graph as GraphData, GroupContent } from "../../api/types.js";
+import type { GraphJson, GroupContent } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { usePorts } from "../../api/use-ports.js";
 import { curlOf, overGrpc } from "../../parts/acting/commands.js";
@@ -33,7 +33,7 @@ export function ResourceView({
   const path = `groups/${pathOf(group)}/resources/${pathOf(type, name)}`;
   const { data, error } = useLive<GroupContent>(path);
   const ports = usePorts();
-  const graph = useLive<GraphData>(`groups/${pathOf(group)}/graph?${new URLSearchParams({ type, name })}`);
+  const graph = useLive<GraphJson>(`groups/${pathOf(group)}/graph?${new URLSearchParams({ type, name })}`);
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
   const endpoints = endpointsOf(data.resource);
   const content = (

@@ -1,5 +1,5 @@
 import { pathOf } from "../../api/request.js";
-import type { Graph as GraphData } from "../../api/types.js";
+import type { GraphJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { curlOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
@@ -9,7 +9,7 @@ import { Graph } from "./graph.js";
 /** Everything that the listeners of a group lead to. */
 export function WholeGraph({ group }: { readonly group: string }) {
   const path = `groups/${pathOf(group)}/graph`;
-  const { data } = useLive<GraphData>(path);
+  const { data } = useLive<GraphJson>(path);
   if (data === undefined) return <Loading />;
   return (
     <div class="panel">

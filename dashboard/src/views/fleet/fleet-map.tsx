@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { FleetMap as FleetMapData } from "../../api/types.js";
+import type { FleetMapJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { nodeStates, signOf } from "../../parts/state.js";
 import { steady } from "../../parts/steady.js";
@@ -7,7 +7,7 @@ import { linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 import { apiQuery, type FleetFilters, fleetLink } from "./filters.js";
 
-type Column = FleetMapData["columns"][number];
+type Column = FleetMapJson["columns"][number];
 
 /** The width of a column that can still be seen and hit, in pixels. */
 const columnWidth = 9;
@@ -28,7 +28,7 @@ function NodesByTypes({ filters }: { readonly filters: FleetFilters }) {
     return () => observer.disconnect();
   }, []);
   const columns = Math.min(200, Math.max(10, Math.floor((width - labelWidth) / columnWidth / 10) * 10));
-  const { data } = useLive<FleetMapData>(
+  const { data } = useLive<FleetMapJson>(
     isThere ? `fleet/map?${apiQuery(filters, { columns: String(columns) })}` : undefined,
   );
   return (
@@ -54,7 +54,7 @@ function Legend() {
   );
 }
 
-function Grid({ map: { types, columns }, filters }: { readonly map: FleetMapData; readonly filters: FleetFilters }) {
+function Grid({ map: { types, columns }, filters }: { readonly map: FleetMapJson; readonly filters: FleetFilters }) {
   if (columns.length === 0) return <p class="quiet">No node fits these filters.</p>;
   const most = Math.max(...columns.map((column) => column.nodes));
   const groups = groupsOf(columns);

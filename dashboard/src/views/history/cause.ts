@@ -1,7 +1,10 @@
-import type { Revision } from "../../api/types.js";
+import type { RevisionJson } from "../../api/types.js";
 
 /** Why a revision was made, in a few words. `nameOf` knows other revisions by their ids. */
-export function causeText({ cause }: Revision, nameOf: (id: string) => string | undefined = () => undefined): string {
+export function causeText(
+  { cause }: RevisionJson,
+  nameOf: (id: string) => string | undefined = () => undefined,
+): string {
   const { kind } = cause;
   switch (kind) {
     case "files": {

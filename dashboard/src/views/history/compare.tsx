@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Revision } from "../../api/types.js";
+import type { RevisionJson } from "../../api/types.js";
 import { go, linkTo } from "../../router.js";
 import { findRevision } from "./find-revision.js";
 
@@ -17,7 +17,7 @@ export function Compare({
 }: {
   readonly pair: Pair;
   change(pair: Pair): void;
-  readonly listed: readonly Revision[];
+  readonly listed: readonly RevisionJson[];
 }) {
   const [problem, setProblem] = useState("");
   const compare = async () => {

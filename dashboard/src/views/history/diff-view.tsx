@@ -1,4 +1,4 @@
-import type { ChangedResource, GroupStages, Revision } from "../../api/types.js";
+import type { ChangedResource, GroupStages, RevisionJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
@@ -8,8 +8,8 @@ import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
 interface Diff {
-  readonly from: Revision;
-  readonly to: Revision;
+  readonly from: RevisionJson;
+  readonly to: RevisionJson;
   readonly counts: { readonly added: number; readonly changed: number; readonly removed: number };
   readonly changes: readonly ChangedResource[];
   readonly stages: readonly GroupStages[];

@@ -1,9 +1,9 @@
 import { get } from "../../api/request.js";
-import type { Revision } from "../../api/types.js";
+import type { RevisionJson } from "../../api/types.js";
 
 /** A page of history. */
 export interface RevisionPage {
-  readonly revisions: readonly Revision[];
+  readonly revisions: readonly RevisionJson[];
   readonly next?: string;
 }
 
@@ -12,13 +12,13 @@ const pageSize = 1_000;
 const mostPages = 50;
 
 /** What somebody types to name a revision: `folder 12`, or the beginning of its id. */
-export function isNamed({ id, layer, number }: Revision, text: string): boolean {
+export function isNamed({ id, layer, number }: RevisionJson, text: string): boolean {
   const wanted = text.trim();
   return wanted === `${layer} ${number}` || (wanted.length >= 4 && id.startsWith(wanted));
 }
 
 /** Finds a revision, also one that is not listed yet. Undefined: there is none. */
-export async function findRevision(text: string, listed: readonly Revision[]): Promise<Revision | undefined> {
+export async function findRevision(text: string, listed: readonly RevisionJson[]): Promise<RevisionJson | undefined> {
   const known = listed.find((one) => isNamed(one, text));
   if (known !== undefined) return known;
   let after: string | undefined;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { get } from "../../api/request.js";
-import type { Layer, Revision } from "../../api/types.js";
+import type { LayerJson, RevisionJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
@@ -30,7 +30,7 @@ export function HistoryView({ place: { parts, query } }: { readonly place: Place
 }
 
 function RevisionList({ layer }: { readonly layer: string }) {
-  const layers = useLive<{ readonly layers: readonly Layer[] }>("layers");
+  const layers = useLive<{ readonly layers: readonly LayerJson[] }>("layers");
   const path = `revisions?${new URLSearchParams({ limit: String(pageSize), ...(layer === "" ? {} : { layer }) })}`;
   const { data, error } = useLive<RevisionPage>(path);
   const older = useOlder(path);
@@ -40,11 +40,11 @@ function RevisionList({ layer }: { readonly layer: string }) {
   const revisions = [...newest, ...older.revisions.filter(({ id }) => !known.has(id))];
   const names = revisions.map(({ layer: of, number }) => `${of} ${number}`);
   const nameOf = (id: string) => names[revisions.findIndex((one) => one.id === id)];
-  const choose = ({ layer: of, number }: Revision) => setPair((before) => chosen(before, `${of} ${number}`, names));
+  const choose = ({ layer: of, number }: RevisionJson) => setPair((before) => chosen(before, `${of} ${number}`, names));
   const current = useCursor(
     revisions.length,
     (index) => go(linkTo("history", [revisions[index]?.id ?? ""])),
-    (index) => choose(revisions[index] as Revision),
+    (index) => choose(revisions[index] as RevisionJson),
   );
   if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
   const heads = new Set(layers.data?.layers.map(({ head }) => head?.id));
@@ -137,7 +137,7 @@ function chosen({ from, to }: Pair, name: string, names: readonly string[]): Pai
 /** The pages behind the first one. */
 function useOlder(path: string) {
   const [state, setState] = useState<{
-    readonly revisions: readonly Revision[];
+    readonly revisions: readonly RevisionJson[];
     readonly next?: string | undefined;
     readonly isDone: boolean;
     readonly isBusy: boolean;

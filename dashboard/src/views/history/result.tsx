@@ -1,4 +1,4 @@
-import type { Arrival } from "../../api/types.js";
+import type { ArrivalJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { signOf } from "../../parts/state.js";
 import { numberText } from "../../text/counts.js";
@@ -13,7 +13,7 @@ export function Result({
   readonly isLive: boolean;
   readonly isHead: boolean;
 }) {
-  const { data, error } = useLive<Arrival>(path, isLive ? "always" : "once");
+  const { data, error } = useLive<ArrivalJson>(path, isLive ? "always" : "once");
   if (data === undefined) return error === undefined ? <small>…</small> : <small>not known</small>;
   const { acknowledged, rejected, pending } = data.counts;
   const parts = [

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../../api/request.js";
-import type { Revision } from "../../api/types.js";
+import type { RevisionJson } from "../../api/types.js";
 import { Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { causeText } from "./cause.js";
@@ -16,7 +16,7 @@ export function RevisionRow({
   isAsked,
   nameOf,
 }: {
-  readonly revision: Revision;
+  readonly revision: RevisionJson;
   readonly isHead: boolean;
   readonly isChosen: boolean;
   readonly isCurrent: boolean;

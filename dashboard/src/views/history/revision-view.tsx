@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../../api/request.js";
-import type { ChangedResource, Layer, Revision } from "../../api/types.js";
+import type { ChangedResource, LayerJson, RevisionJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
@@ -14,7 +14,7 @@ import { counted } from "../../text/counts.js";
 import { causeText } from "./cause.js";
 import { Rollback } from "./rollback.js";
 
-interface RevisionWithChanges extends Revision {
+interface RevisionWithChanges extends RevisionJson {
   readonly changes: readonly ChangedResource[];
   readonly next?: string;
 }
@@ -23,9 +23,9 @@ interface RevisionWithChanges extends Revision {
 export function RevisionView({ id }: { readonly id: string }) {
   const path = `revisions/${pathOf(id)}?limit=200&fields=proto`;
   const { data, error } = useLive<RevisionWithChanges>(path, "once");
-  const layers = useLive<{ readonly layers: readonly Layer[] }>("layers");
+  const layers = useLive<{ readonly layers: readonly LayerJson[] }>("layers");
   /** What the layer had when the rollback was asked for; undefined: nobody asks. */
-  const [from, setFrom] = useState<Revision | undefined>(undefined);
+  const [from, setFrom] = useState<RevisionJson | undefined>(undefined);
   if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
   const { layer, number, parent, time, author, message, upserted, removed, changes } = data;
   const head = layers.data?.layers.find((one) => one.name === layer)?.head;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, pathOf, post } from "../../api/request.js";
-import type { ChangeAnswer, Revision } from "../../api/types.js";
+import type { ChangeAnswer, RevisionJson } from "../../api/types.js";
 import { Dialog } from "../../parts/acting/dialog.js";
 import { ReasonFields, useSaid } from "../../parts/acting/reason.js";
 import { useAct } from "../../parts/acting/use-act.js";
@@ -20,10 +20,10 @@ export function Rollback({
   lookAgain,
   close,
 }: {
-  readonly to: Revision;
-  readonly from: Revision;
+  readonly to: RevisionJson;
+  readonly from: RevisionJson;
   /** What the layer has by now. */
-  readonly newest: Revision;
+  readonly newest: RevisionJson;
   lookAgain(): void;
   close(): void;
 }) {

@@ -1,5 +1,5 @@
 import { pathOf } from "../../api/request.js";
-import type { NodeContents, NodeRow } from "../../api/types.js";
+import type { NodeContentsJson, NodeRow } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { usePorts } from "../../api/use-ports.js";
 import { curlOf, overGrpc } from "../../parts/acting/commands.js";
@@ -25,7 +25,7 @@ export function NodeResource({
   readonly name: string;
 }) {
   const ofResource = `${path}/resources/${pathOf(type, name)}`;
-  const { data, error } = useLive<NodeContents>(ofResource);
+  const { data, error } = useLive<NodeContentsJson>(ofResource);
   const ports = usePorts();
   const asNode = ["--node-id", id, ...(cluster === "" ? [] : ["--node-cluster", cluster])];
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;

@@ -1,5 +1,5 @@
 import type { NodeArrival } from "@xdskit/server";
-import type { Arrival } from "../contract/answers.js";
+import type { ArrivalJson } from "../contract/answers.js";
 import { mostInList } from "../contract/limits.js";
 
 /** By id, the state of the nodes with streams to one server. */
@@ -13,7 +13,7 @@ export interface ArrivalPart {
   readonly isFromBefore: boolean;
   /** By id: one node may have streams to several servers. */
   readonly each: EachOfServer;
-  readonly nodes: Arrival["nodes"];
+  readonly nodes: ArrivalJson["nodes"];
 }
 
 /** The part of one server, or the reason why it did not answer. */
@@ -41,10 +41,10 @@ export function countsOfNodes(servers: readonly EachOfServer[]): Record<NodeArri
 }
 
 /** The arrival of a revision, from the parts of all servers. */
-export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<Arrival, "revision"> {
+export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJson, "revision"> {
   const each: EachOfServer[] = [];
-  const nodes = new Map<string, Arrival["nodes"][number]>();
-  const uncounted: Arrival["uncounted"] = [];
+  const nodes = new Map<string, ArrivalJson["nodes"][number]>();
+  const uncounted: ArrivalJson["uncounted"] = [];
   for (const one of servers) {
     const { replica } = one;
     if ("silent" in one) {

@@ -1,5 +1,5 @@
 import type { Revision } from "@xdskit/server";
-import type { Revision as RevisionJson } from "../contract/answers.js";
+import type { RevisionJson } from "../contract/answers.js";
 
 /** A revision as JSON. `layer` is the name of its layer in the API. */
 export function revisionJson(revision: Revision, layer: string): RevisionJson {

@@ -4,7 +4,7 @@ import { decodeStored, type LayerName, type Revision, type RevisionId, type Stor
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
 import { revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
-import type { Revision as RevisionJson } from "../contract/answers.js";
+import type { RevisionJson } from "../contract/answers.js";
 import type { Fleet } from "../contract/fleet.js";
 import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";

@@ -24,9 +24,9 @@ import type {
 
 /** The answers of the API, typed by the schemas of its routes, for clients in TypeScript. */
 export type {
-  FleetMap,
+  FleetMapJson,
   FleetSummary,
-  NodeContentsJson as NodeContents,
+  NodeContentsJson,
   NodeLoad,
   NodeResources,
   NodeRow,
@@ -48,7 +48,7 @@ export type GroupResources = z.output<typeof groupResourcesSchema>;
 /** One of them with its content. */
 export type GroupContent = z.output<typeof groupContentSchema>;
 /** The graph of uses. */
-export type Graph = z.output<typeof graphSchema>;
+export type GraphJson = z.output<typeof graphSchema>;
 /** Something that is wrong. */
 export type ProblemEntry = z.output<typeof problemEntrySchema>;
 /** All that is wrong. */
@@ -58,9 +58,9 @@ export type Finding = z.output<typeof findingSchema>;
 /** An error (RFC 9457). */
 export type Problem = z.output<typeof problemSchema>;
 /** One state of one layer. */
-export type Revision = z.output<typeof revisionSchema>;
+export type RevisionJson = z.output<typeof revisionSchema>;
 /** A named set of resources. */
-export type Layer = z.output<typeof layerSchema>;
+export type LayerJson = z.output<typeof layerSchema>;
 /** The change of a resource. */
 export type ChangedResource = z.output<typeof changedSchema>;
 /** The answer to a change. */
@@ -68,15 +68,15 @@ export type ChangeAnswer = z.output<typeof changeAnswerSchema>;
 /** The stages in which the clients of a group reach a change. */
 export type GroupStages = z.output<typeof groupStagesSchema>;
 /** The arrival of a revision at the clients. */
-export type Arrival = z.output<typeof arrivalSchema>;
+export type ArrivalJson = z.output<typeof arrivalSchema>;
 /** A source: a folder, or an origin. */
 export type Source = z.output<typeof sourceSchema>;
 /** The sources of all servers. */
 export type SourceList = z.output<typeof sourcesSchema>;
 /** A change that goes to the nodes of a group by steps. */
-export type Rollout = z.output<typeof rolloutSchema>;
+export type RolloutJson = z.output<typeof rolloutSchema>;
 /** A content that is withheld from nodes. */
-export type Quarantine = z.output<typeof quarantineSchema>;
+export type QuarantineJson = z.output<typeof quarantineSchema>;
 /** How clients reach the server. */
 export type ServerPorts = z.output<typeof serverSchema>;
 /** How far the nodes are with each stage of a revision. */

@@ -24,7 +24,7 @@ export type NodeSort = z.output<typeof nodeSortSchema>;
 /** The numbers of nodes by state. */
 export type FleetSummary = z.output<typeof fleetSummarySchema>;
 /** Nodes × types. */
-export type FleetMap = z.output<typeof fleetMapSchema>;
+export type FleetMapJson = z.output<typeof fleetMapSchema>;
 /** A page of the resources of a node. */
 export type NodeResources = z.output<typeof nodeResourcesSchema>;
 /** The content of one resource that a node runs, and its target. */
@@ -90,7 +90,7 @@ export interface Fleet {
   /** Counts the nodes that fit. */
   summary(filter: NodeFilter): Promise<FleetSummary>;
   /** Nodes × types, in at most this many columns of neighbouring nodes. */
-  map(filter: NodeFilter, columns: number): Promise<FleetMap>;
+  map(filter: NodeFilter, columns: number): Promise<FleetMapJson>;
   /** Nodes with their streams and types, by id; `next` is the `after` of the following page. */
   nodes(query: NodeListQuery): Promise<{
     readonly nodes: readonly object[];

@@ -73,21 +73,21 @@ const statuses: Partial<Record<XdskitErrorCode, number>> = {
 
 /** The problem that answers a thrown error. */
 export function problemOf(error: unknown): ProblemDocument {
-  if (error instanceof ApiProblem) return problem(error.status, error.findings, error.extensions);
+  if (error instanceof ApiProblem) return problemDocument(error.status, error.findings, error.extensions);
   if (error instanceof XdskitError) {
     const { findings } = error;
     const [first] = findings;
-    if (first !== undefined) return problem(statuses[first.code] ?? 422, [first, ...findings.slice(1)]);
+    if (first !== undefined) return problemDocument(statuses[first.code] ?? 422, [first, ...findings.slice(1)]);
   }
   const message = error instanceof Error ? error.message : String(error);
-  return problem(500, [{ code: "XDSKIT_FAULT", severity: "error", message }]);
+  return problemDocument(500, [{ code: "XDSKIT_FAULT", severity: "error", message }]);
 }
 
 /**
  * Makes a problem document. `extensions` are further members. A status without a title of its own is called
  * "The request failed".
  */
-export function problem(
+export function problemDocument(
   status: number,
   findings: readonly [Finding, ...Finding[]],
   extensions: Readonly<Record<string, unknown>> = {},

@@ -13,7 +13,7 @@ export interface ApiEvent {
 }
 
 /** The data of `reset`. */
-export const missed = { reason: "events were missed: read everything again" } as const;
+export const resetData = { reason: "events were missed: read everything again" } as const;
 
 /** Remembers the last events for readers that come back, and tells its listeners. */
 export class EventRing {
@@ -38,7 +38,7 @@ export class EventRing {
 
   /** Others than these happened, and nobody knows them. */
   miss(): void {
-    this.add("reset", missed);
+    this.add("reset", resetData);
   }
 
   /** The events after one; undefined: some of them are forgotten, or there never was such an event. */

@@ -1,5 +1,5 @@
 import { ApiProblem } from "../contract/problem.js";
-import { type ApiEvent, type EventRing, missed as missedData } from "./event-ring.js";
+import { type ApiEvent, type EventRing, resetData } from "./event-ring.js";
 
 /** How many readers there may be. */
 const mostReaders = 100;
@@ -112,5 +112,5 @@ function textOfMissed(events: readonly ApiEvent[]): string | undefined {
 
 /** Events are missing: a reader must look at everything again. */
 function resetText(last: string): string {
-  return textOf({ id: last, kind: "reset", data: missedData });
+  return textOf({ id: last, kind: "reset", data: resetData });
 }

@@ -1,4 +1,4 @@
-import type { FleetMap, FleetSummary, NodeRow, NodeStateName } from "../contract/fleet.js";
+import type { FleetMapJson, FleetSummary, NodeRow, NodeStateName } from "../contract/fleet.js";
 import { mostInList } from "../contract/limits.js";
 import { rankOf } from "./row.js";
 import type { RowsAsOf } from "./row-cache.js";
@@ -29,13 +29,13 @@ export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string
 }
 
 /** Nodes × types in at most this many columns. A column holds nodes of one group that are beside each other by id. */
-export function mapOf({ at, rows }: RowsAsOf, columns: number, order: readonly string[]): FleetMap {
+export function mapOf({ at, rows }: RowsAsOf, columns: number, order: readonly string[]): FleetMapJson {
   const types = inOrder(new Set(rows.flatMap((row) => row.types.map(({ type }) => type))), order);
   const sorted = rows.toSorted((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
   const groups = new Set(rows.map(({ group }) => group)).size;
   // The last column of each group may be smaller.
   const size = Math.max(1, Math.ceil(rows.length / Math.max(1, columns - groups + 1)));
-  const made: FleetMap["columns"] = [];
+  const made: FleetMapJson["columns"] = [];
   for (let start = 0; start < sorted.length; ) {
     const first = sorted[start] as NodeRow;
     let end = start;
@@ -46,7 +46,7 @@ export function mapOf({ at, rows }: RowsAsOf, columns: number, order: readonly s
   return { asOf: new Date(at).toISOString(), nodes: rows.length, types, columns: made };
 }
 
-function columnOf(rows: readonly NodeRow[], types: readonly string[]): FleetMap["columns"][number] {
+function columnOf(rows: readonly NodeRow[], types: readonly string[]): FleetMapJson["columns"][number] {
   const counts = types.map(noNodes);
   const worst: (NodeStateName | null)[] = types.map(() => null);
   for (const row of rows) {

@@ -1,7 +1,7 @@
 import type { Resource, ResourceTypes, TypeUrl } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
-import type { Graph } from "../contract/answers.js";
+import type { GraphJson } from "../contract/answers.js";
 import { clustersOf, hostsOf, type Json, list, record } from "./json-parts.js";
 import { healthOf, resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
@@ -23,7 +23,7 @@ export interface GraphContext {
  * from all listeners, and then everything that nothing names. Virtual hosts stand between their route configuration and
  * the clusters that they name.
  */
-export function graphOf(context: GraphContext, root: Named | undefined): Graph {
+export function graphOf(context: GraphContext, root: Named | undefined): GraphJson {
   const drawing = new Drawing(context);
   const listeners = context.types.find("listener");
   const named = ({ type, name }: Resource) => ({ type: type.typeUrl, name });
@@ -49,8 +49,8 @@ function unusedOf({ snapshot }: GraphContext): readonly Resource[] {
 class Drawing {
   readonly #context: GraphContext;
   readonly #places = new Map<string, number>();
-  readonly #nodes: Graph["nodes"] = [];
-  readonly #edges = new Map<string, Graph["edges"][number]>();
+  readonly #nodes: GraphJson["nodes"] = [];
+  readonly #edges = new Map<string, GraphJson["edges"][number]>();
   readonly #followed = new Set<string>();
   #isCut = false;
 
@@ -58,7 +58,7 @@ class Drawing {
     this.#context = context;
   }
 
-  graph(): Graph {
+  graph(): GraphJson {
     return { nodes: this.#nodes, edges: [...this.#edges.values()], isCut: this.#isCut };
   }
 
@@ -141,7 +141,7 @@ class Drawing {
     });
   }
 
-  #add(key: string, node: Graph["nodes"][number]): number | undefined {
+  #add(key: string, node: GraphJson["nodes"][number]): number | undefined {
     const known = this.#places.get(key);
     if (known !== undefined) return known;
     if (this.#nodes.length >= mostNodes) {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { problem as problemDocument } from "@xdskit/admin/problem";
+import { problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Rollout } from "@xdskit/admin/answers";
+import type { RolloutJson } from "@xdskit/admin/answers";
 import { mergedRollouts } from "./merge-rollouts.js";
 
-const rolloutOf = (state: Rollout["state"], nodes: Partial<Rollout["nodes"]>) =>
+const rolloutOf = (state: RolloutJson["state"], nodes: Partial<RolloutJson["nodes"]>) =>
   ({
     ...{ id: 7, group: "edge", state, waitsFor: [], rejections: [] },
     nodes: { reached: 0, pending: 0, rejected: 0, held: 0, ...nodes },
-  }) as unknown as Rollout;
+  }) as unknown as RolloutJson;
 
-const shown = (...said: readonly Rollout[]) =>
+const shown = (...said: readonly RolloutJson[]) =>
   mergedRollouts(said.map((each) => [each])).map(({ state, nodes: { reached, held } }) => ({ state, reached, held }));
 
 describe("the rollouts that several servers tell", () => {

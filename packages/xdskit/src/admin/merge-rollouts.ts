@@ -1,10 +1,10 @@
-import type { Quarantine, Rollout } from "@xdskit/admin/answers";
+import type { QuarantineJson, RolloutJson } from "@xdskit/admin/answers";
 import { shownAtMost } from "@xdskit/server";
 
 /** The rollouts and quarantines of one server. */
 export interface RolloutsJson {
-  readonly rollouts: readonly Rollout[];
-  readonly quarantines: readonly Quarantine[];
+  readonly rollouts: readonly RolloutJson[];
+  readonly quarantines: readonly QuarantineJson[];
 }
 
 /**
@@ -12,13 +12,13 @@ export interface RolloutsJson {
  * unless another one knows already that it is decided, and all of them give the nodes. A node with streams at two
  * servers counts twice.
  */
-export function mergedRollouts(said: readonly (readonly Rollout[])[]): readonly Rollout[] {
-  const groups = new Map<string, Rollout[]>();
+export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): readonly RolloutJson[] {
+  const groups = new Map<string, RolloutJson[]>();
   for (const one of said.flat()) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
   return Array.from(groups.values(), (all) => {
     const newest = Math.max(...all.map(({ id }) => id));
     const same = all.filter(({ id }) => id === newest);
-    const [first] = same as [Rollout];
+    const [first] = same as [RolloutJson];
     if (same.length === 1) return first;
     const told = same.find(({ state }) => state === "completed" || state === "rolled-back") ?? first;
     // A server that has not heard of the end still counts nodes that get it now.
@@ -39,8 +39,8 @@ export function mergedRollouts(said: readonly (readonly Rollout[])[]): readonly 
 }
 
 /** Each content once, however many servers keep it from nodes. */
-export function mergedQuarantines(said: readonly (readonly Quarantine[])[]): readonly Quarantine[] {
-  const all = new Map<string, Quarantine>();
+export function mergedQuarantines(said: readonly (readonly QuarantineJson[])[]): readonly QuarantineJson[] {
+  const all = new Map<string, QuarantineJson>();
   for (const each of said.flat()) {
     const { group, type, name, version } = each;
     const id = JSON.stringify([group, type, name, version]);
@@ -49,6 +49,6 @@ export function mergedQuarantines(said: readonly (readonly Quarantine[])[]): rea
   return [...all.values()];
 }
 
-function sumOf(rollouts: readonly Rollout[], count: keyof Rollout["nodes"]): number {
+function sumOf(rollouts: readonly RolloutJson[], count: keyof RolloutJson["nodes"]): number {
   return rollouts.reduce((sum, { nodes }) => sum + nodes[count], 0);
 }

@@ -1,5 +1,5 @@
 import type { ApiClient } from "./api-client.js";
-import type { ChangeAnswer, ChangedView, DiffAnswer, RevisionView } from "./api-types.js";
+import type { ChangeAnswer, ChangedResource, DiffAnswer, RevisionJson } from "./api-types.js";
 
 /** A page of a list. */
 interface Paged {
@@ -61,8 +61,8 @@ export async function diffOf(client: ApiClient, from: string, to: string | undef
 }
 
 /** A revision with all that it changed. */
-export interface RevisionWithChanges extends RevisionView {
-  readonly changes: readonly ChangedView[];
+export interface RevisionWithChanges extends RevisionJson {
+  readonly changes: readonly ChangedResource[];
 }
 
 /** Asks for a revision and all that it changed. */

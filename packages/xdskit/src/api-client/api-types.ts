@@ -3,13 +3,12 @@ import type { Finding } from "@xdskit/api";
 
 /** What a running server answers, as the schemas of the API say. */
 export type {
-  Arrival as ArrivalView,
-  ChangedResource as ChangedView,
-  GroupStages as GroupStagesView,
-  Layer as LayerView,
-  Quarantine as QuarantineView,
-  Revision as RevisionView,
-  Rollout as RolloutView,
+  ArrivalJson,
+  ChangedResource,
+  LayerJson,
+  QuarantineJson,
+  RevisionJson,
+  RolloutJson,
 } from "@xdskit/admin/answers";
 
 /** A resource as proto3 JSON with its `"@type"`, without secrets. */
@@ -34,7 +33,7 @@ export interface ChangeAnswer extends Omit<contract.ChangeAnswer, "changed" | "f
 
 /** The differences between two revisions. */
 export interface DiffAnswer {
-  readonly to: contract.Revision;
+  readonly to: contract.RevisionJson;
   readonly changes: readonly contract.ChangedResource[];
   readonly stages: readonly contract.GroupStages[];
 }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiClient } from "./api-client.js";
 import { ApiError } from "./api-error.js";
-import type { RevisionView } from "./api-types.js";
+import type { RevisionJson } from "./api-types.js";
 import { findRevision } from "./find-revision.js";
 
 const ids = ["abcdef-1", "abcdef-2", "abcx", "abcx-longer", "zzzz1111"];
-const revisionOf = (id: string) => ({ id }) as RevisionView;
+const revisionOf = (id: string) => ({ id }) as RevisionJson;
 
 /** A server's history of a page for each revision: ids with a common beginning are rare in a real one. */
 const client = {

@@ -1,7 +1,7 @@
 import { listNames } from "@xdskit/api";
 import type { ApiClient } from "./api-client.js";
 import { ApiError } from "./api-error.js";
-import type { RevisionView } from "./api-types.js";
+import type { RevisionJson } from "./api-types.js";
 import { pageSize } from "./list-resources.js";
 
 /** Shorter beginnings of an id could be anything. */
@@ -10,7 +10,7 @@ const shortest = 4;
 const mostPages = 1_000;
 
 interface RevisionsPage {
-  readonly revisions: readonly RevisionView[];
+  readonly revisions: readonly RevisionJson[];
   readonly next?: string | null;
 }
 
@@ -28,9 +28,9 @@ export function revisionsPage(
  * Finds a revision by its id, or by the beginning of it, if no other revision begins with that. Rejects with an
  * ApiError if there is none, or more than one.
  */
-export async function findRevision(client: ApiClient, text: string): Promise<RevisionView> {
+export async function findRevision(client: ApiClient, text: string): Promise<RevisionJson> {
   const exact = await client
-    .get<RevisionView>(`/api/v1/revisions/${encodeURIComponent(text)}`)
+    .get<RevisionJson>(`/api/v1/revisions/${encodeURIComponent(text)}`)
     .catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 404 && error.code === "XDSKIT_REVISION_UNKNOWN")
         return undefined;
@@ -48,8 +48,8 @@ export async function findRevision(client: ApiClient, text: string): Promise<Rev
   throw new ApiError(`more than one revision begins with "${text}": ${ids}`);
 }
 
-async function beginningWith(client: ApiClient, text: string): Promise<readonly RevisionView[]> {
-  const found: RevisionView[] = [];
+async function beginningWith(client: ApiClient, text: string): Promise<readonly RevisionJson[]> {
+  const found: RevisionJson[] = [];
   let after: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
     const { revisions, next } = await revisionsPage(client, { limit: pageSize, after });

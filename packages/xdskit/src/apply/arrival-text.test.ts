@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ArrivalView } from "../api-client/api-types.js";
+import type { ArrivalJson } from "../api-client/api-types.js";
 import { plain } from "../output/colours.js";
 import { arrivalText } from "./arrival-text.js";
 
 const text = (
   result: "acknowledged" | "rejected" | "timeout",
   acknowledged: number,
-  ...nodes: readonly ArrivalView["nodes"][number][]
+  ...nodes: readonly ArrivalJson["nodes"][number][]
 ) => {
   const count = (state: string) => nodes.filter((node) => node.state === state).length;
   const counts = { acknowledged, rejected: count("rejected"), pending: count("pending") };

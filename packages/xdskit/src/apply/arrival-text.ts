@@ -1,5 +1,5 @@
 import { mostListed } from "@xdskit/api";
-import type { ArrivalView } from "../api-client/api-types.js";
+import type { ArrivalJson } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
@@ -7,7 +7,7 @@ import type { WaitResult } from "./wait-for-nodes.js";
 
 /** How many nodes acknowledged a change, who rejected it with which words, and who is silent. */
 export function arrivalText(
-  { result, arrival }: { readonly result: WaitResult["result"]; readonly arrival: ArrivalView },
+  { result, arrival }: { readonly result: WaitResult["result"]; readonly arrival: ArrivalJson },
   timeoutMs: number,
   paint: Paint,
 ): string {
@@ -42,9 +42,9 @@ export function arrivalText(
 }
 
 function capped(
-  nodes: ArrivalView["nodes"],
+  nodes: ArrivalJson["nodes"],
   count: number,
-  line: (node: ArrivalView["nodes"][number]) => string,
+  line: (node: ArrivalJson["nodes"][number]) => string,
 ): readonly string[] {
   const lines = nodes
     .slice(0, mostListed)

@@ -1,6 +1,6 @@
 import type { Finding } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
-import type { ChangeAnswer, RevisionView } from "../api-client/api-types.js";
+import type { ChangeAnswer, RevisionJson } from "../api-client/api-types.js";
 import { changeCounts, changeLines } from "../changes/change-summary.js";
 import { changesText } from "../changes/changes-text.js";
 import { type KnownMessages, servedChanges } from "../changes/served-changes.js";
@@ -88,7 +88,7 @@ export async function outcomeOf(
   };
 }
 
-function resultLine(counts: string, layer: string, isDry: boolean, revision: RevisionView | null): string {
+function resultLine(counts: string, layer: string, isDry: boolean, revision: RevisionJson | null): string {
   const where = `layer ${printable(layer)}`;
   if (isDry) return `dry run, ${where}: ${counts}${counts === "nothing changes" ? "" : "; nothing was done"}`;
   if (counts === "nothing changes" || revision === null) return `${where}: nothing changes`;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { ArrivalView } from "../api-client/api-types.js";
+import type { ArrivalJson } from "../api-client/api-types.js";
 
 /** How many of the nodes that a change concerns must acknowledge it: all of them, or this percentage. */
 export type WaitFor = { readonly percent: number };
@@ -11,7 +11,7 @@ export interface WaitResult {
   /** `timeout`: too few nodes had answered when the time was over, or the server did not say who has. */
   readonly result: "acknowledged" | "rejected" | "timeout";
   /** The last answer of the server; undefined: there was none. */
-  readonly arrival: ArrivalView | undefined;
+  readonly arrival: ArrivalJson | undefined;
   /** Why the server did not say it at the end. */
   readonly problem?: ApiError | undefined;
 }
@@ -38,14 +38,14 @@ export async function waitForNodes(
 ): Promise<WaitResult> {
   const end = performance.now() + timeoutMs;
   const path = `/api/v1/revisions/${encodeURIComponent(revision)}/arrival`;
-  let arrival: ArrivalView | undefined;
+  let arrival: ArrivalJson | undefined;
   let rejectedAt: number | undefined;
   let hadNodes = false;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
     let problem: ApiError | undefined;
     try {
       const leftMs = Math.ceil(end - performance.now());
-      arrival = await client.get<ArrivalView>(path, Math.min(mostAnswerMs, Math.max(lastAnswerMs, leftMs)));
+      arrival = await client.get<ArrivalJson>(path, Math.min(mostAnswerMs, Math.max(lastAnswerMs, leftMs)));
       const isNobody = Object.values(arrival.counts).every((count) => count === 0);
       hadNodes ||= !isNobody;
       // A server that stops ends its streams first, and a node that went away has not acknowledged anything.
@@ -66,7 +66,7 @@ export async function waitForNodes(
   }
 }
 
-function verdictOn({ counts, uncounted = [] }: ArrivalView, percent: number): WaitResult["result"] | undefined {
+function verdictOn({ counts, uncounted = [] }: ArrivalJson, percent: number): WaitResult["result"] | undefined {
   const { acknowledged, rejected, pending } = counts;
   if (rejected > 0) return "rejected";
   const isEnough = acknowledged >= Math.ceil(((acknowledged + pending) * percent) / 100);

@@ -1,6 +1,6 @@
 import { envoyRegistry, type Registry, type ResourceTypes, readResources, resourceTypes, writeYaml } from "@xdskit/api";
 import { receivedResource } from "@xdskit/protocol";
-import type { ChangedView, ResourceView } from "../api-client/api-types.js";
+import type { ChangedResource, ResourceView } from "../api-client/api-types.js";
 import { createResourceView } from "../watch/output/resource-view.js";
 import type { ShownChange, ShownContent } from "./shown-change.js";
 
@@ -12,7 +12,7 @@ export interface KnownMessages {
 
 /** What a server says that differs, to be shown. `layer`: where it is said. */
 export function servedChanges(
-  changed: readonly ChangedView[],
+  changed: readonly ChangedResource[],
   layer: string | undefined,
   { registry = envoyRegistry(), types = resourceTypes }: KnownMessages = {},
 ): readonly ShownChange[] {

@@ -1,7 +1,7 @@
 import type { Registry, Resource } from "@xdskit/api";
 import { receivedResource } from "@xdskit/protocol";
 import type { ApiClient } from "../api-client/api-client.js";
-import type { ChangedView } from "../api-client/api-types.js";
+import type { ChangedResource } from "../api-client/api-types.js";
 import { listResources } from "../api-client/list-resources.js";
 import { createResourceView } from "../watch/output/resource-view.js";
 
@@ -11,19 +11,19 @@ export async function compareByVersion(
   layer: string,
   resources: readonly Resource[],
   registry: Registry,
-): Promise<readonly ChangedView[]> {
+): Promise<readonly ChangedResource[]> {
   const view = createResourceView(registry, false);
   const held = new Map(
     (await listResources(client, layer)).map((each) => [`${each.type} ${each.key ?? each.name}`, each]),
   );
-  const changes: ChangedView[] = [];
+  const changes: ChangedResource[] = [];
   for (const resource of resources) {
     const { type, key, name, version } = resource;
     const id = `${type.typeUrl} ${key}`;
     const before = held.get(id);
     held.delete(id);
     if (before?.version === version) continue;
-    const after = view.json(receivedResource(resource, version, { registry })).json as ChangedView["after"];
+    const after = view.json(receivedResource(resource, version, { registry })).json as ChangedResource["after"];
     const change = before === undefined ? "added" : "changed";
     changes.push({ type: type.typeUrl, name, change, before: before?.resource ?? null, after });
   }

@@ -1,7 +1,7 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { LayerView } from "../api-client/api-types.js";
+import type { LayerJson } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { findingsInFiles } from "../apply/findings-in-files.js";
 import type { Input } from "../apply/input.js";
@@ -70,7 +70,7 @@ const refusedStatus = 422;
 const openCodes: ReadonlySet<string | undefined> = new Set(["XDSKIT_REFERENCE_BROKEN", "XDSKIT_CLIENTS_REFUSE"]);
 
 async function compare(client: ApiClient, folder: CheckedDirectory) {
-  const { layers: served } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
+  const { layers: served } = await client.get<{ readonly layers: readonly LayerJson[] }>("/api/v1/layers");
   const pairs = layersToCompare(folder, served);
   const form = createSentForm(folder.registry);
   const changes: ShownChange[] = [];
@@ -125,7 +125,7 @@ function refusalsOf({ findings, code, message }: ApiError, input: Pick<Input, "r
 }
 
 /** The layers that a folder fills on the server, each with what this folder has for it. */
-function layersToCompare({ layers }: CheckedDirectory, served: readonly LayerView[]) {
+function layersToCompare({ layers }: CheckedDirectory, served: readonly LayerJson[]) {
   const fromFolders = served.filter(({ place }) => place === null).map(({ name }) => name);
   const [only] = fromFolders;
   const [own] = layers;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { RevisionView } from "../api-client/api-types.js";
+import type { RevisionJson } from "../api-client/api-types.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
 import { type Served, served } from "../testing/served.js";
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-async function revisions(layer?: string): Promise<readonly RevisionView[]> {
+async function revisions(layer?: string): Promise<readonly RevisionJson[]> {
   const { out } = await server.run("history", "--output", "json", ...(layer === undefined ? [] : ["--layer", layer]));
   return JSON.parse(out).revisions;
 }
@@ -119,7 +119,7 @@ describe("a state without resources", () => {
     const history = await empty.run("history", "--layer", "api", "--limit", "1");
     assert.match(history.out, /rollback to an empty layer\n$/);
     const list = await empty.run("history", "--layer", "folder", "--output", "json");
-    const [first] = JSON.parse(list.out).revisions as readonly RevisionView[];
+    const [first] = JSON.parse(list.out).revisions as readonly RevisionJson[];
     const shown = await empty.run("show", first?.id ?? "");
     assert.match(shown.out, /\nchanges {2}\+0 -0\n\nnothing differs\n$/);
   });

@@ -1,5 +1,5 @@
 import { listNames } from "@xdskit/api";
-import type { RevisionView } from "../api-client/api-types.js";
+import type { RevisionJson } from "../api-client/api-types.js";
 import { shortId } from "../changes/short-id.js";
 import type { Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
@@ -7,7 +7,7 @@ import { printable } from "../output/printable.js";
 const mostFiles = 3;
 
 /** Revisions in lines: what each changed, when, who did it and why. */
-export function revisionLines(revisions: readonly RevisionView[], paint: Paint): string {
+export function revisionLines(revisions: readonly RevisionJson[], paint: Paint): string {
   const isOneLayer = new Set(revisions.map(({ layer }) => layer)).size === 1;
   const rows = revisions.map((revision) => {
     const { id, layer, number, time, author } = revision;
@@ -30,7 +30,7 @@ export function revisionLines(revisions: readonly RevisionView[], paint: Paint):
 }
 
 /** One revision with all that is known of it. */
-export function revisionHead(revision: RevisionView, paint: Paint): string {
+export function revisionHead(revision: RevisionJson, paint: Paint): string {
   const { id, layer, number, parent, time, author, cause, message } = revision;
   const lines = [
     paint("strong", printable(`revision ${id}`)),
@@ -53,16 +53,16 @@ function timeText(iso: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
 }
 
-function countsText({ upserted, removed }: RevisionView): string {
+function countsText({ upserted, removed }: RevisionJson): string {
   return `+${upserted} -${removed}`;
 }
 
-function whyText({ cause, message }: RevisionView): string {
+function whyText({ cause, message }: RevisionJson): string {
   const why = causeText(cause, mostFiles);
   return message === "" ? why : `${message} (${why})`;
 }
 
-function causeText(cause: RevisionView["cause"], mostNames: number): string {
+function causeText(cause: RevisionJson["cause"], mostNames: number): string {
   switch (cause.kind) {
     case "files": {
       const files = Array.isArray(cause.files) ? cause.files.map(String) : [];

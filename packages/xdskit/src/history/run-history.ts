@@ -1,6 +1,6 @@
 import { revisionWithChanges } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
-import type { RevisionView } from "../api-client/api-types.js";
+import type { RevisionJson } from "../api-client/api-types.js";
 import { findRevision, revisionsPage } from "../api-client/find-revision.js";
 import { pageSize } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
@@ -33,7 +33,7 @@ export function runHistory(options: HistoryOptions, terminal: Terminal): Promise
 }
 
 async function newest(client: ApiClient, layer: string | undefined, limit: number) {
-  const revisions: RevisionView[] = [];
+  const revisions: RevisionJson[] = [];
   let after: string | undefined;
   do {
     const page = await revisionsPage(client, { layer, limit: Math.min(pageSize, limit - revisions.length), after });

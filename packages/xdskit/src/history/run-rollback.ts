@@ -1,7 +1,7 @@
 import { postChange } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { LayerView, RevisionView } from "../api-client/api-types.js";
+import type { LayerJson, RevisionJson } from "../api-client/api-types.js";
 import { findRevision } from "../api-client/find-revision.js";
 import { layerPath } from "../api-client/layer-path.js";
 import { withServer } from "../api-client/with-server.js";
@@ -27,13 +27,13 @@ export function runRollback(options: RollbackOptions, terminal: Terminal): Promi
   });
 }
 
-function layerOf({ id, layer }: RevisionView, asked: string | undefined): string {
+function layerOf({ id, layer }: RevisionJson, asked: string | undefined): string {
   if (asked === undefined || asked === layer) return layer;
   throw new ApiError(`revision ${id} is one of layer "${layer}", not of "${asked}"`);
 }
 
 async function onlyLayer(client: ApiClient): Promise<string> {
-  const { layers } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
+  const { layers } = await client.get<{ readonly layers: readonly LayerJson[] }>("/api/v1/layers");
   const begun = layers.flatMap(({ head, ...layer }) => (head === null ? [] : [{ ...layer, head }]));
   if (begun.length === 0) throw new ApiError("no layer has a revision yet");
   // A layer of the API was empty before its first revision; what a folder held before its own is not known.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { LayerView, RevisionView } from "../api-client/api-types.js";
+import type { LayerJson, RevisionJson } from "../api-client/api-types.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
@@ -15,7 +15,7 @@ interface Relayed extends AsyncDisposable {
   run(command: string, ...args: readonly string[]): ReturnType<typeof inProcessEnds>;
   /** The names of the clusters that a client gets, with their timeouts, sorted. */
   clusters(...options: readonly string[]): Promise<string>;
-  revisions(layer?: string): Promise<readonly RevisionView[]>;
+  revisions(layer?: string): Promise<readonly RevisionJson[]>;
   stop(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ async function relaying(folder: TestFolder, ...args: readonly string[]): Promise
     },
     async revisions(layer = "upstream") {
       const answer = await fetch(`${admin}/api/v1/revisions?layer=${layer}`);
-      return ((await answer.json()) as { readonly revisions: readonly RevisionView[] }).revisions;
+      return ((await answer.json()) as { readonly revisions: readonly RevisionJson[] }).revisions;
     },
     async stop() {
       running.kill("SIGTERM");
@@ -79,7 +79,7 @@ describe("a relay with a state", () => {
     assert.equal(newest?.author, origin.grpc);
     assert.deepEqual([oldest?.upserted, oldest?.removed], [1, 0]);
 
-    const { layers } = (await (await fetch(`${first.admin}/api/v1/layers`)).json()) as { layers: LayerView[] };
+    const { layers } = (await (await fetch(`${first.admin}/api/v1/layers`)).json()) as { layers: LayerJson[] };
     assert.deepEqual(
       layers.map(({ name, writable, durable }) => [name, writable, durable]),
       [

@@ -1,17 +1,17 @@
 import { listNames, mostListed } from "@xdskit/api";
-import type { QuarantineView, RolloutView } from "../api-client/api-types.js";
+import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
 import type { Colour, Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 
 /** All rollouts and quarantines of a server. */
 export interface RolloutsView {
-  readonly rollouts: readonly RolloutView[];
-  readonly quarantines: readonly QuarantineView[];
+  readonly rollouts: readonly RolloutJson[];
+  readonly quarantines: readonly QuarantineJson[];
 }
 
 /** Whether it may go further, or be taken back. */
-export function isUnderWay({ state }: Pick<RolloutView, "state">): boolean {
+export function isUnderWay({ state }: Pick<RolloutJson, "state">): boolean {
   return state === "waiting" || state === "soaking" || state === "halted";
 }
 
@@ -22,7 +22,7 @@ export function rolloutsText({ rollouts, quarantines }: RolloutsView, paint: Pai
 }
 
 /** One rollout: its state, what it brings, and which nodes have it. */
-export function rolloutText(rollout: RolloutView, paint: Paint): string {
+export function rolloutText(rollout: RolloutJson, paint: Paint): string {
   const { group, state, step, steps, reason, nodes, waitsFor, rejections } = rollout;
   const at = isUnderWay(rollout) ? ` at step ${step} of ${steps.length} (${stepText(steps[step - 1])})` : "";
   const why = reason === "" ? "" : `: ${reason}`;
@@ -40,7 +40,7 @@ export function rolloutText(rollout: RolloutView, paint: Paint): string {
 }
 
 /** After the end the counts are as of then, and do not say who has it now. */
-function nodesText({ state, nodes: { reached, pending, rejected, held } }: RolloutView): string {
+function nodesText({ state, nodes: { reached, pending, rejected, held } }: RolloutJson): string {
   if (state === "withdrawn") return "nothing is left of its change: it was taken back, or went to all nodes at once";
   if (state === "completed") return `nodes: ${reached} have it or are to have it, ${rejected} rejected it`;
   if (state === "rolled-back")
@@ -48,7 +48,7 @@ function nodesText({ state, nodes: { reached, pending, rejected, held } }: Rollo
   return `nodes: ${reached} have it or are to have it, ${pending} of them without an answer, ${rejected} rejected it, ${held} keep what was before`;
 }
 
-function colourOf({ state }: RolloutView): Colour {
+function colourOf({ state }: RolloutJson): Colour {
   if (state === "completed") return "good";
   return state === "halted" ? "error" : "warning";
 }
@@ -65,12 +65,12 @@ function stepText(step: object | undefined): string {
     .join(", ");
 }
 
-function resourcesText({ changed, resources }: RolloutView): string {
+function resourcesText({ changed, resources }: RolloutJson): string {
   const names = resources.map(({ type, name }) => `${type} ${name}`);
   return `${counted(changed, "resource")}: ${listNames(names, undefined, changed)}`;
 }
 
-function quarantinesText(quarantines: readonly QuarantineView[], paint: Paint): string {
+function quarantinesText(quarantines: readonly QuarantineJson[], paint: Paint): string {
   const lines = quarantines.map(({ group, type, name, cause, node, message }) => {
     const who = node === "" ? "" : ` (${node}: ${message})`;
     return `${paint("warning", "quarantine:")} ${printable(`${type} ${name} in ${group}, ${cause}${who}`)}\n`;

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { describe, test } from "node:test";
 import { startAdminServer } from "../admin/admin-server.js";
 import type { AdminState } from "../admin/admin-state.js";
-import type { RolloutView } from "../api-client/api-types.js";
+import type { RolloutJson } from "../api-client/api-types.js";
 import { plain } from "../output/colours.js";
 import { eventually, xdskitEnds } from "../testing/command.js";
 import { inProcessEnds } from "../testing/in-process.js";
@@ -165,7 +165,7 @@ test("a rollout lists ten rejections, and counts the others", () => {
   const rejections = Array.from({ length: 12 }, (_, place) => ({ node: `n${place}`, type: "cluster", message: "no" }));
   const nodes = { reached: 20, pending: 0, rejected: 12, held: 0 };
   const view = { group: "all", state: "halted", step: 1, steps: [{}], reason: "", nodes, waitsFor: [], rejections };
-  const text = rolloutText({ ...view, resources: [], changed: 0 } as unknown as RolloutView, plain);
+  const text = rolloutText({ ...view, resources: [], changed: 0 } as unknown as RolloutJson, plain);
   assert.deepEqual(text.split("\n").slice(-4), [
     "  n8 rejected cluster: no",
     "  n9 rejected cluster: no",

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { QuarantineView, RolloutView } from "../api-client/api-types.js";
+import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { jsonText } from "../output/json-text.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
@@ -34,8 +34,8 @@ export function runRollout(options: RolloutOptions, terminal: Terminal): Promise
 
 /** All pages of `/api/v1/rollouts`. */
 async function allRollouts(client: ApiClient): Promise<RolloutsView> {
-  const rollouts: RolloutView[] = [];
-  const quarantines: QuarantineView[] = [];
+  const rollouts: RolloutJson[] = [];
+  const quarantines: QuarantineJson[] = [];
   for (let after: string | undefined = ""; after !== undefined; ) {
     const query = after === "" ? "" : `?after=${encodeURIComponent(after)}`;
     const page: RolloutsView & { readonly next?: string } = await client.get(`/api/v1/rollouts${query}`);
@@ -66,7 +66,7 @@ async function lead(
   // The id: what was looked at may be over, and another one under way.
   const query = new URLSearchParams({ id: String(rollout.id) });
   const path = `/api/v1/rollouts/${encodeURIComponent(rollout.group)}/${paths[action]}?${query}`;
-  const after = await client.post<RolloutView>(path).catch(async (error: unknown) => {
+  const after = await client.post<RolloutJson>(path).catch(async (error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 409) throw error;
     throw new ApiError(await whyNot(client, rollout, action), { status: 409 });
   });
@@ -74,7 +74,7 @@ async function lead(
 }
 
 /** Why an action was refused. */
-async function whyNot(client: ApiClient, { id, group, state }: RolloutView, action: string): Promise<string> {
+async function whyNot(client: ApiClient, { id, group, state }: RolloutJson, action: string): Promise<string> {
   const { rollouts } = await client.get<RolloutsView>("/api/v1/rollouts");
   const now = rollouts.find((each) => each.group === group);
   if (now !== undefined && now.id !== id)
@@ -82,7 +82,7 @@ async function whyNot(client: ApiClient, { id, group, state }: RolloutView, acti
   return `the rollout of group "${group}" is ${now?.state ?? state}: ${action} does not apply`;
 }
 
-function theOne(view: RolloutsView, group: string | undefined): RolloutView {
+function theOne(view: RolloutsView, group: string | undefined): RolloutJson {
   if (group !== undefined) {
     const found = view.rollouts.find((each) => each.group === group);
     if (found === undefined) throw noRollout(group, view);

@@ -5,7 +5,7 @@ import { leavesSecretOut, listNames, type Resource, resourceTypes, typesOfMessag
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { LayerView } from "../api-client/api-types.js";
+import type { LayerJson } from "../api-client/api-types.js";
 import { type ListedResource, listResources } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
 import { createSentForm } from "../apply/sent-resource.js";
@@ -102,8 +102,8 @@ async function behindLinks(file: string): Promise<string> {
   return await behindLinks(join(await realpath(dirname(path)), basename(path)));
 }
 
-async function writableLayers(client: ApiClient, asked: string | undefined): Promise<readonly LayerView[]> {
-  const { layers } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
+async function writableLayers(client: ApiClient, asked: string | undefined): Promise<readonly LayerJson[]> {
+  const { layers } = await client.get<{ readonly layers: readonly LayerJson[] }>("/api/v1/layers");
   const writable = layers.filter((layer) => layer.writable);
   const names = writable.map(({ name }) => name).join(", ");
   if (asked === undefined) {
@@ -121,10 +121,10 @@ async function listedLayers(
   asked: string | undefined,
   leftOut: (title: string) => void,
 ): Promise<readonly ExportedLayer[]> {
-  const heads = (layers: readonly LayerView[]) => JSON.stringify(layers.map(({ name, head }) => [name, head?.id]));
+  const heads = (layers: readonly LayerJson[]) => JSON.stringify(layers.map(({ name, head }) => [name, head?.id]));
   let layers = await writableLayers(client, asked);
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const read: { readonly layer: LayerView; readonly listed: readonly ListedResource[] }[] = [];
+    const read: { readonly layer: LayerJson; readonly listed: readonly ListedResource[] }[] = [];
     for (const layer of layers) read.push({ layer, listed: await listResources(client, layer.name) });
     const after = await writableLayers(client, asked);
     if (heads(after) === heads(layers)) {
