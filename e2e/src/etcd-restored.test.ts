@@ -5,7 +5,7 @@ import type { Store } from "@xdskit/server";
 import { openEtcdStore } from "@xdskit/store-etcd";
 import { createConfigFolder } from "./harness/basics/config-folder.js";
 import { peer } from "./harness/basics/peers.js";
-import { cluster as clusterResource, configSource } from "./harness/basics/resources.js";
+import { cluster, configSource } from "./harness/basics/resources.js";
 import { createScene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
 import { EtcdCluster } from "./harness/peers/etcd.js";
@@ -68,7 +68,7 @@ describe("a watch of a store in etcd that is restored from a backup", () => {
     });
 });
 
-const named = (name: string) => clusterResource({ name, source: configSource("ads-delta"), serviceName: name });
+const named = (name: string) => cluster({ name, source: configSource("ads-delta"), serviceName: name });
 
 async function names(server: XdskitServer, layer: string): Promise<string> {
   const answer = await fetch(`http://${server.admin}/api/v1/layers/${layer}/resources`);

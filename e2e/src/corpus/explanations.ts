@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import type { Judged as JudgedOf } from "./judged.js";
+import type { Judged } from "./judged.js";
 
-type Judged = JudgedOf<{ readonly name: string }>;
+type AnyJudged = Judged<{ readonly name: string }>;
 
 /** How xdskit and Envoy disagree. */
 export type Disagreement = "we refuse, Envoy takes" | "Envoy refuses, we take" | "Envoy ends";
@@ -39,7 +39,7 @@ export function readExplanations(name: "explained" | "explained-mutants" = "expl
 }
 
 /** Undefined where both say the same. */
-export function disagreementOf({ ours, envoys }: Judged): Disagreement | undefined {
+export function disagreementOf({ ours, envoys }: AnyJudged): Disagreement | undefined {
   if (envoys.is === "crash" || envoys.is === "silent") return "Envoy ends";
   if (envoys.is === "taken") return ours === undefined ? undefined : "we refuse, Envoy takes";
   return ours === undefined ? "Envoy refuses, we take" : undefined;
@@ -47,7 +47,7 @@ export function disagreementOf({ ours, envoys }: Judged): Disagreement | undefin
 
 /** The first line that explains it. */
 export function explanationOf(
-  judged: Judged,
+  judged: AnyJudged,
   kind: Disagreement,
   explanations: readonly Explanation[],
 ): Explanation | undefined {
@@ -64,13 +64,13 @@ export interface Account {
   readonly refused: number;
   /** What Envoy takes and xdskit refuses, of what Envoy takes. */
   readonly refusedOfTaken: number;
-  readonly lines: readonly { readonly explanation: Explanation; readonly judged: readonly Judged[] }[];
-  readonly unexplained: readonly Judged[];
+  readonly lines: readonly { readonly explanation: Explanation; readonly judged: readonly AnyJudged[] }[];
+  readonly unexplained: readonly AnyJudged[];
 }
 
-export function accountOf(judged: readonly Judged[], explanations: readonly Explanation[]): Account {
-  const byLine = new Map<Explanation, Judged[]>(explanations.map((line) => [line, []]));
-  const unexplained: Judged[] = [];
+export function accountOf(judged: readonly AnyJudged[], explanations: readonly Explanation[]): Account {
+  const byLine = new Map<Explanation, AnyJudged[]>(explanations.map((line) => [line, []]));
+  const unexplained: AnyJudged[] = [];
   for (const each of judged) {
     const kind = disagreementOf(each);
     if (kind === undefined) continue;
@@ -117,7 +117,7 @@ export function readDisagreements(): readonly string[] {
 }
 
 /** A verdict in one line. */
-export function oneLine({ of, ours, envoys }: Judged): string {
+export function oneLine({ of, ours, envoys }: AnyJudged): string {
   const reason = envoys.is === "refused" ? `refused: ${envoys.reason.replace(/\s+/g, " ").slice(0, 200)}` : envoys.is;
   return `${of.name} | xdskit: ${ours ?? "taken"} | Envoy: ${reason}`;
 }

@@ -26,10 +26,10 @@ describe("docs/client.md", () => {
     await writeFile(
       new URL("client.ts", folder),
       `export * from "@xdskit/client";
-import { createClient as create } from "@xdskit/client";
+import * as xdskit from "@xdskit/client";
 export const made = [];
 export function createClient(options) {
-  const client = create(options);
+  const client = xdskit.createClient(options);
   made.push(client);
   return client;
 }

@@ -1,5 +1,5 @@
 import { createConfig } from "./configuration/create-config.js";
-import { checkCall, checkListener, checkSource } from "./configuration/option-tables.js";
+import { checkListener, checkServerCall, checkSource } from "./configuration/option-tables.js";
 import type { ServerOptions, XdsServer } from "./contracts/xds-server.js";
 import { createAdmission, createDiscovery, createOtherServices } from "./core/answering.js";
 import { createClose } from "./core/closing.js";
@@ -94,11 +94,11 @@ function checkedLedger(ledger: Ledger): Ledger {
   return {
     ...ledger,
     nodes(filter = {}) {
-      checkCall("server.nodes", filter);
+      checkServerCall("server.nodes", filter);
       return ledger.nodes(filter);
     },
     nodeConfig(id, filter = {}) {
-      checkCall("server.nodeConfig", filter);
+      checkServerCall("server.nodeConfig", filter);
       return ledger.nodeConfig(id, filter);
     },
   };
@@ -107,7 +107,7 @@ function checkedLedger(ledger: Ledger): Ledger {
 function checkedLoadReports({ reports, totals }: LoadReports): Pick<XdsServer, "loadReports" | "loadTotals"> {
   return {
     loadReports(filter = {}) {
-      checkCall("server.loadReports", filter);
+      checkServerCall("server.loadReports", filter);
       return reports(filter);
     },
     loadTotals: totals,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { it, suite } from "node:test";
 import { fromJson, type Message } from "@bufbuild/protobuf";
 import { stringify } from "yaml";
-import { describe as textOf } from "../errors/errors.js";
+import { describe } from "../errors/errors.js";
 import { readResources } from "../files/resource-file.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { readableJson } from "../writing/readable-json.js";
@@ -14,7 +14,7 @@ const key = "-----BEGIN PRIVATE KEY-----\nS3CR3T\n-----END PRIVATE KEY-----\n";
 
 function read(path: string, text: string, validate?: boolean): readonly string[] {
   const { resources, findings } = readResources({ path, bytes: Buffer.from(text) }, { validate });
-  return [...resources.map(({ resource }) => resource.name), ...findings.map(textOf)];
+  return [...resources.map(({ resource }) => resource.name), ...findings.map(describe)];
 }
 
 function messageOf(typeName: string, json: object): Message {
@@ -22,7 +22,7 @@ function messageOf(typeName: string, json: object): Message {
   return fromJson(registry.getMessage(typeName) ?? assert.fail(typeName), json as never, { registry });
 }
 
-describe("a resource that was written without its secrets", () => {
+suite("a resource that was written without its secrets", () => {
   const message = messageOf(`${tls}.Secret`, {
     name: "one",
     tlsCertificate: {
@@ -77,7 +77,7 @@ describe("a resource that was written without its secrets", () => {
   });
 });
 
-describe("JSON that was written without its secrets", () => {
+suite("JSON that was written without its secrets", () => {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
 
   it("is found by a secret inside a longer text, and by bytes that end or begin anywhere", () => {

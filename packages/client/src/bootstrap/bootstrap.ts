@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { mostBody, readDocument, XdskitError } from "@xdskit/api";
 import type { BootstrapOptions, BootstrapSource, EnvoySourceField } from "../options/bootstrap-options.js";
-import { checkCall } from "../options/option-tables.js";
+import { checkClientCall } from "../options/option-tables.js";
 import { type DocumentPart, rootPart } from "./document-part.js";
 import { readEnvoyBootstrap } from "./envoy-bootstrap.js";
 import { readGrpcBootstrap } from "./grpc-bootstrap.js";
@@ -12,7 +12,7 @@ import { readGrpcBootstrap } from "./grpc-bootstrap.js";
  * like for a field of Envoy's. The error never shows the content of the file.
  */
 export async function clientOptionsFromBootstrap(source: string | BootstrapSource = {}): Promise<BootstrapOptions> {
-  if (typeof source !== "string") checkCall("clientOptionsFromBootstrap", source);
+  if (typeof source !== "string") checkClientCall("clientOptionsFromBootstrap", source);
   const { path, text, env = process.env, use } = typeof source === "string" ? { path: source } : source;
   if (text !== undefined) return readBootstrap(Buffer.from(text), path ?? "bootstrap", use);
   const file = path ?? (env.GRPC_XDS_BOOTSTRAP || undefined);

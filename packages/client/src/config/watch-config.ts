@@ -2,7 +2,7 @@ import { canonicalName, envoyRegistry, isGlobName, type Registry, type ResourceN
 import type { Watch } from "../contract/watch.js";
 import type { XdsClient } from "../contract/xds-client.js";
 import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "../contract/xds-config.js";
-import { checkCall, checkWatcher } from "../options/option-tables.js";
+import { checkClientCall, checkWatcher } from "../options/option-tables.js";
 import { createConfigIterator } from "./config-iterator.js";
 import { createNeeds } from "./needs/needs.js";
 import { Tracker } from "./tracker.js";
@@ -39,10 +39,10 @@ export function createWatchConfig({ client, registry, failed, counted }: ConfigT
   ): ConfigWatch {
     if ("onChanged" in watcherOrOptions) {
       checkWatcher("client.watchConfig", watcherOrOptions);
-      checkCall("client.watchConfig", options);
+      checkClientCall("client.watchConfig", options);
       return start(listener, watcherOrOptions, options, () => {});
     }
-    checkCall("client.watchConfig", watcherOrOptions);
+    checkClientCall("client.watchConfig", watcherOrOptions);
     return createConfigIterator((watcher, end) => start(listener, watcher, watcherOrOptions, end));
   }
   return watchConfig as XdsClient["watchConfig"];

@@ -2,7 +2,7 @@ import { authorityOf, type ResourceType, typeUrlPrefix } from "@xdskit/api";
 import type { ClientTypeStatus } from "@xdskit/protocol";
 import type { XdsClient } from "../contract/xds-client.js";
 import type { ClientMetricsOptions } from "../options/client-metrics-options.js";
-import { checkCall } from "../options/option-tables.js";
+import { checkClientCall } from "../options/option-tables.js";
 import { createServerCounts } from "./server-counts.js";
 
 /** One metric and its present value. Names and labels are those of gRPC's A78. */
@@ -31,7 +31,7 @@ type Values = ClientMetric["values"];
  * callback of OpenTelemetry's gauges, or `prometheusText`.
  */
 export function createClientMetrics(client: XdsClient, options: ClientMetricsOptions = {}): ClientMetrics {
-  checkCall("createClientMetrics", options);
+  checkClientCall("createClientMetrics", options);
   const { target = "#client" } = options;
   const counts = createServerCounts();
   const stop = client.on(counts.count);

@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
 import type { ClientOptions } from "./client-options.js";
-import { checkCall } from "./option-tables.js";
+import { checkClientCall } from "./option-tables.js";
 import { validateLevels } from "./validate-level.js";
 
 /**
@@ -8,9 +8,9 @@ import { validateLevels } from "./validate-level.js";
  * option.
  */
 export function checkOptions(options: ClientOptions): void {
-  checkCall("createClient", options);
+  checkClientCall("createClient", options);
   const { backoff, limits, absentAfterMs, nodeOn, fallback, node, validate } = options;
-  if (node === undefined || !("$typeName" in node)) checkCall("createClient: node", node);
+  if (node === undefined || !("$typeName" in node)) checkClientCall("createClient: node", node);
   if (nodeOn !== undefined && nodeOn !== "first" && nodeOn !== "every")
     throw wrongOption("nodeOn", '"first" or "every"', nodeOn);
   if (fallback !== undefined && fallback !== "when-lacking" && fallback !== "when-away")

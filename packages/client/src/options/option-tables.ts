@@ -1,4 +1,4 @@
-import { type CallWithOptions, checkCall as check, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
+import { type CallWithOptions, checkCall, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
 import type { GetOptions } from "../contract/xds-client.js";
 import type { ConfigOptions } from "../contract/xds-config.js";
 import { defaultBackoff } from "../timing/backoff.js";
@@ -116,14 +116,14 @@ const calls = {
  * Checks the options of a call. Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names the wrong option, and the one
  * that was probably meant.
  */
-export function checkCall(call: keyof typeof calls, options: unknown): void {
-  check({ call, code, ...calls[call] }, options);
+export function checkClientCall(call: keyof typeof calls, options: unknown): void {
+  checkCall({ call, code, ...calls[call] }, options);
 }
 
 /** Checks the settings of one server, whose kind is known. */
 export function checkServer(kind: keyof typeof servers, settings: unknown): void {
   const example = '{ kind: "grpc", address: "127.0.0.1:18000" }';
-  check({ call: `a server of kind ${kind}`, code, example, table: servers[kind] }, settings);
+  checkCall({ call: `a server of kind ${kind}`, code, example, table: servers[kind] }, settings);
 }
 
 /** Checks a watcher. */

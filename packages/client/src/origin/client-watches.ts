@@ -14,7 +14,7 @@ import {
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { Collection, GetOptions, TypeOf } from "../contract/xds-client.js";
-import { checkCall, checkWatcher } from "../options/option-tables.js";
+import { checkClientCall, checkWatcher } from "../options/option-tables.js";
 import { mergeCollections } from "../watchers/collection-change.js";
 import type { Watcher } from "../watchers/delivery.js";
 import { getResource } from "../watchers/get-resource.js";
@@ -51,7 +51,7 @@ export class ClientWatches {
   }
 
   async get(type: TypeOf<Message>, name: ResourceName, options: GetOptions = {}): Promise<ReceivedResource> {
-    checkCall("client.get", options);
+    checkClientCall("client.get", options);
     const found = this.#typeOf(type);
     const onClose = (reject: (error: XdskitError) => void) => {
       this.#waiting.add(reject);

@@ -18,7 +18,7 @@ import {
   ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { XdsClient } from "../contract/xds-client.js";
-import { checkCall } from "../options/option-tables.js";
+import { checkClientCall } from "../options/option-tables.js";
 import type { StatusOptions } from "../options/status-options.js";
 import { clientConfigParts } from "./client-config.js";
 
@@ -45,7 +45,7 @@ export function createStatusService(
   clients: XdsClient | readonly XdsClient[],
   options: StatusOptions = {},
 ): StatusService {
-  checkCall("createStatusService", options);
+  checkClientCall("createStatusService", options);
   const { registry, mostBytes = 64 * 1024 * 1024 } = options;
   const all = (): readonly XdsClient[] => ("watch" in clients ? [clients] : clients);
   const redacted = createRedactedBody(registry);

@@ -12,7 +12,7 @@ export const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 export const endpointUrl = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
 
 /** A cluster whose content is told apart by a text. */
-export function cluster(name: string, content = ""): Cluster {
+export function oddCluster(name: string, content = ""): Cluster {
   return create(ClusterSchema, { name, altStatName: content });
 }
 

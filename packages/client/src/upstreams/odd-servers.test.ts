@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { has, odd, send } from "../testing/odd-client.js";
-import { assignment, cluster, clusterUrl, endpointUrl } from "../testing/odd-responses.js";
+import { assignment, clusterUrl, endpointUrl, oddCluster } from "../testing/odd-responses.js";
 import { createOddServer } from "../testing/odd-server.js";
 import { watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
@@ -14,7 +14,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const told = watchCluster(client, "a");
       const first = await stream();
       for (const version of ["1", "2", "3"]) {
-        send(first, { version, nonce: "", clusters: [cluster("a", version)] });
+        send(first, { version, nonce: "", clusters: [oddCluster("a", version)] });
         const answer = await first.next();
         assert.deepEqual([answer.nonce, answer.error], ["", ""]);
         await has(told, `a=${version}`);
@@ -27,9 +27,9 @@ for (const variant of ["sotw", "delta"] as const) {
       const { client, stream } = await odd(t, variant);
       const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
       const first = await stream();
-      for (let count = 0; count < 5; count++) send(first, { nonce: "same", clusters: [cluster("a", "1")] });
+      for (let count = 0; count < 5; count++) send(first, { nonce: "same", clusters: [oddCluster("a", "1")] });
       for (let count = 0; count < 5; count++) assert.equal((await first.next()).nonce, "same");
-      send(first, { nonce: "other", version: "2", clusters: [cluster("a", "2")] });
+      send(first, { nonce: "other", version: "2", clusters: [oddCluster("a", "2")] });
       await has(one, "a=2", "changed a=1", "changed a=2");
       await has(all, "a=2", "changed a=1", "changed a=2");
     });
@@ -44,7 +44,7 @@ for (const variant of ["sotw", "delta"] as const) {
         ["1", "z"],
         ["", "v"],
       ] as const) {
-        send(first, { version, nonce: content, clusters: [cluster("a", content)] });
+        send(first, { version, nonce: content, clusters: [oddCluster("a", content)] });
         await has(told, `a=${content}`);
       }
     });
@@ -56,7 +56,7 @@ for (const variant of ["sotw", "delta"] as const) {
       send(first, { typeUrl: endpointUrl, nonce: "early", assignments: [assignment("a")] });
       send(first, { typeUrl: "type.googleapis.com/no.such.Type", nonce: "strange" });
       await first.next();
-      send(first, { nonce: "other", clusters: [cluster("b", "1"), cluster("a", "1")] });
+      send(first, { nonce: "other", clusters: [oddCluster("b", "1"), oddCluster("a", "1")] });
       assert.equal((await first.next()).nonce, "other");
       await has(told, "a=1", "changed a=1");
       assert.equal(client.status()[0]?.types.length, 1);
@@ -76,9 +76,9 @@ for (const variant of ["sotw", "delta"] as const) {
       const first = await stream();
       // The answer to the first request crosses the second.
       const two = watchCluster(client, "b");
-      send(first, { nonce: "1", clusters: [cluster("a", "1")] });
+      send(first, { nonce: "1", clusters: [oddCluster("a", "1")] });
       await has(one, "a=1");
-      send(first, { nonce: "2", version: "2", clusters: [cluster("a", "1"), cluster("b", "1")] });
+      send(first, { nonce: "2", version: "2", clusters: [oddCluster("a", "1"), oddCluster("b", "1")] });
       await has(two, "b=1");
       assert.deepEqual(one.lines, ["changed a=1"]);
     });
@@ -98,16 +98,16 @@ for (const variant of ["sotw", "delta"] as const) {
       const { client, stream } = await odd(t, variant);
       const [good, bad] = [watchCluster(client, "good"), watchCluster(client, "bad")];
       const first = await stream();
-      const wrong = cluster("bad", "1");
+      const wrong = oddCluster("bad", "1");
       wrong.connectTimeout = { $typeName: "google.protobuf.Duration", seconds: -1n, nanos: 0 };
-      send(first, { nonce: "1", version: "1", clusters: [wrong, cluster("good", "1")] });
+      send(first, { nonce: "1", version: "1", clusters: [wrong, oddCluster("good", "1")] });
       const answer = await first.next();
       assert.equal(answer.nonce, "1");
       assert.match(answer.error, /bad.*connect_timeout/);
       await has(good, "good=1");
       await waitFor("the error", () => bad.lines.length > 0);
       assert.match(bad.lines.join(), /^error XDSKIT_/);
-      send(first, { nonce: "2", version: "2", clusters: [cluster("bad", "2"), cluster("good", "1")] });
+      send(first, { nonce: "2", version: "2", clusters: [oddCluster("bad", "2"), oddCluster("good", "1")] });
       assert.equal((await first.next()).error, "");
       await has(bad, "bad=2");
       assert.deepEqual(good.lines, ["changed good=1"]);
@@ -117,9 +117,9 @@ for (const variant of ["sotw", "delta"] as const) {
       let bad = true;
       const server = await createOddServer(async (stream) => {
         for (let nonce = 1; (await stream.nextIfAny()) !== undefined; nonce++) {
-          const wrong = cluster("bad", bad ? "1" : "2");
+          const wrong = oddCluster("bad", bad ? "1" : "2");
           if (bad) wrong.connectTimeout = { $typeName: "google.protobuf.Duration", seconds: -1n, nanos: 0 };
-          if (nonce < 1_000) send(stream, { nonce: `${nonce}`, clusters: [wrong, cluster("good", "1")] });
+          if (nonce < 1_000) send(stream, { nonce: `${nonce}`, clusters: [wrong, oddCluster("good", "1")] });
         }
       });
       const { client } = await odd(t, variant, {}, server);
@@ -141,11 +141,11 @@ for (const variant of ["sotw", "delta"] as const) {
       const { client, stream } = await odd(t, variant);
       const [one, two] = [watchCluster(client, "a"), watchCluster(client, "b")];
       const first = await stream();
-      send(first, { nonce: "1", clusters: [cluster("a", "1"), cluster("b", "1"), cluster("a", "2")] });
+      send(first, { nonce: "1", clusters: [oddCluster("a", "1"), oddCluster("b", "1"), oddCluster("a", "2")] });
       assert.match((await first.next()).error, /twice/);
       await has(two, "b=1");
       assert.equal(one.now, "");
-      send(first, { nonce: "2", version: "2", clusters: [cluster("a", "3"), cluster("b", "1")] });
+      send(first, { nonce: "2", version: "2", clusters: [oddCluster("a", "3"), oddCluster("b", "1")] });
       await has(one, "a=3");
     });
 
@@ -155,7 +155,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const first = await stream();
       await waitFor("the timer", () => told.lines.length > 0);
       assert.match(told.lines.join(), /^error XDSKIT_/);
-      send(first, { nonce: "1", clusters: [cluster("a", "1")] });
+      send(first, { nonce: "1", clusters: [oddCluster("a", "1")] });
       await has(told, "a=1");
     });
 
@@ -164,16 +164,16 @@ for (const variant of ["sotw", "delta"] as const) {
       const { client, stream } = await odd(t, variant, { limits });
       const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
       const first = await stream();
-      send(first, { nonce: "1", clusters: [cluster("a", "1")] });
+      send(first, { nonce: "1", clusters: [oddCluster("a", "1")] });
       await has(all, "a=1");
       // The requests of both watchers may be one or two.
       await waitFor("the acknowledgement", () => first.requests.at(-1)?.nonce === "1");
-      const many = Array.from({ length: 11 }, (_, index) => cluster(`c${index}`));
+      const many = Array.from({ length: 11 }, (_, index) => oddCluster(`c${index}`));
       send(first, { nonce: "2", version: "2", clusters: many });
       await waitFor("the rejection", () => first.requests.at(-1)?.error !== "");
       assert.equal(first.requests.at(-1)?.nonce, "2");
       assert.deepEqual([one.now, all.now], ["a=1", "a=1"]);
-      send(first, { nonce: "3", version: "3", clusters: [cluster("a", "3")] });
+      send(first, { nonce: "3", version: "3", clusters: [oddCluster("a", "3")] });
       await has(one, "a=3");
       await has(all, "a=3");
     });
@@ -184,7 +184,7 @@ test("delta removals that come twice, or of unknown resources, are reported once
   const { client, stream } = await odd(t, "delta");
   const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
   const first = await stream();
-  send(first, { nonce: "1", clusters: [cluster("a", "1"), cluster("b", "1")] });
+  send(first, { nonce: "1", clusters: [oddCluster("a", "1"), oddCluster("b", "1")] });
   await has(all, "a=1 b=1");
   for (const nonce of ["2", "3", "4"]) send(first, { nonce, removed: ["a", "a", "never"] });
   await waitFor("all answers", () => first.requests.at(-1)?.nonce === "4");
@@ -193,7 +193,7 @@ test("delta removals that come twice, or of unknown resources, are reported once
   assert.equal(one.lines.length, 2);
   assert.match(one.lines[1] ?? "", /^error XDSKIT_/);
   assert.ok(first.requests.every(({ error }) => error === ""));
-  send(first, { nonce: "5", version: "2", clusters: [cluster("a", "2")] });
+  send(first, { nonce: "5", version: "2", clusters: [oddCluster("a", "2")] });
   await has(one, "a=2");
 });
 
@@ -202,8 +202,8 @@ test("split SotW responses of a full-state type leave the client with the resour
   const all = watchClusters(client);
   const first = await stream();
   assert.equal(first.requests[0]?.typeUrl, clusterUrl);
-  send(first, { nonce: "1", clusters: [cluster("a", "1")] });
-  send(first, { nonce: "2", version: "2", clusters: [cluster("b", "1")] });
+  send(first, { nonce: "1", clusters: [oddCluster("a", "1")] });
+  send(first, { nonce: "2", version: "2", clusters: [oddCluster("b", "1")] });
   await has(all, "b=1");
   send(first, { nonce: "3", version: "3" });
   await has(all, "");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { constants as http2 } from "node:http2";
 import { describe, test } from "node:test";
 import { has, odd, send } from "../testing/odd-client.js";
-import { cluster, responseBytes } from "../testing/odd-responses.js";
+import { oddCluster, responseBytes } from "../testing/odd-responses.js";
 import { createOddServer, type OddStream } from "../testing/odd-server.js";
 import { watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
@@ -51,7 +51,7 @@ for (const variant of ["sotw", "delta"] as const) {
         const { server, client, stream } = await odd(t, variant);
         const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
         const first = await stream();
-        send(first, { nonce: "1", clusters: [cluster("a", "1"), cluster("b", "1")] });
+        send(first, { nonce: "1", clusters: [oddCluster("a", "1"), oddCluster("b", "1")] });
         await has(all, "a=1 b=1");
         await waitFor("the acknowledgement", () => first.requests.at(-1)?.nonce === "1");
         end(first);
@@ -63,7 +63,7 @@ for (const variant of ["sotw", "delta"] as const) {
         else assert.deepEqual(asked.initial, { a: "1", b: "1" });
         // Its resources stay until the server says otherwise.
         assert.deepEqual([one.now, all.now], ["a=1", "a=1 b=1"]);
-        send(second, { nonce: "2", version: "2", clusters: [cluster("a", "2"), cluster("b", "1")] });
+        send(second, { nonce: "2", version: "2", clusters: [oddCluster("a", "2"), oddCluster("b", "1")] });
         await has(one, "a=2");
         await has(all, "a=2 b=1");
         assert.deepEqual([server.open, server.streams.length], [1, 2]);
@@ -78,20 +78,20 @@ for (const variant of ["sotw", "delta"] as const) {
       const { server, client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();
-      send(first, { nonce: "1", clusters: [cluster("a", "1")] });
+      send(first, { nonce: "1", clusters: [oddCluster("a", "1")] });
       await has(told, "a=1");
       first.goAway();
-      send(first, { nonce: "2", version: "2", clusters: [cluster("a", "2")] });
+      send(first, { nonce: "2", version: "2", clusters: [oddCluster("a", "2")] });
       await has(told, "a=2");
       // Another name goes over the same stream.
       const other = watchCluster(client, "b");
       await waitFor("the name", () => first.requests.some(({ names }) => names.includes("b")));
-      send(first, { nonce: "3", version: "3", clusters: [cluster("a", "2"), cluster("b", "1")] });
+      send(first, { nonce: "3", version: "3", clusters: [oddCluster("a", "2"), oddCluster("b", "1")] });
       await has(other, "b=1");
       assert.equal(server.streams.length, 1);
       first.end(0);
       const second = await stream();
-      send(second, { nonce: "1", version: "4", clusters: [cluster("a", "4"), cluster("b", "1")] });
+      send(second, { nonce: "1", version: "4", clusters: [oddCluster("a", "4"), oddCluster("b", "1")] });
       await has(told, "a=4");
     });
 
@@ -100,13 +100,13 @@ for (const variant of ["sotw", "delta"] as const) {
       const { server, client, events, stream } = await odd(t, variant, { limits });
       const told = watchCluster(client, "a");
       const first = await stream();
-      send(first, { nonce: "1", clusters: [cluster("a", "1")] });
+      send(first, { nonce: "1", clusters: [oddCluster("a", "1")] });
       await has(told, "a=1");
-      send(first, { nonce: "2", version: "2", clusters: [cluster("a", "x".repeat(100_000))] });
+      send(first, { nonce: "2", version: "2", clusters: [oddCluster("a", "x".repeat(100_000))] });
       const second = await stream();
       assert.equal(told.now, "a=1");
       assert.ok(events.some((event) => event.kind === "disconnected" && event.error?.code === 8));
-      send(second, { nonce: "1", version: "3", clusters: [cluster("a", "3")] });
+      send(second, { nonce: "1", version: "3", clusters: [oddCluster("a", "3")] });
       await has(told, "a=3");
       assert.equal(server.open, 1);
     });
@@ -117,7 +117,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const server = await createOddServer((stream) => {
         most = Math.max(most, server.open);
         if (refuses) stream.end(14, "not yet");
-        else stream.send(responseBytes(variant, { clusters: [cluster("a", "1")] }));
+        else stream.send(responseBytes(variant, { clusters: [oddCluster("a", "1")] }));
       });
       const { client, events } = await odd(t, variant, {}, server);
       const told = watchCluster(client, "a");
@@ -131,7 +131,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.ok(events.filter(({ kind }) => kind === "failed").length >= 10);
       const last = server.streams.at(-1);
       assert.ok(last !== undefined);
-      send(last, { nonce: "1", clusters: [cluster("a", "1")] });
+      send(last, { nonce: "1", clusters: [oddCluster("a", "1")] });
       await has(told, "a=1");
       assert.match(told.lines[0] ?? "", /^error XDSKIT_/);
     });
@@ -142,7 +142,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const first = await stream();
       first.pause();
       const responses = ["1", "2"].map((version) =>
-        responseBytes(variant, { version, nonce: "n".repeat(200), clusters: [cluster("a", "1")] }),
+        responseBytes(variant, { version, nonce: "n".repeat(200), clusters: [oddCluster("a", "1")] }),
       );
       // More answers than its window takes.
       for (let count = 0; count < 3_000 && first.isOpen; count++) {
@@ -152,7 +152,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const second = await stream();
       await has(told, "a=1");
       await waitFor("the first to be over", () => !first.isOpen);
-      send(second, { nonce: "1", version: "2", clusters: [cluster("a", "2")] });
+      send(second, { nonce: "1", version: "2", clusters: [oddCluster("a", "2")] });
       await has(told, "a=2");
       assert.equal(server.streams.length, 2);
     });

@@ -5,7 +5,7 @@ import type { XdsClient } from "../contract/xds-client.js";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { ClientOptions, ServerSettings } from "../options/client-options.js";
-import { cluster } from "../testing/odd-responses.js";
+import { oddCluster } from "../testing/odd-responses.js";
 import { type Told, watchCluster } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 
@@ -31,7 +31,7 @@ function clustersOf(contents: string) {
     .filter((one) => one !== "")
     .map((one) => {
       const [name = "", content] = one.split("=");
-      return cluster(name, content);
+      return oddCluster(name, content);
     });
 }
 
@@ -148,7 +148,7 @@ for (const variant of ["sotw", "delta"] as const) {
         const responses = () => events.filter(({ kind }) => kind === "responded").length;
         assert.equal(read, names.length);
         const before = [updates().length, responses(), calls.length] as const;
-        server.config.update({ upsert: changing.map((name) => cluster(name, "2")) });
+        server.config.update({ upsert: changing.map((name) => oddCluster(name, "2")) });
         await waitFor("the last", () => watched[999]?.now === "c999=2");
         await waitFor("each", () => watched.slice(0, 1_000).every(({ lines }) => lines.length === 2));
         assert.deepEqual(

@@ -5,7 +5,7 @@ import { createServer, type XdsServer } from "@xdskit/server";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import { effort } from "../testing/effort.js";
-import { assignment, cluster } from "../testing/odd-responses.js";
+import { assignment, oddCluster } from "../testing/odd-responses.js";
 import { randomFrom } from "../testing/random.js";
 import { type Told, watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
@@ -37,7 +37,7 @@ async function serve(world: World, address: string, doubled: string[]): Promise<
 }
 
 function messagesOf({ clusters }: World) {
-  return [...clusters].flatMap(([name, content]) => [cluster(name, content), assignment(name)]);
+  return [...clusters].flatMap(([name, content]) => [oddCluster(name, content), assignment(name)]);
 }
 
 function textOf({ clusters }: World): string {

@@ -2,7 +2,7 @@ import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
-import { checkCall } from "../configuration/option-tables.js";
+import { checkServerCall } from "../configuration/option-tables.js";
 import type { Events } from "../contracts/events.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../contracts/nodes/arrival.js";
 import type { XdsServer } from "../contracts/xds-server.js";
@@ -53,16 +53,16 @@ export class Arrivals {
     return {
       revision,
       status: (options = {}) => {
-        checkCall("arrival.status", options);
+        checkServerCall("arrival.status", options);
         if (changed === undefined) return countStandings(revision, []);
         return countStandings(revision, this.#standings(revision, changed, options.nodes).values());
       },
       nodes: (options = {}) => {
-        checkCall("arrival.nodes", options);
+        checkServerCall("arrival.nodes", options);
         return changed === undefined ? new Map() : concerned(this.#standings(revision, changed, options.nodes));
       },
       done: async (options = {}) => {
-        checkCall("arrival.done", options);
+        checkServerCall("arrival.done", options);
         const { nodes, timeout = Number.POSITIVE_INFINITY } = options;
         return this.#arrived(revision, changed, nodes, timeout);
       },

@@ -20,7 +20,7 @@ import {
 import type { ConfigArrival } from "../contracts/nodes/arrival.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
-import { checkCall, checkList } from "./option-tables.js";
+import { checkList, checkServerCall } from "./option-tables.js";
 
 /** Applies the update of `read` to a layer, or refuses it as a whole. An error of `read` or of the server is thrown. */
 export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => ConfigArrival;
@@ -43,7 +43,7 @@ export function createConfig(
   const { types } = options;
   function layer(name: LayerName): ConfigLayer {
     const update: ConfigLayer["update"] = (changes, how) => {
-      checkCall("config.update", changes);
+      checkServerCall("config.update", changes);
       const { upsert = [], remove = [] } = changes;
       for (const list of [upsert, remove]) checkList("config.update", list);
       const read = (): LayerUpdate => ({
@@ -104,12 +104,12 @@ function asResource(message: Message, { types, registry, validate }: ConfigOptio
 }
 
 function checked(how: ChangeOptions | undefined): ChangeOptions | undefined {
-  if (how !== undefined) checkCall("the options of a change", how);
+  if (how !== undefined) checkServerCall("the options of a change", how);
   return how;
 }
 
 function typeOf(selector: Partial<ResourceSelector>, types: ResourceTypes): ResourceType {
-  checkCall("config.remove", selector);
+  checkServerCall("config.remove", selector);
   const { type, name } = selector;
   const found = types.find(String(type));
   if (found !== undefined) return found;

@@ -1,11 +1,4 @@
-import {
-  type CallWithOptions,
-  checkCall as check,
-  checkIterable,
-  numberOptions,
-  type TableOf,
-  XdskitError,
-} from "@xdskit/api";
+import { type CallWithOptions, checkCall, checkIterable, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
 import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts/config.js";
 import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/nodes/arrival.js";
@@ -151,14 +144,14 @@ type CheckedCall = keyof typeof calls;
  * Checks the options of a call. Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the mistake, and the option
  * that was probably meant.
  */
-export function checkCall(call: CheckedCall, options: unknown): void {
-  check({ call, code, ...calls[call] }, options);
+export function checkServerCall(call: CheckedCall, options: unknown): void {
+  checkCall({ call, code, ...calls[call] }, options);
 }
 
 /** The same for addresses: a server that listens nowhere would hide a mistake. */
 export function checkAddresses(addresses: Addresses): void {
   const call = "server.listen";
-  checkCall(call, addresses);
+  checkServerCall(call, addresses);
   if (addresses.grpc !== undefined || addresses.rest !== undefined) return;
   throw XdskitError.of(code, `${call}: give an address of grpc or rest, such as ${calls[call].example}`);
 }

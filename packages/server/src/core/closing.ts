@@ -1,5 +1,5 @@
 import { statusCode } from "@xdskit/protocol";
-import { checkCall } from "../configuration/option-tables.js";
+import { checkServerCall } from "../configuration/option-tables.js";
 import type { Source } from "../contracts/source.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import type { createAdmission, createDiscovery, createOtherServices } from "./answering.js";
@@ -20,7 +20,7 @@ interface ClosedParts extends ReturnType<typeof createOtherServices> {
 export function createClose(parts: ClosedParts): XdsServer["close"] {
   let closing: Promise<void> | undefined;
   return async (options = {}) => {
-    checkCall("server.close", options);
+    checkServerCall("server.close", options);
     const { timeoutMs = 4_000 } = options;
     parts.admission.refuseFurther();
     closing ??= shutDown(parts, timeoutMs);

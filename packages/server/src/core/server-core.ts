@@ -6,7 +6,7 @@ import type { ConfigOptions } from "../configuration/create-config.js";
 import { createGroups } from "../configuration/groups.js";
 import { createLayers, type LayerChange, type Layers } from "../configuration/layers.js";
 import { checkOptions } from "../configuration/option-checks.js";
-import { checkCall } from "../configuration/option-tables.js";
+import { checkServerCall } from "../configuration/option-tables.js";
 import { createEvents, type Events } from "../contracts/events.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
@@ -34,7 +34,7 @@ export type ServerCore = ReturnType<typeof createCore>;
 
 /** Checks the options and fills in the defaults. */
 export function readOptions(options: ServerOptions) {
-  checkCall("createServer", options);
+  checkServerCall("createServer", options);
   checkOptions(options);
   const loadReports = options.loadReports || undefined;
   checkLoadReportSettings(loadReports, "loadReports");

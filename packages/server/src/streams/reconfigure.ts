@@ -1,7 +1,7 @@
 import { XdskitError } from "@xdskit/api";
 import { createGroups } from "../configuration/groups.js";
 import { checkOptions } from "../configuration/option-checks.js";
-import { checkCall } from "../configuration/option-tables.js";
+import { checkServerCall } from "../configuration/option-tables.js";
 import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import type { Publication } from "../publication/publication.js";
 import { defaultServerLimits, fixedLimits, type ServerLimits } from "../settings/limits.js";
@@ -24,7 +24,7 @@ interface Running {
 
 /** Replaces options of a running server. Throws an XdskitError, and changes nothing, if one is wrong. */
 export function reconfigure(change: LiveOptions, { settings, core, orders, loadReports }: Running): void {
-  checkCall("server.reconfigure", change);
+  checkServerCall("server.reconfigure", change);
   checkOptions(change);
   const { references } = change;
   const given = Object.entries(change.limits ?? {}).filter(([, most]) => most !== undefined);

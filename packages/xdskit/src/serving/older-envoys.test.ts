@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { it, suite } from "node:test";
 import { create } from "@bufbuild/protobuf";
-import { createRegistry, createResource, describe as inWords } from "@xdskit/api";
+import { createRegistry, createResource, describe } from "@xdskit/api";
 import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { emptySnapshot, type Node, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { ads, openStreams, urlOf, withMemoryServer } from "../../../server/src/testing/running-server.js";
@@ -43,7 +43,7 @@ function world() {
     registry,
     snapshotOf: (group) => snapshots.get(group),
     whereIs: (group, { name }) => ({ file: `${group}/${name}.yaml`, line: 2 }),
-    onFound: (finding) => found.push(inWords(finding)),
+    onFound: (finding) => found.push(describe(finding)),
     onFault: (error) => assert.fail(String(error)),
   });
   return {
@@ -64,7 +64,7 @@ function world() {
 const isNew = (field: string, since: string, node: string, version: string) =>
   `field "${field}" is new in Envoy ${since}; node "${node}" runs Envoy ${version} [XDSKIT_ENVOY_TOO_OLD]`;
 
-describe("a served resource that is too new for an Envoy", () => {
+suite("a served resource that is too new for an Envoy", () => {
   it("is reported when such an Envoy of its group connects, once for a group and a version", async () => {
     const { connected, change, news } = world();
     change("edge", cluster("a", { statsMatcher }), cluster("b", { statsMatcher }), cluster("c", {}));

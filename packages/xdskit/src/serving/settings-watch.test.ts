@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { describe, it } from "node:test";
-import { describe as describeFinding, XdskitError } from "@xdskit/api";
+import { it, suite } from "node:test";
+import { describe, XdskitError } from "@xdskit/api";
 import type { Log } from "../output/log.js";
 import { loadRelaySettings, loadSettings, type SettingsOnDisk } from "../settings/load-settings.js";
 import { eventually } from "../testing/command.js";
@@ -25,7 +25,7 @@ const fails = "error the settings file has errors: a restart would fail; the set
 const gone = "warn the settings file is gone: the next start will use the defaults";
 const again = "info the settings file is as it was at the start again";
 
-describe("a settings file that is edited while a command runs", () => {
+suite("a settings file that is edited while a command runs", () => {
   it("causes one line for each edit: that a restart is needed, or the mistake", async () => {
     await using folder = await testFolder({ "xdskit.yaml": "limits: { streams: 10 }\n" });
     const file = join(folder.path, "xdskit.yaml");
@@ -46,7 +46,7 @@ describe("a settings file that is edited while a command runs", () => {
       );
       await new Promise((resolve) => setTimeout(resolve, 100));
       assert.deepEqual(lines, told);
-      const wrong = watch.wrong?.findings.map((finding) => `error ${describeFinding(finding)}`);
+      const wrong = watch.wrong?.findings.map((finding) => `error ${describe(finding)}`);
       assert.deepEqual(wrong, told.includes(fails) ? told.slice(0, -1) : undefined);
     }
     await close();

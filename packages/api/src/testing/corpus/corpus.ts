@@ -2,7 +2,7 @@ import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/pr
 import { envoyRegistry, type Registry } from "../../registry/registry.js";
 import { placeholders } from "./blocks.js";
 import { brokenValues } from "./broken.js";
-import { type Extensions, readExtensions } from "./extensions.js";
+import { configurableExtensions, type Extensions } from "./extensions.js";
 import { anyOf, fullName, Messages } from "./messages.js";
 import { type Reached, reachedFrom, resourceWith } from "./paths.js";
 import { createRuleBook, type RuleBook } from "./rules.js";
@@ -46,7 +46,7 @@ export interface CorpusOptions {
 export function corpus(options: CorpusOptions = {}): readonly Case[] {
   const registry = options.registry ?? envoyRegistry();
   const book = createRuleBook(registry);
-  const messages = new Messages(registry, options.extensions ?? readExtensions(), book);
+  const messages = new Messages(registry, options.extensions ?? configurableExtensions(), book);
   const roots = rootTypes.map((name) => {
     const root = registry.getMessage(name);
     if (root === undefined) throw new Error(`there is no ${name}`);

@@ -1,4 +1,4 @@
-import { readExtensions as readList } from "../../schema/extensions.js";
+import { readExtensions } from "../../schema/extensions.js";
 
 /** An extension: its name, and the message that configures it. */
 export interface Extension {
@@ -12,9 +12,9 @@ export interface Extension {
 export type Extensions = ReadonlyMap<string, readonly Extension[]>;
 
 /** The extensions of a plain Envoy 1.40, without those that have no own configuration. */
-export function readExtensions(): Extensions {
+export function configurableExtensions(): Extensions {
   const extensions = new Map<string, Extension[]>();
-  for (const { category, name, types } of readList()) {
+  for (const { category, name, types } of readExtensions()) {
     const members = extensions.get(category) ?? [];
     members.push(...types.map((type) => ({ name, type })));
     if (members.length > 0) extensions.set(category, members);

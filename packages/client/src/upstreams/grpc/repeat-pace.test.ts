@@ -6,14 +6,14 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryResponseSchema, ResourceSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createClientWith } from "../../create-client.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { cluster, clusterUrl } from "../../testing/odd-responses.js";
+import { clusterUrl, oddCluster } from "../../testing/odd-responses.js";
 import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
 import { settle } from "../../testing/settle.js";
 import { createStreamUpstream } from "./stream-upstream.js";
 
 /** A full state of one cluster. */
 function fullState(version: string, ttl?: bigint): Uint8Array {
-  const bare = anyPack(ClusterSchema, cluster("a", version));
+  const bare = anyPack(ClusterSchema, oddCluster("a", version));
   const wrapped = create(ResourceSchema, { name: "a", ttl: { seconds: ttl ?? 0n }, resource: bare });
   const resources = [ttl === undefined ? bare : anyPack(ResourceSchema, wrapped)];
   const response = { typeUrl: clusterUrl, versionInfo: version, nonce: "n", resources };

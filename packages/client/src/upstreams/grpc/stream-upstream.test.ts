@@ -11,7 +11,7 @@ import { createClientWith } from "../../create-client.js";
 import type { ClientEvent } from "../../events/client-event.js";
 import type { ClientOptions } from "../../options/client-options.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { cluster, clusterUrl } from "../../testing/odd-responses.js";
+import { clusterUrl, oddCluster } from "../../testing/odd-responses.js";
 import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
 import { received } from "../../testing/scripted-upstream.js";
 import { settle } from "../../testing/settle.js";
@@ -55,7 +55,7 @@ async function withStreams(
 }
 
 /** Responses with resources that live for 10 s. */
-const perishable = (nonce: string, name: string) => livingResponse(nonce, name, cluster(name));
+const perishable = (nonce: string, name: string) => livingResponse(nonce, name, oddCluster(name));
 const heartbeat = (nonce: string, name: string) => livingResponse(nonce, name, undefined);
 
 function livingResponse(nonce: string, name: string, message: Cluster | undefined): Uint8Array {
@@ -161,7 +161,7 @@ describe("streams of a client", () => {
   for (const variant of ["sotw", "delta"] as const) {
     /** Runs with a client that holds a cluster of an earlier run. */
     const withHeld = (version: string, run: (tools: Tools) => Promise<void>) => {
-      const resources = [received(cluster("a"), variant === "delta" ? version : "")];
+      const resources = [received(oddCluster("a"), variant === "delta" ? version : "")];
       const held = [{ type: resourceTypes.find("cluster")!, resources, version: variant === "sotw" ? version : "" }];
       return withStreams(run, { variant, held });
     };

@@ -12,9 +12,9 @@ export const longestText = 512;
 /** Characters that are kept of an `error_detail`, and of a resource error's message. Envoy sends no more. */
 export const longestErrorText = 4_096;
 /** Dynamic parameters of a resource locator, and their characters: they are kept with every name. */
-export const locatorParameters = { count: 64, characters: 8_192 };
+export const mostLocatorParameters = { count: 64, characters: 8_192 };
 /** Runs of repeated fields whose values are remembered: how many, and their bytes in total. */
-export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
+export const mostKnownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
 /**
  * What hardly ever has more than two, so that each is tried or compared: rejections of one client in a row, ends that a
  * name in a text may have.

@@ -4,7 +4,7 @@ import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
 import { usualStream } from "../stream-options.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
-import { isNamed, OrderClient, type OrderRequest, orderedTypes as types } from "./order-client.js";
+import { isNamed, OrderClient, type OrderRequest, orderedTypes } from "./order-client.js";
 import { closedWorld, fixed } from "./order-world.js";
 
 /** The longest time that a client takes to answer, in steps, and the length of a step in milliseconds. */
@@ -67,7 +67,7 @@ class OrderRun {
     this.#client = new OrderClient(start, this.#variant === "delta");
     this.#world = closedWorld(start, undefined, false);
     this.#snapshots.start(this.#world.snapshot);
-    this.#lines = (this.#ads ? [types] : types.map((type) => [type])).map((own) => this.#open(own));
+    this.#lines = (this.#ads ? [orderedTypes] : orderedTypes.map((type) => [type])).map((own) => this.#open(own));
     this.#say(`${this.#variant} ${this.#ads ? "ads" : "per-type"}`);
     this.#tell();
     this.#ask();
@@ -80,7 +80,7 @@ class OrderRun {
       if (!without.has(at)) this.#act(at);
     }
     this.#finish(steps);
-    for (const type of types) this.#compare(type);
+    for (const type of orderedTypes) this.#compare(type);
     for (const { stream } of this.#lines) if (!stream.isSettled) throw new Error("in the end a stream is not settled");
   }
 
@@ -146,7 +146,7 @@ class OrderRun {
   }
 
   #tell(): void {
-    this.#say(`  wanted: ${types.map((type) => `${type} ${describeSet(this.#world, type)}`).join("; ")}`);
+    this.#say(`  wanted: ${orderedTypes.map((type) => `${type} ${describeSet(this.#world, type)}`).join("; ")}`);
     this.#snapshots.goOn(this.#world.snapshot, true);
     // As a server does: a stream that moved along with the lineage is not visited.
     for (const line of this.#lines)
@@ -205,7 +205,7 @@ class OrderRun {
           response = line.stream.next(this.#now)
         ) {
           const seen = decodeResponse(this.#variant, response);
-          const type = types.find((one) => urlOf(one, "v3") === seen.typeUrl) ?? "";
+          const type = orderedTypes.find((one) => urlOf(one, "v3") === seen.typeUrl) ?? "";
           const there = seen.resources.map(({ name, content }) => `${name}=${content}`);
           this.#say(`  < ${type} ${[...there, ...seen.removed.map((name) => `-${name}`)].join(" ")} n=${seen.nonce}`);
           this.#lastNonces.set(type, seen.nonce);

@@ -1,4 +1,4 @@
-import { knownRuns as most } from "../../model/basics/limits.js";
+import { mostKnownRuns } from "../../model/basics/limits.js";
 import { equalBytes } from "../basics/equal-bytes.js";
 
 /** Reading fewer bytes than this is as fast as looking for them. */
@@ -49,11 +49,11 @@ export class KnownRuns<Value> {
     if (!isWorth(length)) return;
     this.#runs.unshift(run);
     this.#bytes += length;
-    while (this.#runs.length > most.count || this.#bytes > most.bytes)
+    while (this.#runs.length > mostKnownRuns.count || this.#bytes > mostKnownRuns.bytes)
       this.#bytes -= this.#runs.pop()?.bytes.length ?? 0;
   }
 }
 
 function isWorth(length: number): boolean {
-  return length >= fewestBytes && length <= most.bytes / 4;
+  return length >= fewestBytes && length <= mostKnownRuns.bytes / 4;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type ResourceType, resourceTypes } from "@xdskit/api";
-import { assignment, cluster as oddCluster, responseBytes } from "../../../../client/src/testing/odd-responses.js";
+import { assignment, oddCluster, responseBytes } from "../../../../client/src/testing/odd-responses.js";
 import { createOddServer, type OddServer } from "../../../../client/src/testing/odd-server.js";
 import { becomes, cluster, quick, resourcesOf, type Stage, see, seeOne, withStage } from "../../testing/relayed.js";
 import type { ServerSettingsInFull } from "../groups/upstream/upstream-types.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GrpcServerSettings } from "@xdskit/client";
-import { cluster, clusterUrl, responseBytes } from "../../../../../client/src/testing/odd-responses.js";
+import { clusterUrl, oddCluster, responseBytes } from "../../../../../client/src/testing/odd-responses.js";
 import { respond, startOddRestServer } from "../../../../../client/src/testing/odd-rest-server.js";
 import { createOddServer, type OddServer, type OddStream } from "../../../../../client/src/testing/odd-server.js";
 import { becomes, type Stage, see, withStage } from "../../../testing/relayed.js";
@@ -18,7 +18,7 @@ const silenceMs = 1_500;
 async function answerClusters(stream: OddStream): Promise<void> {
   for (let request = await stream.nextIfAny(); request !== undefined; request = await stream.nextIfAny())
     if (request.typeUrl === clusterUrl && request.nonce === "")
-      stream.send(responseBytes("sotw", { clusters: [cluster("a")] }));
+      stream.send(responseBytes("sotw", { clusters: [oddCluster("a")] }));
 }
 
 /** As `answerClusters`, but also says nothing to those who claim to have what it has. */
@@ -26,7 +26,7 @@ async function answerNews(stream: OddStream): Promise<void> {
   for (let request = await stream.nextIfAny(); request !== undefined; request = await stream.nextIfAny()) {
     const isNews = request.nonce === "" && request.version !== "1" && request.initial.a !== "1";
     if (request.typeUrl === clusterUrl && isNews)
-      stream.send(responseBytes(stream.variant, { clusters: [cluster("a")] }));
+      stream.send(responseBytes(stream.variant, { clusters: [oddCluster("a")] }));
   }
 }
 
@@ -92,7 +92,7 @@ describe("a type of which the origin says nothing", { concurrency: true }, () =>
     const script = async (stream: OddStream) => {
       if (stream.number > 1) return isBack ? answerClusters(stream) : stream.end(14, "I start");
       for (let request = await stream.next(); request.typeUrl !== clusterUrl; request = await stream.next());
-      stream.send(responseBytes("sotw", { clusters: [cluster("a")] }));
+      stream.send(responseBytes("sotw", { clusters: [oddCluster("a")] }));
       await delay(silenceMs / 3);
       stream.end(14, "I go");
     };
@@ -129,7 +129,7 @@ describe("a type of which the origin says nothing", { concurrency: true }, () =>
         if (request.nonce !== "") continue;
         // A cluster is no listener.
         const typeUrl = request.typeUrl === listenerUrl ? { typeUrl: listenerUrl } : {};
-        stream.send(responseBytes("sotw", { clusters: [cluster("a")], ...typeUrl }));
+        stream.send(responseBytes("sotw", { clusters: [oddCluster("a")], ...typeUrl }));
       }
     };
     await withScript(script, {}, async ({ clusters, heard, wait }) => {
