@@ -26,51 +26,56 @@ export function isDecided({ names, awaited }: UndecidedNames): boolean {
 
 /** The client asks for some names, and for others no more. */
 export function demanded(
-  { names, seen, awaited }: UndecidedNames,
+  before: UndecidedNames,
   asked: Iterable<ResourceName>,
   dropped: Iterable<ResourceName>,
 ): UndecidedNames {
-  return { names: names.without(dropped).with(asked), seen: seen.without(dropped), awaited: awaited.without(dropped) };
+  const { names, seen, awaited } = before;
+  return changed(before, names.without(dropped).with(asked), seen.without(dropped), awaited.without(dropped));
 }
 
 /** These names are decided. */
-export function decided(undecided: UndecidedNames, which: Iterable<ResourceName>): UndecidedNames {
-  const names = undecided.names.without(which);
-  return names === undecided.names ? undecided : { ...undecided, names };
+export function decided(before: UndecidedNames, which: Iterable<ResourceName>): UndecidedNames {
+  const { names, seen, awaited } = before;
+  return changed(before, names.without(which), seen, awaited);
 }
 
 /** The names that a set has are decided. */
-export function decidedBy(undecided: UndecidedNames, set: ResourceSet): UndecidedNames {
-  const { names } = undecided;
-  return names.size === 0 ? undecided : decided(undecided, thereIn(set, names));
+export function decidedBy(before: UndecidedNames, set: ResourceSet): UndecidedNames {
+  return decided(before, thereIn(set, before.names));
 }
 
 /**
  * There is a newer set. Nobody decides on a name that exists. So a name that was there, and went before it could be
  * sent, counts as decided from then on.
  */
-export function comparedWith(undecided: UndecidedNames, newest: ResourceSet): UndecidedNames {
-  const { names, seen } = undecided;
-  if (names.size === 0) return undecided;
+export function comparedWith(before: UndecidedNames, newest: ResourceSet): UndecidedNames {
+  const { names, seen, awaited } = before;
+  if (names.size === 0) return before;
   const there = NameSet.of(thereIn(newest, names));
-  return { ...decided(undecided, seen.notIn(there)), seen: there };
+  return changed(before, names.without(seen.notIn(there)), there, awaited);
 }
 
 /**
  * A full-state response waits for all undecided names, or still for those that it waited for. Names that come while it
  * waits do not prolong the wait, or a client that always asks for new names would never hear of changes.
  */
-export function awaitsAll(undecided: UndecidedNames): UndecidedNames {
-  const { names, awaited } = undecided;
-  const now = awaited.size === 0 ? names : awaited.without(awaited.notIn(names));
-  return now === awaited ? undecided : { ...undecided, awaited: now };
+export function awaitsAll(before: UndecidedNames): UndecidedNames {
+  const { names, seen, awaited } = before;
+  return changed(before, names, seen, awaited.size === 0 ? names : awaited.without(awaited.notIn(names)));
 }
 
 /** No response waits. */
-export function awaitsNone(undecided: UndecidedNames): UndecidedNames {
-  return undecided.awaited.size === 0 ? undecided : { ...undecided, awaited: NameSet.empty };
+export function awaitsNone(before: UndecidedNames): UndecidedNames {
+  return changed(before, before.names, before.seen, NameSet.empty);
+}
+
+/** The same object where nothing changed: equal sets of names are one object. */
+function changed(before: UndecidedNames, names: NameSet, seen: NameSet, awaited: NameSet): UndecidedNames {
+  if (names === before.names && seen === before.seen && awaited === before.awaited) return before;
+  return names.size + seen.size + awaited.size === 0 ? noneUndecided : { names, seen, awaited };
 }
 
 function thereIn(set: ResourceSet, names: NameSet): readonly ResourceName[] {
-  return [...names].filter((name) => find(set, name).length > 0);
+  return names.size === 0 ? [] : [...names].filter((name) => find(set, name).length > 0);
 }
