@@ -80,8 +80,6 @@ export class KeptSource implements Source {
 
   readonly whereIs: Source["whereIs"] = (...one) => this.#options.source.whereIs?.(...one);
 
-  readonly fileOf: Source["fileOf"] = (...one) => this.#options.source.fileOf?.(...one);
-
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
     // Asked for before the source brings the first content. None, too, if it cannot be read.
@@ -174,7 +172,7 @@ export class KeptSource implements Source {
     else if (this.#served !== undefined) this.#served = mergedUpdates(this.#served, served);
     this.#phase = "live";
     if (this.#rollbacks.applied(updates)) this.#rolledBackNow();
-    this.#writer.keep(lastGood === undefined ? served : withFilesSince(served, lastGood, this.fileOf));
+    this.#writer.keep(lastGood === undefined ? served : withFilesSince(served, lastGood, this.#options.source));
   }
 
   /** Reads the last good revision if the source is going to start with something else. */

@@ -62,7 +62,7 @@ export async function lastGoodUnlike(
 export function withFilesSince(
   updates: readonly LayerUpdate[],
   lastGood: LastGood,
-  fileOf: Source["fileOf"],
+  source: Pick<Source, "fileOf">,
 ): readonly LayerUpdate[] {
   return updates.map((update) => {
     const { layer, kind, upsert, files } = update;
@@ -70,7 +70,7 @@ export function withFilesSince(
     if (kind !== "replace" || files === undefined || had === undefined) return update;
     const before = new Map(had.upsert.map(withItsId));
     const changed = upsert.filter((one) => before.get(idOf(one))?.version !== one.version);
-    const from = new Set(changed.map((one) => fileOf?.(layer, one)));
+    const from = new Set(changed.map((one) => source.fileOf?.(layer, one)));
     return { ...update, files: files.filter((file) => from.has(file)) };
   });
 }
