@@ -1,9 +1,9 @@
-import { pathOf } from "../../api/request.js";
-import type { RevisionStages } from "../../api/types.js";
-import { useLive } from "../../api/use-live.js";
-import { counted, numberText } from "../../text/counts.js";
-import { StateBar } from "../state.js";
-import { StageChanges } from "./changes.js";
+import { pathOf } from "../api/request.js";
+import type { RevisionStages } from "../api/types.js";
+import { useLive } from "../api/use-live.js";
+import { counted, numberText } from "../text/counts.js";
+import { StateBar } from "./state.js";
+import { StageChanges } from "./yaml/changes.js";
 
 /** The stages in which clients get a revision, with how many nodes are how far in each. */
 export function StagesArrival({ revision }: { readonly revision: string }) {
