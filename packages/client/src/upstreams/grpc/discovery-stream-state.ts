@@ -102,7 +102,6 @@ export function stopTimers(left: DiscoveryStreamState): void {
       break;
     case "open":
       left.stopPace?.();
-      left.stopPace = undefined;
       left.stopLinger();
       break;
     case "ending":
