@@ -7,11 +7,12 @@ import { find } from "./find.js";
  * The names of one client and type that are supplied on demand, and of which nobody knows yet whether they exist. It is
  * immutable: the functions beside it make new values. Clients without such names share `noneUndecided`.
  *
- * Invariant: the client asks for all of these names. Invariant: a name gets into `awaited` only while that is empty.
+ * Invariant: the client asks for all of these names. Invariant: `seen` is a part of `names`, so a decided name that is
+ * asked for again waits for a new decision. Invariant: a name gets into `awaited` only while that is empty.
  */
 export interface UndecidedNames {
   readonly names: NameSet;
-  /** The names that the newest snapshot had. */
+  /** Those of them that the newest snapshot had. */
   readonly seen: NameSet;
   /** The names that a full-state response waits for. A name that is decided leaves it with the next response. */
   readonly awaited: NameSet;
@@ -37,7 +38,8 @@ export function demanded(
 /** These names are decided. */
 export function decided(before: UndecidedNames, which: Iterable<ResourceName>): UndecidedNames {
   const { names, seen, awaited } = before;
-  return changed(before, names.without(which), seen, awaited);
+  const gone = [...which];
+  return changed(before, names.without(gone), seen.without(gone), awaited);
 }
 
 /** The names that a set has are decided. */
