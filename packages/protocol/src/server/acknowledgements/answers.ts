@@ -2,7 +2,7 @@ import { redactErrorText } from "@xdskit/api";
 import type { ErrorDetail } from "../../wire/requests/requests.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { blameOf } from "../nack-messages/blame.js";
-import { type NumberedResponse, noneInFlight } from "../state/numbered-response.js";
+import { type Exchange, isBeforeAck, type NumberedResponse, noneInFlight, withAnswer } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { Rejection } from "../state/used-state.js";
 import { acknowledge, assumeAgain, reject, takeBack, takeWithoutResponse } from "./apply-answer.js";
@@ -24,7 +24,7 @@ export function answered(
   superseded: "superseded" | "each",
 ): StreamEffect {
   const assumed = takeBack(subscriber);
-  const { inFlight } = subscriber;
+  const { inFlight } = subscriber.exchange;
   const effect = recordAnswer(subscriber, response, error, now, superseded);
   noteConfirmed(subscriber, inFlight);
   if (assumed !== undefined) assumeAgain(subscriber, assumed);
@@ -38,20 +38,18 @@ function recordAnswer(
   now: number,
   superseded: "superseded" | "each",
 ): StreamEffect {
-  const { type, inFlight } = subscriber;
+  const { type, exchange } = subscriber;
+  const { inFlight } = exchange;
   const { nonce, version } = response;
   if (error === undefined) noteAnswer(subscriber, response, "nothing");
-  const rest = inFlight.filter(({ count }) =>
-    superseded === "superseded" ? count > response.count : count !== response.count,
-  );
-  subscriber.inFlight = rest.length === 0 ? noneInFlight : rest;
+  subscriber.exchange = withAnswer(exchange, response, superseded);
   if (error === undefined) {
     const before = superseded === "superseded" ? inFlight.filter(({ count }) => count < response.count) : noneInFlight;
     acknowledge(subscriber, response, before, now);
     return { kind: "acknowledged", type, nonce, version, published: firstPublished(response, before) };
   }
   const { code } = error;
-  const about = superseded === "superseded" ? responseAgainst(subscriber, response, inFlight) : response;
+  const about = superseded === "superseded" ? responseAgainst(exchange, response) : response;
   const carried = newIn(subscriber, about);
   const blame = blameOf(error.message, carried);
   // A heartbeat of a full state would send the rejected content again (rule 17), so it keeps none of its TTLs alive.
@@ -81,13 +79,9 @@ function recordAnswer(
  * SotW: a heartbeat holds the bodies again. A client that answers only the last response may reject a heartbeat because
  * of the contents of a response before it.
  */
-function responseAgainst(
-  { ackedLast }: Subscriber,
-  response: NumberedResponse,
-  inFlight: readonly NumberedResponse[],
-): NumberedResponse {
+function responseAgainst(exchange: Exchange, response: NumberedResponse): NumberedResponse {
   if (!response.isHeartbeat) return response;
-  const isOpen = ({ count, isHeartbeat }: NumberedResponse) =>
-    !isHeartbeat && count < response.count && count > (ackedLast?.count ?? 0);
-  return inFlight.findLast(isOpen) ?? response;
+  const isOpen = (one: NumberedResponse) =>
+    !one.isHeartbeat && one.count < response.count && !isBeforeAck(exchange, one);
+  return exchange.inFlight.findLast(isOpen) ?? response;
 }

@@ -1,6 +1,6 @@
 import type { ResourceName } from "@xdskit/api";
 import { ResourceSets } from "../../model/sets/resource-set.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import { isBeforeAck, type NumberedResponse, withAcked } from "../state/exchange.js";
 import { withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { type Assumption, noKeys, type Rejection, type UsedState } from "../state/used-state.js";
@@ -25,13 +25,10 @@ export function acknowledge(
   before: readonly NumberedResponse[],
   now: number,
 ): void {
-  if (response.count <= (subscriber.ackedLast?.count ?? 0)) return;
-  subscriber.ackedLast = {
-    version: response.version,
-    count: response.count,
-    at: now,
-    published: firstPublished(response, before),
-  };
+  if (isBeforeAck(subscriber.exchange, response)) return;
+  const { version, count } = response;
+  const acked = { version, count, at: now, published: firstPublished(response, before) };
+  subscriber.exchange = withAcked(subscriber.exchange, acked);
   const { used, isWhole } = subscriber;
   // Mostly nothing is rejected, and then the keys are not needed.
   const keys = isRejecting(used) ? new Set([response, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
@@ -67,7 +64,7 @@ function sendAgain(
 /** Records that the client rejected a response, and the contents that it uses instead. */
 export function reject(subscriber: Subscriber, response: NumberedResponse, rejection: Rejection): void {
   // The client acknowledged a later response, which decides what it uses.
-  if (response.count <= (subscriber.ackedLast?.count ?? 0)) return;
+  if (isBeforeAck(subscriber.exchange, response)) return;
   const { used, isWhole, subscription } = subscriber;
   subscriber.used = rejecting(used, response, rejection, isWhole, subscription);
 }
@@ -128,5 +125,5 @@ export function takeBack(subscriber: Subscriber): Assumption | undefined {
  * go back.
  */
 export function assumeAgain(subscriber: Subscriber, assumed: Assumption): void {
-  if (inFlightSinceAck(subscriber).some(({ count }) => count <= assumed.upTo)) assume(subscriber, assumed);
+  if (inFlightSinceAck(subscriber.exchange).some(({ count }) => count <= assumed.upTo)) assume(subscriber, assumed);
 }

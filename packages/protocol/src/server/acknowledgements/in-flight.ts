@@ -1,28 +1,23 @@
-import type { NumberedResponse } from "../state/numbered-response.js";
+import { type Exchange, isBeforeAck, type NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 
-/** The number of unanswered responses that are remembered; beyond this the oldest are forgotten. */
-export const mostInFlight = 32;
-
-/** Notes a response that was sent. */
-export function noteInFlight(subscriber: Subscriber, response: NumberedResponse): void {
-  // Streams share these lists, so they are never changed in place.
-  const { inFlight } = subscriber;
-  subscriber.inFlight = inFlight.length === 0 ? [response] : [...inFlight.slice(1 - mostInFlight), response];
-}
-
 /** The unanswered responses that may still change what the client uses: those after its last acknowledged response. */
-export function inFlightSinceAck({ inFlight, ackedLast }: Subscriber): readonly NumberedResponse[] {
-  return after(inFlight, ackedLast?.count ?? 0);
+export function inFlightSinceAck(exchange: Exchange): readonly NumberedResponse[] {
+  return only(exchange.inFlight, (response) => !isBeforeAck(exchange, response));
 }
 
 /** The unanswered responses that a change may still wait for, without those that are assumed to be acknowledged. */
-export function stillInFlight({ inFlight, ackedLast, assumed }: Subscriber): readonly NumberedResponse[] {
-  return after(inFlight, Math.max(ackedLast?.count ?? 0, assumed?.upTo ?? 0));
+export function stillInFlight({ exchange, assumed }: Subscriber): readonly NumberedResponse[] {
+  const open = inFlightSinceAck(exchange);
+  return assumed === undefined ? open : only(open, ({ count }) => count > assumed.upTo);
 }
 
-function after(inFlight: readonly NumberedResponse[], last: number): readonly NumberedResponse[] {
-  return inFlight.every(({ count }) => count > last) ? inFlight : inFlight.filter(({ count }) => count > last);
+/** The same list if it holds for all of them, which is mostly so. */
+function only(
+  responses: readonly NumberedResponse[],
+  holds: (response: NumberedResponse) => boolean,
+): readonly NumberedResponse[] {
+  return responses.every(holds) ? responses : responses.filter(holds);
 }
 
 /** When the oldest change that an answer is about was published; undefined if it is about no change. */

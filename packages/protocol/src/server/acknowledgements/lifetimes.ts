@@ -3,8 +3,8 @@ import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import type { Subscription } from "../../model/subscribed/subscription.js";
 import { askedAs, wants } from "../../model/subscribed/variants.js";
+import type { NumberedResponse } from "../state/exchange.js";
 import { subscribed } from "../state/find.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
 import { withPending } from "../state/sent-state.js";
 import type { Lifetimes, Subscriber } from "../state/subscriber.js";
 
@@ -81,7 +81,7 @@ export function noteAnswer(
   } else {
     // For content that was sent again since, the later answer decides.
     let again = NameSet.empty;
-    for (const later of subscriber.inFlight) {
+    for (const later of subscriber.exchange.inFlight) {
       if (later.count > count && !later.isBare) again = again.with(later.perishable);
     }
     const used = unused === "everything" ? again : again.with(othersThan(subscriber, perishable, unused));

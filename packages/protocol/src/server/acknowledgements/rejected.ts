@@ -5,7 +5,7 @@ import { changeBetween } from "../../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { sharedBranch } from "../../model/sets/shared-branch.js";
 import { covers } from "../../model/subscribed/subscription.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import type { NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { LastGood, Rejection, UsedState } from "../state/used-state.js";
 

@@ -3,10 +3,9 @@ import { perPair } from "../../model/basics/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { covers, type Subscription } from "../../model/subscribed/subscription.js";
+import { mostInFlight, type NumberedResponse } from "../state/exchange.js";
 import { find } from "../state/find.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
 import { noneUnconfirmed, type Subscriber, type UnconfirmedNames, type UnconfirmedPart } from "../state/subscriber.js";
-import { mostInFlight } from "./in-flight.js";
 
 /*
  * A client has a named resource only once it got it. The set that it acknowledged may hold the resource already,
@@ -17,8 +16,8 @@ import { mostInFlight } from "./in-flight.js";
 /** Records the names that a client did not ask for before. */
 export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>, before: Subscription): void {
   const {
-    lastSent,
     subscription,
+    exchange: { lastSent },
     used: { set: usedSet },
   } = subscriber;
   if (subscriber.unconfirmed !== noneUnconfirmed) {
@@ -59,7 +58,7 @@ function joined(earlier: UnconfirmedPart, later: UnconfirmedPart): UnconfirmedPa
 export function noteConfirmed(subscriber: Subscriber, before: readonly NumberedResponse[]): void {
   if (subscriber.unconfirmed === noneUnconfirmed) return;
   const {
-    inFlight,
+    exchange: { inFlight },
     sent: { pending },
     used: { lastGood },
   } = subscriber;

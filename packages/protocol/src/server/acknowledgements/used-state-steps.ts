@@ -2,7 +2,7 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { sharedBranch } from "../../model/sets/shared-branch.js";
 import { covers, type Subscription } from "../../model/subscribed/subscription.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import type { NumberedResponse } from "../state/exchange.js";
 import {
   noKeys,
   noLastGood,

@@ -16,8 +16,8 @@ import { isDecided } from "../state/undecided-names.js";
  * that stays must still be named. This is the only guard for repeated transitions.
  */
 export function isPlain(subscriber: Subscriber): boolean {
-  const { sent, used, lifetimes, errors, inFlight } = subscriber;
-  if (sent.everything || sent.mustAnswer || errors !== noErrors || inFlight.length > 1) return false;
+  const { sent, used, lifetimes, errors, exchange } = subscriber;
+  if (sent.everything || sent.mustAnswer || errors !== noErrors || exchange.inFlight.length > 1) return false;
   if (used.rejection !== undefined || lifetimes !== undefined || isFirst(subscriber)) return false;
   const { draining, grace, undecided } = subscriber;
   for (const { until } of draining) if (until === undefined) return false;

@@ -206,7 +206,7 @@ export class CohortPlace {
   /** A stream that goes alone has nothing to send, and no change waits. It settles if its client uses everything. */
   #settle(subscribers: readonly Subscriber[], around: CohortSurroundings): void {
     const snapshot = this.#given;
-    if (snapshot === undefined || subscribers.some(({ inFlight }) => inFlight.length > 0)) return;
+    if (snapshot === undefined || subscribers.some(({ exchange }) => exchange.inFlight.length > 0)) return;
     const cohort = this.#whereToSettle(subscribers, snapshot, around);
     if (cohort !== undefined) this.#join(cohort);
   }
@@ -218,9 +218,9 @@ export class CohortPlace {
     around: CohortSurroundings,
   ): SettledCohort | undefined {
     for (const subscriber of subscribers) {
-      const { sent, used, inFlight } = subscriber;
+      const { sent, used, exchange } = subscriber;
       const set = around.needed(subscriber);
-      const isUsed = inFlight.length > 0 || used.set === set;
+      const isUsed = exchange.inFlight.length > 0 || used.set === set;
       if (sent.set !== set || !isUsed || sent.pending.size > 0 || !isPlain(subscriber)) return undefined;
     }
     this.#key ??= keyOfRequests(subscribers, around);

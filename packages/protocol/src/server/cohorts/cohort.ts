@@ -3,13 +3,12 @@ import { mostTransitions } from "../../model/basics/limits.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Stage } from "../../planning/make-before-break.js";
-import { mostInFlight } from "../acknowledgements/in-flight.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { newOrderAtStart, type OrderAtStart } from "../ordering/order-at-start.js";
 import { LineagePosition } from "../ordering/snapshot-lineage.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import { type Exchange, mostInFlight, type NumberedResponse } from "../state/exchange.js";
 import type { SentState } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { type UsedState, usesAll } from "../state/used-state.js";
@@ -37,7 +36,7 @@ interface CohortChange extends TypeState {
  * same millisecond share it.
  */
 interface Acknowledgement {
-  readonly last: NonNullable<Subscriber["ackedLast"]>;
+  readonly exchange: Exchange;
   readonly effects: readonly StreamEffect[];
 }
 
@@ -48,9 +47,9 @@ interface Acknowledgement {
  */
 export interface Sending {
   readonly numbered: NumberedResponse;
-  /** The list of responses in flight if this is the type's only one. */
-  readonly inFlight: readonly NumberedResponse[];
   readonly response: OutgoingResponse;
+  /** The exchange with it as the only response in flight, of the last stream; shared with the next one if it can be. */
+  exchange: Exchange | undefined;
   /** The last acknowledgement; shared within its millisecond. */
   acknowledged: Acknowledgement | undefined;
 }

@@ -2,7 +2,7 @@ import { mostAlternatives } from "../../model/basics/limits.js";
 import { noteConfirmed } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { outgoing } from "../responses/outgoing.js";
-import { type NumberedResponse, noneInFlight } from "../state/numbered-response.js";
+import { type Exchange, type NumberedResponse, withAcked, withAnswer, withSent } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { noneUnconfirmed } from "../state/subscriber.js";
 import { usesAll } from "../state/used-state.js";
@@ -18,9 +18,18 @@ export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, co
   const known = sendings[place];
   if (known !== undefined && known.numbered.count === count && known.numbered.at === at) return known;
   const { numbered, response } = outgoing(subscriber, recorded.response, count, at, recorded.published, false);
-  const made: Sending = { numbered, inFlight: [numbered], response, acknowledged: undefined };
+  const made: Sending = { numbered, response, exchange: undefined, acknowledged: undefined };
   sendings[place] = made;
   return made;
+}
+
+/** The exchange after a sending. Streams share it if nothing else is in flight, and they share the last answer. */
+export function exchangeAfter(sending: Sending, before: Exchange): Exchange {
+  if (before.inFlight.length > 0) return withSent(before, sending.numbered);
+  if (sending.exchange === undefined || sending.exchange.lastAcked !== before.lastAcked) {
+    sending.exchange = withSent(before, sending.numbered);
+  }
+  return sending.exchange;
 }
 
 /**
@@ -32,20 +41,20 @@ export function acknowledgeRecorded(
   subscriber: Subscriber,
   now: number,
 ): readonly StreamEffect[] {
-  const response = subscriber.inFlight[0] as NumberedResponse;
-  subscriber.inFlight = noneInFlight;
+  const before = subscriber.exchange;
+  const response = before.inFlight[0] as NumberedResponse;
   subscriber.used = usesAll(subscriber.sent.set);
   const sending = sendings[response.count % mostAlternatives];
   let known = sending?.numbered === response ? sending.acknowledged : undefined;
-  if (known === undefined || known.last.at !== now) {
+  if (known === undefined || known.exchange.lastAcked?.at !== now) {
     const { version, nonce, count, published } = response;
     known = {
-      last: { version, count, at: now, published },
+      exchange: withAcked(withAnswer(before, response, "each"), { version, count, at: now, published }),
       effects: [{ kind: "acknowledged", type: subscriber.type, nonce, version, published }],
     };
     if (sending?.numbered === response) sending.acknowledged = known;
   }
-  subscriber.ackedLast = known.last;
+  subscriber.exchange = known.exchange;
   if (subscriber.unconfirmed !== noneUnconfirmed) noteConfirmed(subscriber, [response]);
   return known.effects;
 }
@@ -58,7 +67,7 @@ export function usuallyAnswered(
 ): RecordedResponse | undefined {
   for (const recorded of inFlight) {
     const subscriber = subscribers[recorded.index];
-    const response = subscriber?.inFlight[0];
+    const response = subscriber?.exchange.inFlight[0];
     if (subscriber === undefined || response === undefined) continue;
     if (subscriber.usual?.is(bytes, response.version, response.nonce)) return recorded;
   }

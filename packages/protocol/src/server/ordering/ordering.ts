@@ -309,10 +309,11 @@ export class Ordering {
   #warmingWaitUntil(): Readonly<Record<Exclude<WarmingWait, "none">, number>> {
     let last: number | undefined;
     for (const { subscribers } of this.isShared ? this.#streams : []) {
-      for (const { type, ackedLast, subscription } of subscribers) {
+      for (const { type, subscription, exchange } of subscribers) {
+        const { lastAcked } = exchange;
         // A client that asks for clusters by name learns the names from routes, so its routes cannot wait for clusters.
-        if (!type.acknowledgedWarm || ackedLast === undefined || !subscription.wildcard) continue;
-        last = Math.max(last ?? ackedLast.at, ackedLast.at);
+        if (!type.acknowledgedWarm || lastAcked === undefined || !subscription.wildcard) continue;
+        last = Math.max(last ?? lastAcked.at, lastAcked.at);
       }
     }
     // A time long ago would not do: the wait may be infinite.

@@ -57,7 +57,7 @@ export function sharedStage(
 }
 
 /** Whether nothing of the type was sent on this stream, and the client has not shown that it has something. */
-export function isFirst({ lastSent, sent: { set: sentSet } }: Subscriber): boolean {
+export function isFirst({ exchange: { lastSent }, sent: { set: sentSet } }: Subscriber): boolean {
   return sentSet.size === 0 && lastSent === undefined;
 }
 
@@ -131,7 +131,7 @@ function usesOf(
   for (const subscriber of all) {
     const {
       type,
-      lastSent,
+      exchange: { lastSent },
       draining,
       subscription,
       sent: { set: sentSet },

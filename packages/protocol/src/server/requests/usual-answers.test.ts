@@ -4,7 +4,7 @@ import { NameSet } from "../../model/names/name-set.js";
 import { urlOf } from "../../testing/sample-resources.js";
 import { encodeRequest } from "../../testing/wire.js";
 import { readSotwRequest } from "../../wire/requests/requests.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import type { NumberedResponse } from "../state/exchange.js";
 import { usualAnswerOf } from "./usual-answers.js";
 
 const [version, nonce] = ["v", "1"];

@@ -2,7 +2,7 @@ import { longestText, mostAlternatives, mostTransitions } from "../../model/basi
 import { NameSet } from "../../model/names/name-set.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import type { NumberedResponse } from "../state/exchange.js";
 
 /*
  * A client acknowledges the responses of a type in the same bytes each time, except for nonce and version, and clients

@@ -3,7 +3,7 @@ import type { ResourceSet } from "../../model/sets/resource-set.js";
 import { type ResponseHead, writeNonce } from "../../wire/responses/responses.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { typeUrlIn } from "../requests/requested-type.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import type { NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { SharedResponse } from "./shared-responses.js";
 import type { Told } from "./told.js";
@@ -47,7 +47,7 @@ export function isEarlierNonce(nonce: Nonce, count: number): boolean {
  * one; `at` and `published` in milliseconds.
  */
 export function outgoing(
-  { type, lastSent, sent: { set: sentSet } }: Subscriber,
+  { type, exchange: { lastSent }, sent: { set: sentSet } }: Subscriber,
   { content, body, perishable }: SharedResponse,
   count: number,
   at: number,

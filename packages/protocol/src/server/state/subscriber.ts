@@ -1,9 +1,9 @@
-import type { ApiVersion, Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { ApiVersion, Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import { noSubscription, type Subscription } from "../../model/subscribed/subscription.js";
 import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
-import { type NumberedResponse, noneInFlight } from "./numbered-response.js";
+import { type Exchange, nothingExchanged } from "./exchange.js";
 import { nothingSent, type SentState } from "./sent-state.js";
 import { noneUndecided, type UndecidedNames } from "./undecided-names.js";
 import { type Assumption, nothingUsed, type UsedState } from "./used-state.js";
@@ -62,9 +62,9 @@ export const nothingDrains: readonly Draining[] = [];
 export type GracePeriods = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
 
 /**
- * The machine's memory of one client and one type on one stream: its subscription, and two immutable values, the sent
- * state and the used state. Streams whose clients have equal values share these (`cohorts/`). Everything else belongs
- * to one stream: the numbers, nonces and times of its responses, and the fields that most clients never need.
+ * The machine's memory of one client and one type on one stream: its subscription, and three immutable values, the
+ * sent state, the used state and the exchange of responses and answers. Streams whose clients have equal values share
+ * them (`cohorts/`). Everything else is what most clients never need.
  */
 export interface Subscriber {
   readonly type: ResourceType;
@@ -77,21 +77,7 @@ export interface Subscriber {
   used: UsedState;
   /** Set if the client did not answer in time. Then `used` says more than the client did. */
   assumed: Assumption | undefined;
-  /** The response that the client acknowledged last, and when, in milliseconds of the machine's time. */
-  ackedLast:
-    | {
-        readonly version: Version;
-        readonly count: number;
-        readonly at: number;
-        /** When the oldest change that it answered was published. */
-        readonly published: number | undefined;
-      }
-    | undefined;
-  /**
-   * Responses that were sent and not answered yet, oldest first. Bounded, so that a silent client does not cost memory.
-   */
-  inFlight: readonly NumberedResponse[];
-  lastSent: NumberedResponse | undefined;
+  exchange: Exchange;
   /**
    * Names that it asked for after it had others, until it acknowledges the response with them (`unconfirmed-names.ts`).
    */
@@ -162,9 +148,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     sent: nothingSent(type),
     used: nothingUsed,
     assumed: undefined,
-    ackedLast: undefined,
-    inFlight: noneInFlight,
-    lastSent: undefined,
+    exchange: nothingExchanged,
     unconfirmed: noneUnconfirmed,
     pendingCounted: NameSet.empty,
     tellsVariants: false,

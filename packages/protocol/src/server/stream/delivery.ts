@@ -7,11 +7,10 @@ import { lackedSince } from "../../model/snapshots/published.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { takeWithoutResponse } from "../acknowledgements/apply-answer.js";
-import { noteInFlight } from "../acknowledgements/in-flight.js";
 import { noteLifetimes } from "../acknowledgements/lifetimes.js";
 import type { RecordedResponse } from "../cohorts/cohort.js";
 import type { CohortPlace } from "../cohorts/cohort-place.js";
-import { sendingOf } from "../cohorts/sending.js";
+import { exchangeAfter, sendingOf } from "../cohorts/sending.js";
 import type { StreamOptions } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { isFirst } from "../ordering/shared-stage.js";
@@ -24,6 +23,7 @@ import { errorsToTell } from "../responses/resource-errors.js";
 import { type SharedResponse, sharedResponse } from "../responses/shared-responses.js";
 import type { StreamWarming } from "../responses/stream-warming.js";
 import type { Told } from "../responses/told.js";
+import { withSent } from "../state/exchange.js";
 import { find } from "../state/find.js";
 import { isUpToDate, sentAll } from "../state/sent-state.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
@@ -97,12 +97,8 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   repeat(subscriber: Kind, recorded: RecordedResponse, now: number): OutgoingResponse {
     this.#count += 1;
     const sending = sendingOf(recorded, subscriber, this.#count, now);
-    const { numbered } = sending;
-    this.#rules.noteSent(subscriber, numbered);
-    // All streams that send it at that time share one list, which never changes.
-    if (subscriber.inFlight.length === 0) subscriber.inFlight = sending.inFlight;
-    else noteInFlight(subscriber, numbered);
-    subscriber.lastSent = numbered;
+    this.#rules.noteSent(subscriber, sending.numbered);
+    subscriber.exchange = exchangeAfter(sending, subscriber.exchange);
     return sending.response;
   }
 
@@ -156,8 +152,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     this.#context.place.noteResponse(shared, published);
     const { numbered, response } = outgoing(subscriber, shared, ++this.#count, now, published, isHeartbeat);
     this.#rules.noteSent(subscriber, numbered);
-    noteInFlight(subscriber, numbered);
-    subscriber.lastSent = numbered;
+    subscriber.exchange = withSent(subscriber.exchange, numbered);
     return response;
   }
 }

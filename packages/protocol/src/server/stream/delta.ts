@@ -64,7 +64,7 @@ export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
 
   receive(subscriber, request, surroundings, now) {
     const effects: StreamEffect[] = [];
-    const response = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
+    const response = subscriber.exchange.inFlight.find(({ nonce }) => nonce === request.nonce);
     // Delta clients answer each response, in order.
     if (response !== undefined) effects.push(answered(subscriber, response, request.error, now, "each"));
     if (request.subscribe.length === 0 && request.unsubscribe.length === 0) {

@@ -8,7 +8,7 @@ import type { StreamEffect } from "../contract/effects.js";
 import type { Demand } from "../requests/demand.js";
 import type { Content, Need } from "../responses/content.js";
 import type { BodyWriter } from "../responses/shared-body.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import type { NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 
 /** The facts that the rules may ask for about the stream around a subscriber. */
@@ -68,6 +68,6 @@ export interface SotwOrDeltaRules<Asked extends Request, Kind extends Subscriber
   bodyKey(need: Need, contentKey: string): string;
   /** Records that the client acknowledged the last response in the usual bytes (`UsualAnswer`). */
   noteUsual(subscriber: Kind): void;
-  /** Records a response. Called while `lastSent` is still the previous one. */
+  /** Records a response. Called while `exchange.lastSent` is still the previous one. */
   noteSent(subscriber: Kind, response: NumberedResponse): void;
 }

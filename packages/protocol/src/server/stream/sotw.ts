@@ -15,8 +15,8 @@ import { usualAnswerOf } from "../requests/usual-answers.js";
 import { type Content, lacking, type Need } from "../responses/content.js";
 import { errorsIn } from "../responses/errors-in.js";
 import { isEarlierNonce } from "../responses/outgoing.js";
+import { isAnswered, type NumberedResponse } from "../state/exchange.js";
 import { find, subscribed } from "../state/find.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
 import { sentState } from "../state/sent-state.js";
 import { nextSotwSubscription, type SotwSubscription } from "../state/sotw-subscription.js";
 import type { Subscriber } from "../state/subscriber.js";
@@ -30,8 +30,6 @@ export interface SotwSubscriber extends Subscriber {
   subscription: SotwSubscription;
   /** The names of the last request that counted, to recognise repetitions. */
   lastNames: NamesIdentity;
-  /** The last response was answered. A repetition after that is not another answer (rule 6; gRPC on the wire, 5). */
-  isAnswered: boolean;
   /**
    * Set if the last response is a heartbeat that went out before the response before it was answered: that response.
    * Its answer still counts, though its nonce is old.
@@ -58,7 +56,6 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
       isWhole: type.fullState,
       subscription: next(undefined, request, type, surroundings),
       lastNames: request.names.identity,
-      isAnswered: true,
       crossed: undefined,
       claimed: undefined,
     });
@@ -67,7 +64,8 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
   },
 
   receive(subscriber, request, surroundings, now) {
-    const { lastSent, type } = subscriber;
+    const { exchange, type } = subscriber;
+    const { lastSent } = exchange;
     const repeated = sameNames(request.names.identity, subscriber.lastNames);
     // Rule 30: before the first response, any nonce in a request is of another stream. The request counts, since no
     // acknowledgement with its names will follow.
@@ -94,20 +92,20 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
     if (request.nonce !== lastSent.nonce) {
       // Interop 5: the client rejected the last response and goes on with the nonce of the last good one. The request
       // is no answer, but no other request will have the names.
-      if (subscriber.isAnswered && isEarlierNonce(request.nonce, lastSent.count)) {
+      if (isAnswered(exchange) && isEarlierNonce(request.nonce, lastSent.count)) {
         if (!repeated) return changeNames(subscriber, request, surroundings);
         return asksAgain(subscriber, surroundings) ? [] : [{ kind: "stale", type }];
       }
       // Rules 27–29: an old nonce. New names are ignored too. The client repeats them when it answers the response on
       // its way. A rejection of a known response counts, whatever was sent since.
-      const known = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
+      const known = exchange.inFlight.find(({ nonce }) => nonce === request.nonce);
       const effect = known && answered(subscriber, known, request.error, now, "superseded");
       return [effect?.kind === "rejected" ? effect : { kind: "stale", type }];
     }
 
     const effects: StreamEffect[] = [];
-    if (!subscriber.isAnswered) {
-      subscriber.isAnswered = true;
+    // A repetition after the answer is not another one (rule 6; gRPC on the wire, 5).
+    if (!isAnswered(exchange)) {
       subscriber.crossed = undefined;
       effects.push(answered(subscriber, lastSent, request.error, now, "superseded"));
       const isPlain = repeated && request.error === undefined;
@@ -159,14 +157,12 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
   rest: (head, content, from) => sotwRest(head, content.resources, content.errors ?? [], from),
 
   noteUsual(subscriber) {
-    subscriber.isAnswered = true;
     subscriber.crossed = undefined;
   },
 
   noteSent(subscriber, { isHeartbeat }) {
     if (!isHeartbeat) subscriber.crossed = undefined;
-    else if (!subscriber.isAnswered) subscriber.crossed ??= subscriber.lastSent;
-    subscriber.isAnswered = false;
+    else if (!isAnswered(subscriber.exchange)) subscriber.crossed ??= subscriber.exchange.lastSent;
   },
 };
 
@@ -251,7 +247,7 @@ function changeNames(
  * answer comes after the type that made the client ask.
  */
 function asksAgain(subscriber: SotwSubscriber, surroundings: Surroundings): boolean {
-  if (!subscriber.isAnswered || !surroundings.sentBefore(subscriber)) return false;
+  if (!isAnswered(subscriber.exchange) || !surroundings.sentBefore(subscriber)) return false;
   const { set, pending, mustAnswer } = subscriber.sent;
   subscriber.sent = sentState(set, pending, true, mustAnswer);
   return true;

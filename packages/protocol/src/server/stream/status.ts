@@ -4,13 +4,13 @@ import type { ResourceSet } from "../../model/sets/resource-set.js";
 import { lackedSince } from "../../model/snapshots/published.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { saidBy } from "../acknowledgements/apply-answer.js";
-import { firstPublished, inFlightSinceAck, mostInFlight } from "../acknowledgements/in-flight.js";
+import { firstPublished, inFlightSinceAck } from "../acknowledgements/in-flight.js";
 import { perishable } from "../acknowledgements/lifetimes.js";
 import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js";
 import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
 import type { Told } from "../responses/told.js";
-import type { NumberedResponse } from "../state/numbered-response.js";
+import { mostInFlight, type NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 
@@ -39,12 +39,12 @@ function statusOf(
     type,
     api,
     subscription,
-    lastSent,
-    ackedLast,
+    exchange,
     sent: { set: sentSet },
   } = subscriber;
   const { set: usedSet, rejection } = saidBy(subscriber);
-  const inFlight = inFlightSinceAck(subscriber);
+  const { lastSent, lastAcked } = exchange;
+  const inFlight = inFlightSinceAck(exchange);
   return {
     type,
     api,
@@ -54,8 +54,8 @@ function statusOf(
     sent: lastSent && { version: lastSent.version, at: lastSent.at, published: lastSent.published, set: sentSet },
     acknowledged: usedSet && {
       version: versionOf(subscriber, usedSet),
-      at: ackedLast?.at,
-      published: ackedLast?.published,
+      at: lastAcked?.at,
+      published: lastAcked?.published,
       set: hadOf(subscriber, usedSet),
       names: confirmedNames(subscriber),
     },
@@ -84,7 +84,7 @@ function lackedBy(
  * the version that it acknowledged last.
  */
 function versionOf(subscriber: Subscriber, usedSet: ResourceSet): Version {
-  return saidBy(subscriber).lastGood.size === 0 ? usedSet.version : (subscriber.ackedLast?.version ?? "");
+  return saidBy(subscriber).lastGood.size === 0 ? usedSet.version : (subscriber.exchange.lastAcked?.version ?? "");
 }
 
 /**
@@ -112,6 +112,6 @@ function isSettled(subscriber: Subscriber, needed: ResourceSet): boolean {
     !everything &&
     !mustAnswer &&
     undecided.names.size === 0 &&
-    inFlightSinceAck(subscriber).length === 0
+    inFlightSinceAck(subscriber.exchange).length === 0
   );
 }

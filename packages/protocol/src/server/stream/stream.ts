@@ -80,9 +80,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#surroundings = {
       api: options.api,
       tellsTtl: ({ type }) => this.#told.ttl(type),
-      sentBefore: ({ type, lastSent }) =>
-        type.askedAgainAfter.some(
-          (url) => (this.#byType.get(url)?.lastSent?.lastContentCount ?? 0) > (lastSent?.lastContentCount ?? 0),
+      sentBefore: (subscriber) =>
+        subscriber.type.askedAgainAfter.some(
+          (url) => lastContentCountOf(this.#byType.get(url)) > lastContentCountOf(subscriber),
         ),
       warming: (subscriber) => {
         const { type, subscription } = subscriber;
@@ -483,18 +483,11 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
 
   /** Takes a later request of a type. */
   #hear(subscriber: Kind, request: Asked): StreamEffect[] {
-    const {
-      inFlight,
-      used: { set: usedSet, rejection },
-    } = subscriber;
+    const { exchange } = subscriber;
     const before = subscriber.type.drains ? usedBy(subscriber) : [];
     const effects = [...this.#rules.receive(subscriber, request, this.#surroundings, this.#now)];
     const ordering = this.#ordering;
-    // An acknowledgement may leave the set as it was, for example for a name that was asked for anew. So the lists are
-    // compared too.
-    const isAnswer =
-      subscriber.used.set !== usedSet || subscriber.used.rejection !== rejection || subscriber.inFlight !== inFlight;
-    if (ordering !== undefined && isAnswer) {
+    if (ordering !== undefined && subscriber.exchange !== exchange) {
       ordering.usesChanged(subscriber, before, this.#now);
       ordering.progressed(this, subscriber.type);
     }
@@ -505,4 +498,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.end();
     return [{ kind: "close", code, message }];
   }
+}
+
+/** The number of the last response of a type on its stream that was no heartbeat; 0 if there is none. */
+function lastContentCountOf(subscriber: Subscriber | undefined): number {
+  return subscriber?.exchange.lastSent?.lastContentCount ?? 0;
 }
