@@ -39,23 +39,27 @@ export function beat(subscriber: Subscriber, interval: number): void {
   if (!isPerishable(subscriber)) return;
   const lifetimes = lifetimesOf(subscriber);
   // One beat may be skipped: twice the interval is still well below the TTL.
-  if (lifetimes.refreshed) lifetimes.refreshed = false;
-  else lifetimes.due = Math.max(lifetimes.due, interval);
+  subscriber.lifetimes = lifetimes.refreshed
+    ? { ...lifetimes, refreshed: false }
+    : { ...lifetimes, due: Math.max(lifetimes.due, interval) };
 }
 
 /** Makes a heartbeat due at once for everything that a reconnected client says it has: its timers kept running. */
 export function beatAtOnce(subscriber: Subscriber, held: ResourceSet): void {
-  if (ResourceSets.perishable(held) !== undefined) lifetimesOf(subscriber).due = Number.POSITIVE_INFINITY;
+  if (ResourceSets.perishable(held) === undefined) return;
+  subscriber.lifetimes = { ...lifetimesOf(subscriber), due: Number.POSITIVE_INFINITY };
 }
 
 /** Records a response in which these resources have a TTL. `everything`: it holds the client's whole target. */
 export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, everything: boolean): void {
   if (perishable.size === 0) return;
-  const lifetimes = lifetimesOf(subscriber);
-  if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
-  if (!everything) return;
-  lifetimes.refreshed = true;
-  lifetimes.due = 0;
+  const { due, refreshed, rejected, whole } = lifetimesOf(subscriber);
+  subscriber.lifetimes = {
+    due: everything ? 0 : due,
+    refreshed: everything || refreshed,
+    rejected: rejected.size === 0 ? rejected : rejected.without(perishable),
+    whole,
+  };
 }
 
 /**
@@ -72,11 +76,13 @@ export function noteAnswer(
   if (lifetimes === undefined || response.perishable.size === 0) return;
   const { perishable } = response;
   if (unused === "nothing") {
-    if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
+    if (lifetimes.rejected.size > 0) {
+      subscriber.lifetimes = { ...lifetimes, rejected: lifetimes.rejected.without(perishable) };
+    }
   } else if (isBare) {
     // Either the TTL ended before the heartbeat came, so the client no longer has the resource, or the client does not
     // know bare heartbeats. It gets the bodies.
-    lifetimes.whole = true;
+    subscriber.lifetimes = { ...lifetimes, whole: true };
     subscriber.sent = withPending(subscriber.sent, heldOf(subscriber, perishable));
   } else {
     // For content that was sent again since, the later answer decides.
@@ -86,7 +92,8 @@ export function noteAnswer(
     }
     const used = unused === "everything" ? again : again.with(othersThan(subscriber, perishable, unused));
     const rejected = used.size === 0 ? perishable : perishable.without(used);
-    lifetimes.rejected = rejected.with(stillThere(subscriber, lifetimes.rejected));
+    const all = rejected.with(stillThere(subscriber, lifetimes.rejected));
+    subscriber.lifetimes = { ...lifetimes, rejected: all };
   }
 }
 
@@ -103,10 +110,12 @@ function othersThan(
   });
 }
 
-function lifetimesOf(subscriber: Subscriber): Lifetimes {
-  subscriber.lifetimes ??= { due: 0, refreshed: false, rejected: NameSet.empty, whole: false };
-  return subscriber.lifetimes;
+function lifetimesOf({ lifetimes }: Subscriber): Lifetimes {
+  return lifetimes ?? noBeats;
 }
+
+/** The value of a client whose first resource with a TTL is being sent. */
+const noBeats: Lifetimes = { due: 0, refreshed: false, rejected: NameSet.empty, whole: false };
 
 /**
  * The rejected contents that the set still has. The others are forgotten, or the list would grow with every rejection.

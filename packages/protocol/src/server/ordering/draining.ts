@@ -86,19 +86,27 @@ export function drain(
   now: number,
   times: OrderingTimes,
 ): boolean {
-  let isSooner = false;
-  for (const each of subscriber.draining) {
-    each.begun ??= beginOf(each, all, wanted, now, times);
-    if (each.begun === undefined) continue;
-    each.until ??= each.begun + Math.max(times.drain, times.linger);
-    if (!each.isAsked || asksForAny(each.what.dropped, all)) continue;
-    each.isAsked = false;
-    isSooner = true;
-    each.until = Math.min(each.until, each.begun + times.linger);
-  }
-  const left = subscriber.draining.filter(({ until }) => until === undefined || until > now);
-  if (left.length < subscriber.draining.length) subscriber.draining = left.length === 0 ? nothingDrains : left;
+  const later = subscriber.draining.map((each) => drainingAt(each, all, wanted, now, times));
+  const isSooner = later.some(({ isAsked }, index) => isAsked !== subscriber.draining[index]?.isAsked);
+  const left = later.filter(({ until }) => until === undefined || until > now);
+  subscriber.draining = left.length === 0 ? nothingDrains : left;
   return isSooner;
+}
+
+/** What is known now of listeners that drain. */
+function drainingAt(
+  before: Draining,
+  all: readonly Subscriber[],
+  wanted: Snapshot,
+  now: number,
+  times: OrderingTimes,
+): Draining {
+  const { what, since, begun = beginOf(before, all, wanted, now, times) } = before;
+  if (begun === undefined) return before;
+  const { until = begun + Math.max(times.drain, times.linger) } = before;
+  const isAsked = before.isAsked && asksForAny(what.dropped, all);
+  const isSooner = before.isAsked && !isAsked;
+  return { what, isAsked, since, begun, until: isSooner ? Math.min(until, begun + times.linger) : until };
 }
 
 /** When the successors came into use. A successor without an answer counts as in use once the answer is late. */

@@ -2,7 +2,7 @@ import { mostFindings, type Resource, type ResourceName, type ResourceType } fro
 import type { Wait } from "../../model/basics/wait.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { sharedBranch } from "../../model/sets/shared-branch.js";
-import type { GracePeriods, Subscriber } from "../state/subscriber.js";
+import type { GracePeriod, GracePeriods, Subscriber } from "../state/subscriber.js";
 import type { OrderingTimes } from "./ordering-times.js";
 
 /**
@@ -20,16 +20,14 @@ export function withGrace(
 ): ResourceSet {
   const { names } = subscriber.subscription;
   if (subscriber.grace === undefined && (retained === undefined || names.size === 0)) return target;
-  const grace: GracePeriods = subscriber.grace ?? new Map();
-  for (const [key, resource] of retained ?? []) if (names.has(key)) grace.set(key, { resource, until: undefined });
+  const grace = new Map<ResourceName, GracePeriod>();
   const kept = new Map<ResourceName, Resource>();
-  for (const [key, each] of grace) {
-    if (retained?.has(key)) continue;
-    each.until ??= now + times.named;
-    const isOver = each.until <= now || !names.has(key) || ResourceSets.get(target, key) !== undefined;
-    if (isOver) grace.delete(key);
-    else kept.set(key, each.resource);
+  for (const [key, { resource, until = now + times.named }] of subscriber.grace ?? []) {
+    if (retained?.has(key) || until <= now || !names.has(key) || ResourceSets.get(target, key) !== undefined) continue;
+    grace.set(key, { resource, until });
+    kept.set(key, resource);
   }
+  for (const [key, resource] of retained ?? []) if (names.has(key)) grace.set(key, { resource, until: undefined });
   subscriber.grace = grace.size === 0 ? undefined : grace;
   return kept.size === 0 ? target : sharedBranch(target, kept);
 }

@@ -42,7 +42,7 @@ export function heartbeatOf(
   } = subscriber;
   if (lifetimes === undefined || lifetimes.due === 0) return undefined;
   const { due: interval, rejected } = lifetimes;
-  lifetimes.due = 0;
+  subscriber.lifetimes = { ...lifetimes, due: 0 };
   const { sotwOrDelta } = maker;
   // Envoy on the wire, 3: in SotW, heartbeats without a body do not reach Envoy's timers, and gRPC's clients reject
   // them.

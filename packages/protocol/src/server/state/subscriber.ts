@@ -14,13 +14,13 @@ export interface Lifetimes {
    * Resources that need a heartbeat at least this often must get one now; milliseconds, 0 for none. The latest value
    * wins: a slow client gets one heartbeat, not ten.
    */
-  due: number;
+  readonly due: number;
   /** Everything was sent since the last beat, so all TTLs started anew. */
-  refreshed: boolean;
+  readonly refreshed: boolean;
   /** The contents whose last response was rejected, as `identityOf` names them. */
-  rejected: NameSet;
+  readonly rejected: NameSet;
   /** The client rejected a heartbeat without bodies, so it gets heartbeats with bodies. */
-  whole: boolean;
+  readonly whole: boolean;
 }
 
 /**
@@ -43,23 +43,27 @@ export interface Replaced {
 export interface Draining {
   readonly what: Replaced;
   /** The client asks by name for something that the old ones named. When they are gone, it will unsubscribe. */
-  isAsked: boolean;
+  readonly isAsked: boolean;
   /** When the new ones were acknowledged. */
   readonly since: number;
   /** When everything that the new ones name came into use. Only then does the client drain the old ones. */
-  begun: number | undefined;
+  readonly begun: number | undefined;
   /** When nothing uses the old ones any more; undefined until they drain. */
-  until: number | undefined;
+  readonly until: number | undefined;
 }
 
 /** The list of a client with nothing that drains; never added to. */
 export const nothingDrains: readonly Draining[] = [];
 
-/**
- * By key, removed resources that stay because the client asks for them by name (`grace-period.ts`). They stay at most
- * `until` (milliseconds), which is undefined while something that the client may be using names them.
- */
-export type GracePeriods = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
+/** A removed resource that stays because the client asks for it by name (`grace-period.ts`). */
+export interface GracePeriod {
+  readonly resource: Resource;
+  /** It stays at most until then, in milliseconds; undefined while something that the client may be using names it. */
+  readonly until: number | undefined;
+}
+
+/** Grace periods by the key of the resource. */
+export type GracePeriods = ReadonlyMap<ResourceName, GracePeriod>;
 
 /**
  * The machine's memory of one client and one type on one stream: its subscription, and three immutable values, the
@@ -82,8 +86,6 @@ export interface Subscriber {
    * Names that it asked for after it had others, until it acknowledges the response with them (`unconfirmed-names.ts`).
    */
   unconfirmed: UnconfirmedNames;
-  /** The pending names as of the client's last request: `HeldMemory` counts these. */
-  pendingCounted: NameSet;
   /** The client understands variants: it names resources by locators. */
   tellsVariants: boolean;
   /**
@@ -150,7 +152,6 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     assumed: undefined,
     exchange: nothingExchanged,
     unconfirmed: noneUnconfirmed,
-    pendingCounted: NameSet.empty,
     tellsVariants: false,
     awaitsAbsences: false,
     errors: noErrors,

@@ -12,7 +12,7 @@ import { change, type RecordedTransition, SettledCohort } from "../cohorts/cohor
 import { CohortPlace } from "../cohorts/cohort-place.js";
 import { acknowledgeRecorded, usuallyAnswered } from "../cohorts/sending.js";
 import type { StreamEffect } from "../contract/effects.js";
-import type { HeldItem, StreamOptions } from "../contract/options.js";
+import type { StreamOptions } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
@@ -31,6 +31,7 @@ import type { TypeStatus } from "../state/type-status.js";
 import type { Stream, StreamEvent } from "./contract.js";
 import { Delivery } from "./delivery.js";
 import { delta } from "./delta.js";
+import { KeptMemory } from "./kept-memory.js";
 import { sotw } from "./sotw.js";
 import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 import { areSettled, statusesOf } from "./status.js";
@@ -63,6 +64,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   /** The snapshot of the current pass, once a response of it went out; undefined between passes. See `Stream`. */
   #begun: Snapshot | undefined;
   readonly #told: Told;
+  readonly #kept: KeptMemory;
   /** The last time that the machine was told, in milliseconds. */
   #now = 0;
   #ordering: Ordering | undefined;
@@ -75,6 +77,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#options = options;
     this.#rules = rules;
     this.#told = new Told(options);
+    this.#kept = new KeptMemory(options.heldMemory);
     this.#foreign = new ForeignAuthorities(options.authorities);
     this.#warming = new StreamWarming(options);
     this.#surroundings = {
@@ -90,7 +93,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         const isAwaited = wanted !== undefined && this.#warming.mayBeAwaited(type, this.#byType, wanted);
         return isAwaited ? subscription.names : this.#warming.namesOf(type.typeUrl);
       },
-      claimsDropped: (claimed) => void this.#countMemory(claimed, undefined),
+      claimsDropped: (claimed) => void this.#kept.change(claimed, undefined),
     };
     this.#delivery = new Delivery(rules, {
       options,
@@ -315,14 +318,12 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   end(): void {
-    if (this.#phase.kind === "identified") this.#countMemory(this.#phase.node, undefined);
+    this.#kept.end([
+      this.#phase.kind === "identified" ? this.#phase.node : undefined,
+      ...this.#ordered.flatMap((subscriber) => [subscriber.subscription.names, this.#rules.claimsOf(subscriber)]),
+    ]);
     this.#phase = { kind: "closed" };
     this.#place.give(undefined);
-    for (const subscriber of this.#ordered) {
-      this.#countMemory(subscriber.subscription.names, undefined);
-      this.#countMemory(subscriber.pendingCounted, undefined);
-      this.#countMemory(this.#rules.claimsOf(subscriber), undefined);
-    }
     this.#byType.clear();
     this.#ordered = [];
     this.#lineage = undefined;
@@ -330,19 +331,13 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#ordering?.leave(this);
   }
 
-  /** Counts a changed item; returns the reason if that is too much. */
-  #countMemory(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
-    return before === after ? undefined : this.#options.heldMemory?.change(before, after);
-  }
-
   /** Counts everything that the stream keeps of a request; returns the reason if that is too much. */
   #countKept(subscriber: Kind, isNew: boolean, namesBefore: NameSet): string | undefined {
-    const { subscription, pendingCounted, sent } = subscriber;
+    const { type, subscription, sent } = subscriber;
     // Everything is counted before anything is refused, because `end` takes back everything.
-    const claims = isNew ? this.#countMemory(undefined, this.#rules.claimsOf(subscriber)) : undefined;
-    const names = this.#countMemory(namesBefore, subscription.names);
-    const pending = this.#countMemory(pendingCounted, sent.pending);
-    subscriber.pendingCounted = sent.pending;
+    const claims = isNew ? this.#kept.change(undefined, this.#rules.claimsOf(subscriber)) : undefined;
+    const names = this.#kept.change(namesBefore, subscription.names);
+    const pending = this.#kept.changePending(type.typeUrl, sent.pending);
     return pending ?? names ?? claims;
   }
 
@@ -428,7 +423,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     if (said === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
     const node = this.#options.heldMemory?.sameNode(said) ?? said;
     this.#phase = { kind: "identified", node };
-    const much = this.#countMemory(undefined, node);
+    const much = this.#kept.change(undefined, node);
     if (much !== undefined) return this.#close(statusCode.resourceExhausted, much);
     this.#told.identify(node);
     return [{ kind: "identified", node }, ...this.#subscribe(request)];

@@ -1,0 +1,37 @@
+import type { TypeUrl } from "@xdskit/api";
+import { NameSet } from "../../model/names/name-set.js";
+import type { HeldItem, HeldMemory } from "../contract/options.js";
+
+/** Counts what one stream keeps of its requests in the memory that streams share (`HeldMemory`). */
+export class KeptMemory {
+  readonly #memory: HeldMemory | undefined;
+  /** By type, the counted pending names; undefined before there are any, since most streams have none for long. */
+  #pending: Map<TypeUrl, NameSet> | undefined;
+
+  constructor(memory: HeldMemory | undefined) {
+    this.#memory = memory;
+  }
+
+  /** Counts a changed item. Returns the reason if that is too much; it is counted all the same. */
+  change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
+    return before === after ? undefined : this.#memory?.change(before, after);
+  }
+
+  /** Counts the pending names of a type as of the client's last request. Returns the reason if that is too much. */
+  changePending(type: TypeUrl, names: NameSet): string | undefined {
+    const before = this.#pending?.get(type) ?? NameSet.empty;
+    if (names.size === 0) this.#pending?.delete(type);
+    else if (names !== before) {
+      this.#pending ??= new Map();
+      this.#pending.set(type, names);
+    }
+    return this.change(before, names);
+  }
+
+  /** The stream ends: gives back the pending names, and these items. */
+  end(items: Iterable<HeldItem | undefined>): void {
+    for (const item of items) this.change(item, undefined);
+    for (const names of this.#pending?.values() ?? []) this.change(names, undefined);
+    this.#pending = undefined;
+  }
+}
