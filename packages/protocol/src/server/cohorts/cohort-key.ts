@@ -11,9 +11,9 @@ import { noErrors, type Subscriber } from "../state/subscriber.js";
 import { isDecided } from "../state/undecided-names.js";
 
 /**
- * Whether a subscriber's sent and used state and its draining listeners say everything about it. Nothing may be
- * rejected or undecided, no full resend may be due, and nothing may have a TTL. Drain times must be known, and a removed
- * resource that stays must still be named. This is the only guard for repeated transitions.
+ * Whether the sent state, the used state and the draining listeners say everything about a subscriber. Nothing may be
+ * rejected or undecided, no full resend may be due, and nothing may have a TTL. Drain times must be known, and a
+ * removed resource that stays must still be named. This is the only guard for repeated transitions.
  */
 export function isPlain(subscriber: Subscriber): boolean {
   const { sent, used, lifetimes, errors, exchange } = subscriber;

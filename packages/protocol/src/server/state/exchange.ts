@@ -46,8 +46,8 @@ export interface Acked {
  * answer makes a new value. Streams that send the same with the same nonce, and whose clients answer in the same
  * millisecond, share one object (`cohorts/sending.ts`).
  *
- * Invariant: `inFlight` is in the order of `count`, and nothing in it is newer than `lastSent`. Invariant: `lastSent` is
- * in flight until the client answers it. Invariant: `lastAcked` is about a response that is not in flight.
+ * Invariant: `inFlight` is in the order of `count`, and nothing in it is newer than `lastSent`. Invariant: `lastSent`
+ * is in flight until the client answers it. Invariant: `lastAcked` is about a response that is not in flight.
  */
 export interface Exchange {
   readonly lastSent: NumberedResponse | undefined;
