@@ -20,7 +20,7 @@ import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
 import type { OnDemand } from "../on-demand/on-demand.js";
 import type { JudgedGroups } from "../references/reference-judge.js";
-import type { Member } from "../rollouts/member.js";
+import type { Member } from "../rollouts/members/member.js";
 import type { GroupTargeting, Targets } from "../rollouts/targets.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";

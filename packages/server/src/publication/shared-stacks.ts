@@ -14,7 +14,7 @@ import { isBelow } from "../configuration/below.js";
 import { LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import type { NameDecision } from "../on-demand/wanted.js";
-import type { MemberClient } from "../rollouts/member.js";
+import type { MemberClient } from "../rollouts/members/member.js";
 import type { GroupTargeting, Wish } from "../rollouts/targets.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { createPulse, type Pulse } from "./pulse.js";

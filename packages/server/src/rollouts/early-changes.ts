@@ -1,8 +1,8 @@
 import type { Clock } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
-import { type KeyChange, resourceIn } from "./overrides.js";
-import { RolloutChange } from "./rollout-change.js";
+import { type KeyChange, resourceIn } from "./members/overrides.js";
+import { RolloutChange } from "./steps/rollout-change.js";
 
 /** A server that waits longer for its configuration starts with all that there is, in milliseconds. */
 const longMs = 60_000;

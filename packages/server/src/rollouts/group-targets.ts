@@ -3,8 +3,7 @@ import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { RolloutOutcome } from "../contracts/rollouts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
-import { LastAcknowledged, namedIn } from "./last-acknowledged.js";
-import type { Member } from "./member.js";
+import type { Member } from "./members/member.js";
 import {
   changesBetween,
   type KeyChange,
@@ -13,14 +12,15 @@ import {
   type Overrides,
   overlaid,
   resourceIn,
-} from "./overrides.js";
-import { Quarantine, type QuarantineEntry } from "./quarantine.js";
-import { RolloutMachine } from "./rollout.js";
-import type { RolloutChange } from "./rollout-change.js";
+} from "./members/overrides.js";
+import { LastAcknowledged, namedIn } from "./quarantine/last-acknowledged.js";
+import { Quarantine, type QuarantineEntry } from "./quarantine/quarantine.js";
+import { reviewMs, Verdicts } from "./quarantine/verdicts.js";
 import type { RejectedContent } from "./shared/rejected-contents.js";
 import { SharedCourse, type SharedTargets } from "./shared/shared-course.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
-import { reviewMs, Verdicts } from "./verdicts.js";
+import { RolloutMachine } from "./steps/rollout.js";
+import type { RolloutChange } from "./steps/rollout-change.js";
 
 /** The parts of the server that a group's targets need. */
 export interface GroupTargetsContext {

@@ -6,8 +6,8 @@ import { fullSettings } from "../settings/rollout-settings.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster } from "../testing/test-resources.js";
-import type { Member } from "./member.js";
-import { RolloutMachine } from "./rollout.js";
+import type { Member } from "./members/member.js";
+import { RolloutMachine } from "./steps/rollout.js";
 
 it("remembers little of each rejection of a large change", () => {
   const subscriber = { changed() {}, standing: () => "pending" as const };

@@ -9,7 +9,7 @@ import { type Running, withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import type { MemoryTransport } from "../transports/memory/memory-transport.js";
-import { positionOf } from "./share.js";
+import { positionOf } from "./course/share.js";
 
 /** Node ids in the order in which steps by percent and count take them. */
 const ids = ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"].sort((a, b) => positionOf(a) - positionOf(b));

@@ -1,7 +1,7 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
 import type { GroupTargets } from "./group-targets.js";
-import type { Member, MemberClient } from "./member.js";
+import type { Member, MemberClient } from "./members/member.js";
 
 /** The part of a group that its seats need. */
 export interface SeatedGroup {

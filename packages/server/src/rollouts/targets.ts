@@ -10,12 +10,12 @@ import { fullSettings, type RolloutSettings } from "../settings/rollout-settings
 import { inTime } from "../stores/basics/in-time.js";
 import { EarlyChanges } from "./early-changes.js";
 import { GroupTargets, type GroupTargetsContext, type Spread } from "./group-targets.js";
-import type { Member, MemberClient } from "./member.js";
-import { changesBetween } from "./overrides.js";
-import type { QuarantineEntry } from "./quarantine.js";
-import type { RolloutMachine } from "./rollout.js";
+import type { Member, MemberClient } from "./members/member.js";
+import { changesBetween } from "./members/overrides.js";
+import type { QuarantineEntry } from "./quarantine/quarantine.js";
 import { Seat } from "./seat.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
+import type { RolloutMachine } from "./steps/rollout.js";
 
 /**
  * How a change goes out: by these steps, by the group's settings (undefined), at once for all (`off`), or as a

@@ -1,10 +1,10 @@
 import { idOf } from "../../basics/id-of.js";
 import type { RolloutAction, RolloutLed, SharedRollouts } from "../../contracts/rollouts/rollout-sharing.js";
 import { mostConflicts } from "../../stores/basics/paces.js";
-import { type Course, ended, halted, isOver, resumed } from "../course.js";
+import { type Course, ended, halted, isOver, resumed } from "../course/course.js";
+import { changeOf, type RolloutRecord } from "../records/record.js";
+import { othersAreFaster, type RecordStore } from "../records/record-store.js";
 import type { Leader } from "./leader.js";
-import { changeOf, type RolloutRecord } from "./record.js";
-import { othersAreFaster, type RecordStore } from "./record-store.js";
 
 export type LeadOptions = NonNullable<Parameters<SharedRollouts["lead"]>[2]>;
 

@@ -1,8 +1,8 @@
 import type { Version } from "@xdskit/api";
 import type { RolloutRejection } from "../../contracts/rollouts/rollout-status.js";
-import type { Course } from "../course.js";
+import type { Course } from "../course/course.js";
+import type { RolloutRecord } from "../records/record.js";
 import type { ServerCount } from "./group-side.js";
-import type { RolloutRecord } from "./record.js";
 
 /** The counts of a server for a rollout in progress, as JSON. */
 export interface CountJson {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fullSettings } from "../../settings/rollout-settings.js";
-import { type Ending, ended, newCourse } from "../course.js";
+import { type Ending, ended, newCourse } from "../course/course.js";
+import type { RolloutRecord } from "../records/record.js";
 import { type HeldBack, nextStep, stepOnceAligned } from "./course-step.js";
-import type { RolloutRecord } from "./record.js";
 
 const course = newCourse(fullSettings({ steps: [] }));
 const underWay: RolloutRecord = {

@@ -1,5 +1,5 @@
-import { isOver } from "../course.js";
-import type { RolloutRecord } from "./record.js";
+import { isOver } from "../course/course.js";
+import type { RolloutRecord } from "../records/record.js";
 
 /** The record to write: a rollout of what is held back here begins (again), or it is withdrawn. */
 export type Wanted = "begin" | "withdraw";

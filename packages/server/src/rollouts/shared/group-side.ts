@@ -1,7 +1,7 @@
 import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
-import type { Count } from "../course.js";
-import type { ChangedResource, RolloutRecord } from "./record.js";
-import type { NextRecord } from "./record-store.js";
+import type { Count } from "../course/course.js";
+import type { ChangedResource, RolloutRecord } from "../records/record.js";
+import type { NextRecord } from "../records/record-store.js";
 import type { RejectedContent } from "./rejected-contents.js";
 
 /** The record that a server wants to write for a group. */

@@ -3,11 +3,11 @@ import type { RolloutPeer, RolloutSharing } from "../../contracts/rollouts/rollo
 import type { SharedKeys, SharedSession, StoreWatch } from "../../contracts/stores/shared-keys.js";
 import { readAgainMs, sessionMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
-import { type Course, decide, dueIn, ended, isOver } from "../course.js";
+import { type Course, decide, dueIn, ended, isOver } from "../course/course.js";
+import type { RolloutRecord } from "../records/record.js";
+import type { RecordStore } from "../records/record-store.js";
 import { type CountJson, countIn, silentCount } from "./count-json.js";
 import type { ServerCount } from "./group-side.js";
-import type { RolloutRecord } from "./record.js";
-import type { RecordStore } from "./record-store.js";
 
 /** The options of a leader of rollouts. */
 export interface LeaderOptions {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { envoyRegistry, resourceTypes } from "@xdskit/api";
 import { fullSettings } from "../../settings/rollout-settings.js";
-import { newCourse } from "../course.js";
+import { newCourse } from "../course/course.js";
+import type { ChangedResource, RolloutRecord } from "../records/record.js";
 import { PreparedChanges } from "./prepared-changes.js";
-import type { ChangedResource, RolloutRecord } from "./record.js";
 
 const [failing, slow] = ["failing", "slow"].map((group): RolloutRecord => {
   const course = newCourse(fullSettings({ steps: [{ count: 1 }] }));

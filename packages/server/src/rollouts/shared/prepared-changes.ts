@@ -12,9 +12,9 @@ import { idOf } from "../../basics/id-of.js";
 import type { Store } from "../../contracts/stores/store.js";
 import { mostConflicts } from "../../stores/basics/paces.js";
 import { decodeStored } from "../../stores/history/stored-content.js";
+import { type ChangedResource, isHolding, preparedFor, type RolloutRecord } from "../records/record.js";
+import type { RecordStore } from "../records/record-store.js";
 import type { Prepared, PreparedResource } from "./group-side.js";
-import { type ChangedResource, isHolding, preparedFor, type RolloutRecord } from "./record.js";
-import type { RecordStore } from "./record-store.js";
 
 interface PreparedChangesOptions {
   readonly store: Pick<Store, "content">;

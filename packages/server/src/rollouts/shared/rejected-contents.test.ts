@@ -4,7 +4,7 @@ import { systemClock } from "@xdskit/api";
 import { createMemoryStore } from "../../stores/tables/memory-store.js";
 import { endingSessions } from "../../testing/ending-sessions.js";
 import { waitFor } from "../../testing/wait-for.js";
-import { rejectedPrefix } from "./record.js";
+import { rejectedPrefix } from "../records/record.js";
 import { RejectedContents } from "./rejected-contents.js";
 
 describe("rejected contents", () => {

@@ -3,7 +3,7 @@ import type { Clock, Finding, ResourceName, TypeUrl, Version } from "@xdskit/api
 import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/stores/shared-keys.js";
 import { readAgainMs, sessionMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
-import { rejectedKey, rejectedPrefix } from "./record.js";
+import { rejectedKey, rejectedPrefix } from "../records/record.js";
 
 /** A content that a client of some server rejected. */
 export interface RejectedContent {

@@ -1,13 +1,13 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { FullRolloutSettings } from "../../settings/rollout-settings.js";
-import { begun, ended, isOver, newCourse } from "../course.js";
-import { type KeyChange, type Override, resourceIn } from "../overrides.js";
-import type { RolloutMachine } from "../rollout.js";
-import type { RolloutChange } from "../rollout-change.js";
+import { begun, ended, isOver, newCourse } from "../course/course.js";
+import { type KeyChange, type Override, resourceIn } from "../members/overrides.js";
+import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "../records/record.js";
+import type { RolloutMachine } from "../steps/rollout.js";
+import type { RolloutChange } from "../steps/rollout-change.js";
 import { nobodyThere } from "./count-json.js";
 import { type CourseStep, type HeldBack, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
-import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "./record.js";
 import type { RejectedContent } from "./rejected-contents.js";
 
 /** A group's targets, as its shared course sees them. */

@@ -6,9 +6,9 @@ import type { JudgingClient } from "../../testing/judging-client.js";
 import { randomFrom } from "../../testing/random.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
 import { cluster } from "../../testing/test-resources.js";
-import { isOver } from "../course.js";
-import { createShare } from "../share.js";
-import { type ChangedResource, courses, listPrefix, type RolloutRecord } from "./record.js";
+import { isOver } from "../course/course.js";
+import { createShare } from "../course/share.js";
+import { type ChangedResource, courses, listPrefix, type RolloutRecord } from "../records/record.js";
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;

@@ -7,7 +7,7 @@ import { changed } from "../../testing/changed.js";
 import { endingSessions } from "../../testing/ending-sessions.js";
 import type { JudgingClient } from "../../testing/judging-client.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
-import { positionOf } from "../share.js";
+import { positionOf } from "../course/share.js";
 
 /** Node ids in the order in which steps take them. */
 const ids = Array.from({ length: 9 }, (_, index) => `n${index}`).sort((a, b) => positionOf(a) - positionOf(b));

@@ -9,14 +9,14 @@ import type {
 import { mostConflicts, readAgainMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { Troubles } from "../../stores/basics/troubles.js";
-import { isOver } from "../course.js";
+import { isOver } from "../course/course.js";
+import { isHolding, type RolloutRecord } from "../records/record.js";
+import { othersAreFaster, RecordStore } from "../records/record-store.js";
 import { type LeadOptions, leadByHand, releaseByHand } from "./by-hand.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
 import type { GroupShare, GroupSide, Prepared } from "./group-side.js";
 import { Leader } from "./leader.js";
 import { PreparedChanges } from "./prepared-changes.js";
-import { isHolding, type RolloutRecord } from "./record.js";
-import { othersAreFaster, RecordStore } from "./record-store.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
 
 /**

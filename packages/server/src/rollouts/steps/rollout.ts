@@ -6,8 +6,8 @@ import {
   type RolloutState,
   type RolloutStatus,
   shownAtMost,
-} from "../contracts/rollouts/rollout-status.js";
-import { type FullRolloutSettings, fullSettings } from "../settings/rollout-settings.js";
+} from "../../contracts/rollouts/rollout-status.js";
+import { type FullRolloutSettings, fullSettings } from "../../settings/rollout-settings.js";
 import {
   begun,
   type Count,
@@ -20,11 +20,11 @@ import {
   isOver,
   newCourse,
   resumed,
-} from "./course.js";
-import type { Member } from "./member.js";
-import type { KeyChange, Overrides } from "./overrides.js";
+} from "../course/course.js";
+import { createShare, nobody, positionOf } from "../course/share.js";
+import type { Member } from "../members/member.js";
+import type { KeyChange, Overrides } from "../members/overrides.js";
 import { type Concern, RolloutChange } from "./rollout-change.js";
-import { createShare, nobody, positionOf } from "./share.js";
 
 /** The part of a group that a rollout needs. */
 interface RolloutContext {

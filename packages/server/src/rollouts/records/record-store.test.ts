@@ -5,7 +5,7 @@ import type { SharedKeys, SharedPut } from "../../contracts/stores/shared-keys.j
 import { fullSettings } from "../../settings/rollout-settings.js";
 import { createMemoryStore } from "../../stores/tables/memory-store.js";
 import { changed } from "../../testing/changed.js";
-import { newCourse } from "../course.js";
+import { newCourse } from "../course/course.js";
 import { type ChangedResource, courseKey, courses, listPrefix, listsOf } from "./record.js";
 import { type NextRecord, RecordStore } from "./record-store.js";
 

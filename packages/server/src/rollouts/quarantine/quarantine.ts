@@ -1,8 +1,8 @@
 import type { Resource, Version } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
-import { idOf } from "../basics/id-of.js";
-import type { QuarantineCause } from "../contracts/rollouts/quarantined.js";
-import { type Keyed, type Overrides, resourceIn } from "./overrides.js";
+import { idOf } from "../../basics/id-of.js";
+import type { QuarantineCause } from "../../contracts/rollouts/quarantined.js";
+import { type Keyed, type Overrides, resourceIn } from "../members/overrides.js";
 
 /** A content of one resource that is kept from the streams of a group. */
 export interface QuarantineEntry extends Keyed {

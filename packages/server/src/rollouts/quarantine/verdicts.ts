@@ -1,7 +1,7 @@
 import { mostFindings, mostKept, type ResourceType } from "@xdskit/api";
 import { ResourceSets, type TypeStatus } from "@xdskit/protocol";
-import { getOrInsert } from "../basics/maps.js";
-import type { Member } from "./member.js";
+import { getOrInsert } from "../../basics/maps.js";
+import type { Member } from "../members/member.js";
 import type { QuarantineEntry } from "./quarantine.js";
 
 /** How often a group looks at whether what clients rejected must stay in quarantine, in milliseconds. */

@@ -1,5 +1,5 @@
-import type { RolloutRejection } from "../contracts/rollouts/rollout-status.js";
-import type { FullRolloutSettings } from "../settings/rollout-settings.js";
+import type { RolloutRejection } from "../../contracts/rollouts/rollout-status.js";
+import type { FullRolloutSettings } from "../../settings/rollout-settings.js";
 import { nobody, type Reach, reachesMore, reachOf, withMore } from "./share.js";
 
 /** The phase of a rollout. `choosing`: its step waits for candidates. The others are those of `RolloutState`. */

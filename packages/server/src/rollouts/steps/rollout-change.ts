@@ -1,9 +1,9 @@
 import type { ResourceType, Version } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
-import { idOf } from "../basics/id-of.js";
-import { shownAtMost } from "../contracts/rollouts/rollout-status.js";
-import type { KeyChange, Override } from "./overrides.js";
-import type { ChangedResource } from "./shared/record.js";
+import { idOf } from "../../basics/id-of.js";
+import { shownAtMost } from "../../contracts/rollouts/rollout-status.js";
+import type { KeyChange, Override } from "../members/overrides.js";
+import type { ChangedResource } from "../records/record.js";
 
 /**
  * A resource of the change: its content before, and the version that the change gives it. Undefined: the change removes

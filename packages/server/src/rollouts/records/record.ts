@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { mostFindings, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
-import type { Course } from "../course.js";
+import type { Course } from "../course/course.js";
 
 /** The shared record of a group's rollout: the one in progress, or the last one. */
 export interface RolloutRecord {

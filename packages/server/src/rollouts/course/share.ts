@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Node } from "@xdskit/protocol";
-import { matcherOf, type NodeMatch } from "../settings/node-match.js";
-import type { RolloutStep } from "../settings/rollout-settings.js";
+import { matcherOf, type NodeMatch } from "../../settings/node-match.js";
+import type { RolloutStep } from "../../settings/rollout-settings.js";
 
 /**
  * The nodes that a rollout has reached by all its steps until now, as plain values. A node needs to meet one of them.

@@ -8,9 +8,9 @@ import {
   ResourceSets,
   type TypeStatus,
 } from "@xdskit/protocol";
-import { getOrInsert } from "../basics/maps.js";
-import type { Member } from "./member.js";
-import type { Keyed } from "./overrides.js";
+import { getOrInsert } from "../../basics/maps.js";
+import type { Member } from "../members/member.js";
+import type { Keyed } from "../members/overrides.js";
 
 /** A set of a type that one or several streams acknowledged. */
 interface Acknowledged {
