@@ -51,39 +51,14 @@ export interface Http2Bench {
 export function http2Bench(
   options: { handshake?: boolean; streams?: number; settings?: Buffer; frameBytes?: number } = {},
 ): Http2Bench {
-  const words: Word[] = [];
   const streams: Http2Stream[] = [];
   const told: string[] = [];
-  const dataOf = new Map<number, Buffer[]>();
   let finished = false;
   let room = true;
   let writes = 0;
   let now = 0;
   const kept = new Set<ArrayBufferLike>();
-  const reader = createFrameReader((type, flags, stream, payload) => {
-    const names = [
-      "data",
-      "headers",
-      "priority",
-      "rst",
-      "settings",
-      "push",
-      "ping",
-      "goaway",
-      "window",
-      "continuation",
-    ];
-    const name = `${names[type]}${(flags & flag.ack) !== 0 && type === frameType.settings ? "-ack" : ""}`;
-    if (type === frameType.goAway) words.push(`goaway:${payload.readUInt32BE(4)}`);
-    else if (type === frameType.rstStream) words.push(`rst:${stream}:${payload.readUInt32BE(0)}`);
-    else if (type === frameType.windowUpdate) words.push(`window:${stream}`);
-    else if (type === frameType.data) {
-      words.push(`data:${stream}:${payload.length}`);
-      const all = dataOf.get(stream) ?? [];
-      all.push(Buffer.from(payload));
-      dataOf.set(stream, all);
-    } else words.push(stream === 0 ? name : `${name}:${stream}${(flags & flag.endStream) !== 0 ? ":end" : ""}`);
-  }, options.frameBytes);
+  const peer = createPeer(options.frameBytes);
   const handler = (): Http2StreamHandler => ({
     data: (bytes, from) => told.push(`data:${bytes.toString("latin1", from)}`),
     ended: () => told.push("ended"),
@@ -98,7 +73,7 @@ export function http2Bench(
         writes += 1;
         if (room) kept.clear();
         else for (const { buffer } of chunks) kept.add(buffer);
-        reader.receive(Buffer.concat(chunks));
+        peer.receive(Buffer.concat(chunks));
         return room ? "gone" : "full";
       },
       finish() {
@@ -117,7 +92,7 @@ export function http2Bench(
     streams,
     told,
     send: (...frames) => lend(connection, Buffer.concat(frames)),
-    out: () => words.splice(0),
+    out: () => peer.words.splice(0),
     isFinished: () => finished,
     keptBytes: () => Array.from(kept, ({ byteLength }) => byteLength).reduce((sum, bytes) => sum + bytes, 0),
     wait(ms) {
@@ -132,14 +107,48 @@ export function http2Bench(
       room = has;
       if (has) connection.drained();
     },
-    sentBytes: (stream) => (dataOf.get(stream) ?? []).reduce((bytes, { length }) => bytes + length, 0),
-    outBytes: (stream) => Buffer.concat(dataOf.get(stream) ?? []).toString("latin1"),
+    sentBytes: (stream) => peer.dataOf(stream).length,
+    outBytes: (stream) => peer.dataOf(stream).toString("latin1"),
   };
   if (options.handshake !== false) {
     result.send(preface, options.settings ?? noSettings);
     assert.deepEqual(result.out(), ["settings", "window:0", "settings-ack"]);
   }
   return result;
+}
+
+const frameNames = [
+  "data",
+  "headers",
+  "priority",
+  "rst",
+  "settings",
+  "push",
+  "ping",
+  "goaway",
+  "window",
+  "continuation",
+];
+
+/** Reads what a connection sends: the frames as words, and the data of each stream. */
+function createPeer(frameBytes: number | undefined) {
+  const words: Word[] = [];
+  const data = new Map<number, Buffer[]>();
+  const reader = createFrameReader((type, flags, stream, payload) => {
+    const name = `${frameNames[type]}${(flags & flag.ack) !== 0 && type === frameType.settings ? "-ack" : ""}`;
+    if (type === frameType.goAway) words.push(`goaway:${payload.readUInt32BE(4)}`);
+    else if (type === frameType.rstStream) words.push(`rst:${stream}:${payload.readUInt32BE(0)}`);
+    else if (type === frameType.windowUpdate) words.push(`window:${stream}`);
+    else if (type === frameType.data) {
+      words.push(`data:${stream}:${payload.length}`);
+      data.set(stream, [...(data.get(stream) ?? []), Buffer.from(payload)]);
+    } else words.push(stream === 0 ? name : `${name}:${stream}${(flags & flag.endStream) !== 0 ? ":end" : ""}`);
+  }, frameBytes);
+  return {
+    words,
+    receive: (bytes: Buffer) => reader.receive(bytes),
+    dataOf: (stream: number) => Buffer.concat(data.get(stream) ?? []),
+  };
 }
 
 /** HEADERS of a request that may have a body, on a stream. */

@@ -73,6 +73,7 @@ export function describeStore(under: StoreUnderTest): void {
   const tester = new StoreTester(under);
   describe(`the contract of a store: ${under.name}`, () => {
     itKeepsRevisions(tester);
+    itMakesRevisionsOfChanges(tester);
     itComparesAndSwaps(tester);
     itForgetsWhatIsOld(tester);
     itKeepsWhatIsInUse(tester);
@@ -130,7 +131,9 @@ function itKeepsRevisions({ withStore }: StoreTester): void {
       }
       for (const one of expected) assert.deepEqual(await held(store, one.revision), sorted(one.holds));
     }));
+}
 
+function itMakesRevisionsOfChanges({ withStore }: StoreTester): void {
   it("a replacement removes what it does not name", () =>
     withStore(async (store) => {
       const { id: parent } = await patch(store, "a", [resource("one", "1"), resource("two", "1")]);
