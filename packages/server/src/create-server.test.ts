@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { resourceTypes } from "@xdskit/api";
 import { createServer } from "./index.js";
-import { grpcClient } from "./testing/raw-client.js";
+import { waitFor, within } from "./testing/basics/wait-for.js";
+import { grpcClient } from "./testing/clients/raw-client.js";
+import { delta, sotw } from "./testing/clients/xds-client.js";
 import { ads, openStreams, perType, type TypeName, types, urlOf, withServer } from "./testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "./testing/test-resources.js";
-import { waitFor, within } from "./testing/wait-for.js";
-import { delta, sotw } from "./testing/xds-client.js";
 
 const node = { id: "n1", cluster: "c" };
 

@@ -11,7 +11,7 @@ import {
   socketListener,
   tcpChain,
 } from "../testing/config-messages.js";
-import { createScriptedClient } from "../testing/scripted-client.js";
+import { createScriptedClient } from "../testing/scripted/scripted-client.js";
 import { createWatchConfig } from "./watch-config.js";
 
 const registry = envoyRegistry();

@@ -16,7 +16,7 @@ import {
 } from "../testing/config-world.js";
 import { times } from "../testing/effort.js";
 import { randomFrom } from "../testing/random.js";
-import { noSuch, receivedResource } from "../testing/scripted-client.js";
+import { noSuch, receivedResource } from "../testing/scripted/scripted-client.js";
 import { createWatchConfig } from "./watch-config.js";
 
 const { SEED, STEPS } = process.env;

@@ -18,7 +18,7 @@ import {
   socketListener,
   tcpChain,
 } from "../testing/config-messages.js";
-import { createScriptedClient, noSuch, type ScriptedClient } from "../testing/scripted-client.js";
+import { createScriptedClient, noSuch, type ScriptedClient } from "../testing/scripted/scripted-client.js";
 import { createConfigIterator } from "./config-iterator.js";
 import { createWatchConfig } from "./watch-config.js";
 

@@ -17,9 +17,9 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
-import { odd } from "../testing/odd-client.js";
-import { clusterUrl } from "../testing/odd-responses.js";
-import { respond, startOddRestServer } from "../testing/odd-rest-server.js";
+import { odd } from "../testing/odd/odd-client.js";
+import { clusterUrl } from "../testing/odd/odd-responses.js";
+import { respond, startOddRestServer } from "../testing/odd/odd-rest-server.js";
 import { waitFor } from "../testing/wait-for.js";
 import type { ClientOptions } from "./client-options.js";
 

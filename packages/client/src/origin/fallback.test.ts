@@ -6,7 +6,7 @@ import { createClientWith } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { ClientOptions } from "../options/client-options.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted-upstream.js";
+import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
 
 const cluster = resourceTypes.find("cluster")!;

@@ -1,6 +1,6 @@
 import type { XdsClient } from "../contract/xds-client.js";
 import { createClientWith } from "../create-client.js";
-import { type ScriptedUpstream, scriptedUpstreams } from "./scripted-upstream.js";
+import { type ScriptedUpstream, scriptedUpstreams } from "./scripted/scripted-upstream.js";
 
 /** Runs a test with a client of one server whose answers the test gives, and closes the client. */
 export async function withOneServer(

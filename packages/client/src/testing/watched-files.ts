@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { FilesSettings } from "../options/client-options.js";
 import type { UpstreamContext, UpstreamSink } from "../upstreams/contract/upstream.js";
 import { createFilesUpstream } from "../upstreams/files/files-upstream.js";
-import { type RecordedUpstream, recordUpstream, typeNamed } from "./recorded-upstream.js";
+import { type RecordedUpstream, recordUpstream, typeNamed } from "./scripted/recorded-upstream.js";
 import { waitFor } from "./wait-for.js";
 
 export const cds = typeNamed("cds");

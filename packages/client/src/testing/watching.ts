@@ -3,7 +3,7 @@ import { createClientWith } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { ClientOptions } from "../options/client-options.js";
 import { manualClock } from "./manual-clock.js";
-import { type ScriptedUpstream, scriptedUpstreams } from "./scripted-upstream.js";
+import { type ScriptedUpstream, scriptedUpstreams } from "./scripted/scripted-upstream.js";
 
 /** The tools of a test of watchers. */
 export interface Tools {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { has, odd, send } from "../testing/odd-client.js";
-import { assignment, clusterUrl, endpointUrl, oddCluster } from "../testing/odd-responses.js";
-import { createOddServer } from "../testing/odd-server.js";
+import { has, odd, send } from "../testing/odd/odd-client.js";
+import { assignment, clusterUrl, endpointUrl, oddCluster } from "../testing/odd/odd-responses.js";
+import { createOddServer } from "../testing/odd/odd-server.js";
 import { watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { constants as http2 } from "node:http2";
 import { describe, test } from "node:test";
-import { has, odd, send } from "../testing/odd-client.js";
-import { oddCluster, responseBytes } from "../testing/odd-responses.js";
-import { createOddServer, type OddStream } from "../testing/odd-server.js";
+import { has, odd, send } from "../testing/odd/odd-client.js";
+import { oddCluster, responseBytes } from "../testing/odd/odd-responses.js";
+import { createOddServer, type OddStream } from "../testing/odd/odd-server.js";
 import { watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 

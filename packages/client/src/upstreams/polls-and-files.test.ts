@@ -7,7 +7,7 @@ import type { XdsClient } from "../contract/xds-client.js";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { ServerSettings } from "../options/client-options.js";
-import { clusterUrl, respond, startOddRestServer } from "../testing/odd-rest-server.js";
+import { clusterUrl, respond, startOddRestServer } from "../testing/odd/odd-rest-server.js";
 import { watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 

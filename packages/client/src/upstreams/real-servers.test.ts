@@ -5,7 +5,7 @@ import type { XdsClient } from "../contract/xds-client.js";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { ClientOptions, ServerSettings } from "../options/client-options.js";
-import { oddCluster } from "../testing/odd-responses.js";
+import { oddCluster } from "../testing/odd/odd-responses.js";
 import { type Told, watchCluster } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 

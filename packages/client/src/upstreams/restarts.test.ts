@@ -5,7 +5,7 @@ import { createServer, type XdsServer } from "@xdskit/server";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import { effort } from "../testing/effort.js";
-import { assignment, oddCluster } from "../testing/odd-responses.js";
+import { assignment, oddCluster } from "../testing/odd/odd-responses.js";
 import { randomFrom } from "../testing/random.js";
 import { type Told, watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";

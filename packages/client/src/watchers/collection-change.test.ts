@@ -4,7 +4,7 @@ import { resourceTypes } from "@xdskit/api";
 import type { WatchItem, WatchIterator } from "../contract/watch.js";
 import type { Collection } from "../contract/xds-client.js";
 import { createClientWith } from "../create-client.js";
-import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted-upstream.js";
+import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
 
 const cluster = resourceTypes.find("cluster")!;

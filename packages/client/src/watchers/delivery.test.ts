@@ -5,7 +5,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { WatchIterator } from "../contract/watch.js";
 import type { Collection } from "../contract/xds-client.js";
-import { receivedCluster } from "../testing/scripted-upstream.js";
+import { receivedCluster } from "../testing/scripted/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
 import { recorder, withClient } from "../testing/watching.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { receivedCluster } from "../testing/scripted-upstream.js";
+import { receivedCluster } from "../testing/scripted/scripted-upstream.js";
 import { recorder, withClient } from "../testing/watching.js";
 
 const cluster = resourceTypes.find("cluster")!;

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { resourceTypes, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { ReceivedResource } from "@xdskit/protocol";
-import { receivedCluster } from "../testing/scripted-upstream.js";
+import { receivedCluster } from "../testing/scripted/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
 import { collector, recorder, withClient } from "../testing/watching.js";
 

@@ -11,10 +11,10 @@ import type { LayerUpdate } from "../contracts/source.js";
 import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
-import { times } from "../testing/effort.js";
-import { randomFrom } from "../testing/random.js";
+import { times } from "../testing/basics/effort.js";
+import { randomFrom } from "../testing/basics/random.js";
+import { waitFor } from "../testing/basics/wait-for.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
 import { AddressIndex } from "./address-index.js";
 import { AddressJudge } from "./address-judge.js";
 

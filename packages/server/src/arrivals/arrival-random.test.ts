@@ -8,13 +8,13 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { ConfigArrivalOutcome } from "../index.js";
-import { times } from "../testing/effort.js";
-import { randomFrom } from "../testing/random.js";
-import type { RawStream } from "../testing/raw-client.js";
+import { times } from "../testing/basics/effort.js";
+import { randomFrom } from "../testing/basics/random.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import type { RawStream } from "../testing/clients/raw-client.js";
+import { delta, sotw } from "../testing/clients/xds-client.js";
 import { ads, type Running, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
-import { delta, sotw } from "../testing/xds-client.js";
 
 /** `SEED=7` plays one seed, `EFFORT=50` more than the suite does. */
 const { SEED } = process.env;

@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ConfigArrivalOutcome, ConfigUpdate, XdsServer } from "../index.js";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { waitFor, within } from "../testing/basics/wait-for.js";
+import { type SotwStream, sotw } from "../testing/clients/xds-client.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
-import { waitFor, within } from "../testing/wait-for.js";
-import { type SotwStream, sotw } from "../testing/xds-client.js";
 
 const typeUrl = urlOf("cluster");
 const turn = () => new Promise((resolve) => setImmediate(resolve));

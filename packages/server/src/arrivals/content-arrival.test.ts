@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { judgingClient } from "../testing/judging-client.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { judgingClient } from "../testing/clients/judging-client.js";
 import { types, withMemoryServer } from "../testing/running-server.js";
-import { waitFor } from "../testing/wait-for.js";
 
 const cluster = (name: string, altStatName: string) => createResource(create(ClusterSchema, { name, altStatName }));
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { delta } from "../testing/clients/xds-client.js";
 import { ads, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster, routeConfiguration } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
-import { delta } from "../testing/xds-client.js";
 import { Alarm } from "./alarm.js";
 
 test("an alarm rings once at the last set time, and not at all if that is never", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { times } from "../testing/effort.js";
+import { times } from "../testing/basics/effort.js";
 import { matchesGlob } from "./glob.js";
 
 describe("matchesGlob", () => {

@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { createRedactedBody } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
 import type { Call } from "../contracts/transport.js";
-import { waitFor } from "../testing/wait-for.js";
+import { waitFor } from "../testing/basics/wait-for.js";
 import { createClientStatus } from "./client-status.js";
 
 const service = createClientStatus({

@@ -4,9 +4,9 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import { ClientStatusResponseSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import { parseAddress } from "../basics/address.js";
+import { sotw } from "../testing/clients/xds-client.js";
 import { ads, urlOf, withServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { sotw } from "../testing/xds-client.js";
 import { clientStatusServiceName } from "./service-name.js";
 import { createStatusClient, type StatusClient, StatusError } from "./status-client.js";
 

@@ -5,8 +5,8 @@ import { resourceTypes, XdskitError } from "@xdskit/api";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import type { ServerEvent } from "../contracts/events.js";
 import { createServer } from "../create-server.js";
-import { grpcClient } from "../testing/raw-client.js";
-import { delta, sotw } from "../testing/xds-client.js";
+import { grpcClient } from "../testing/clients/raw-client.js";
+import { delta, sotw } from "../testing/clients/xds-client.js";
 
 const named = (authority: string, name = "e") =>
   `xdstp://${authority}/envoy.config.endpoint.v3.ClusterLoadAssignment/${name}`;

@@ -4,9 +4,9 @@ import { create } from "@bufbuild/protobuf";
 import { createResourceTypes } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { createServer } from "../create-server.js";
-import { grpcClient } from "../testing/raw-client.js";
-import { within } from "../testing/wait-for.js";
-import { delta, sotw } from "../testing/xds-client.js";
+import { within } from "../testing/basics/wait-for.js";
+import { grpcClient } from "../testing/clients/raw-client.js";
+import { delta, sotw } from "../testing/clients/xds-client.js";
 
 /** A type of one's own: a directory of nodes, by id, with a service. */
 const types = createResourceTypes([

@@ -8,11 +8,11 @@ import {
 } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import { statusCode } from "@xdskit/protocol";
 import type { ServerOptions } from "../contracts/xds-server.js";
+import { waitFor, within } from "../testing/basics/wait-for.js";
+import { type ServiceCall, serviceClient } from "../testing/clients/service-client.js";
+import { sotw } from "../testing/clients/xds-client.js";
 import { ads, type Running, withServer } from "../testing/running-server.js";
-import { type ServiceCall, serviceClient } from "../testing/service-client.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor, within } from "../testing/wait-for.js";
-import { sotw } from "../testing/xds-client.js";
 
 const paths = {
   v3: "/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats",

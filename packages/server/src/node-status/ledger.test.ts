@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createResource } from "@xdskit/api";
 import type { NodeState } from "../contracts/nodes/node-status.js";
 import type { XdsServer } from "../index.js";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { type DeltaStream, delta, type SotwStream, sotw } from "../testing/clients/xds-client.js";
 import { ads, perType, type Running, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration, routedListener } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
-import { type DeltaStream, delta, type SotwStream, sotw } from "../testing/xds-client.js";
 
 const typeUrl = urlOf("cluster");
 const stateOf = (server: XdsServer, id = "n1") => server.node(id)?.state;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Supply } from "../settings/on-demand-options.js";
+import { delta } from "../testing/clients/xds-client.js";
 import { ads, urlOf, withMemoryServer } from "../testing/running-server.js";
-import { delta } from "../testing/xds-client.js";
 
 const typeUrl = urlOf("cluster");
 const node = { id: "one", clientFeatures: ["xds.config.supports-resource-errors"] };

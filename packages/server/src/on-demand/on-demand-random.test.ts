@@ -8,13 +8,13 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Supplied, SupplyRequest } from "../settings/on-demand-options.js";
-import { times } from "../testing/effort.js";
-import { type ManualClock, manualClock } from "../testing/manual-clock.js";
-import { randomFrom } from "../testing/random.js";
-import type { RawStream } from "../testing/raw-client.js";
+import { times } from "../testing/basics/effort.js";
+import { type ManualClock, manualClock } from "../testing/basics/manual-clock.js";
+import { randomFrom } from "../testing/basics/random.js";
+import type { RawStream } from "../testing/clients/raw-client.js";
+import { delta, sotw } from "../testing/clients/xds-client.js";
 import { ads, type Running, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { delta, sotw } from "../testing/xds-client.js";
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;

@@ -12,14 +12,14 @@ import {
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import type { OnDemandOptions, Supply, SupplyRequest } from "../settings/on-demand-options.js";
-import { manualClock } from "../testing/manual-clock.js";
-import { namesIn } from "../testing/rest-client.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { waitFor, within } from "../testing/basics/wait-for.js";
+import { namesIn } from "../testing/clients/rest-client.js";
+import { serviceClient } from "../testing/clients/service-client.js";
+import { delta, sotw } from "../testing/clients/xds-client.js";
 import { withRest } from "../testing/running-rest.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
-import { serviceClient } from "../testing/service-client.js";
 import { cluster, clusterResource, loadAssignment } from "../testing/test-resources.js";
-import { waitFor, within } from "../testing/wait-for.js";
-import { delta, sotw } from "../testing/xds-client.js";
 import { virtualHostResource } from "./virtual-hosts.js";
 
 const typeUrl = urlOf("cluster");

@@ -4,7 +4,7 @@ import { type ResourceName, resourceTypes } from "@xdskit/api";
 import { createGroups } from "../configuration/groups.js";
 import { createLayers } from "../configuration/layers.js";
 import type { OnDemandOptions, Supplied, SupplyRequest } from "../settings/on-demand-options.js";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster, clusterResource } from "../testing/test-resources.js";
 import { OnDemand } from "./on-demand.js";

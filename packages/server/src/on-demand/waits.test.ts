@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { Waits } from "./waits.js";
 import { WantedName } from "./wanted.js";

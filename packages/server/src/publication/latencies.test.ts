@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { HistogramStats } from "../basics/histogram.js";
 import type { XdsServer } from "../contracts/xds-server.js";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { type DeltaStream, delta } from "../testing/clients/xds-client.js";
 import { ads, type TypeName, types, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
-import { type DeltaStream, delta } from "../testing/xds-client.js";
 import { Latencies } from "./latencies.js";
 
 const node = { id: "n1" };

@@ -4,12 +4,12 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { createResource, type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import { waitFor, within } from "../testing/basics/wait-for.js";
+import type { RawStream } from "../testing/clients/raw-client.js";
+import { delta, sotw } from "../testing/clients/xds-client.js";
 import { memorySource } from "../testing/memory-source.js";
-import type { RawStream } from "../testing/raw-client.js";
 import { ads, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, clusterResource, loadAssignment } from "../testing/test-resources.js";
-import { waitFor, within } from "../testing/wait-for.js";
-import { delta, sotw } from "../testing/xds-client.js";
 
 const node = { id: "n1" };
 const typeUrl = urlOf("cluster");

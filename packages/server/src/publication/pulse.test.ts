@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource } from "@xdskit/api";
 import { emptySnapshot, updateSnapshot } from "@xdskit/protocol";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
 import { cluster } from "../testing/test-resources.js";
 import { createPulse } from "./pulse.js";
 

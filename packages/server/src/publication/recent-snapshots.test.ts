@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
 import { clusterResource } from "../testing/test-resources.js";
 import { RecentSnapshots } from "./recent-snapshots.js";
 

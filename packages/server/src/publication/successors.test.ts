@@ -4,9 +4,9 @@ import type { Message } from "@bufbuild/protobuf";
 import { createResource, type Finding, XdskitError } from "@xdskit/api";
 import type { Source, SourceSink } from "../contracts/source.js";
 import type { XdsServer } from "../contracts/xds-server.js";
+import { waitFor } from "../testing/basics/wait-for.js";
 import { withMemoryServer } from "../testing/running-server.js";
 import { cluster, routeConfiguration } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
 
 /** A source of the layer `s` that a test plays. Its start lasts until the test says otherwise. */
 function playedSource() {

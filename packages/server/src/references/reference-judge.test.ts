@@ -5,8 +5,8 @@ import { createDanglingNames, type Snapshot } from "@xdskit/protocol";
 import { LayerStack } from "../configuration/layer-stack.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
 import type { LayerUpdate } from "../contracts/source.js";
-import { times } from "../testing/effort.js";
-import { randomFrom } from "../testing/random.js";
+import { times } from "../testing/basics/effort.js";
+import { randomFrom } from "../testing/basics/random.js";
 import { cluster, routeConfiguration, routedListener } from "../testing/test-resources.js";
 import { ReferenceJudge } from "./reference-judge.js";
 

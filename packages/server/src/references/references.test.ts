@@ -8,8 +8,8 @@ import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import { KeptSource } from "../stores/kept/kept-source.js";
 import { createMemoryStore } from "../stores/tables/memory-store.js";
+import { waitFor } from "../testing/basics/wait-for.js";
 import { cluster, loadAssignment, routeConfiguration, routedListener } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
 
 const removed = (type: string, name: string) => ({ type, name });
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { OnDemandOptions, Supply } from "../settings/on-demand-options.js";
+import { waitFor, within } from "../testing/basics/wait-for.js";
 import { heldPolls, longHold, responseIn, shortHold, withMemoryPolls } from "../testing/running-rest.js";
 import { types } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor, within } from "../testing/wait-for.js";
 import type { MemoryPollClient } from "../transports/memory/memory-polls.js";
 
 const node = { id: "n1" };

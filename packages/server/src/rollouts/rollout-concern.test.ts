@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { createResource } from "@xdskit/api";
 import { emptyResourceSet, type Rejection } from "@xdskit/protocol";
 import { fullSettings } from "../settings/rollout-settings.js";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster } from "../testing/test-resources.js";
 import type { Member } from "./members/member.js";

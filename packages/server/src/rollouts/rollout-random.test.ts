@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
-import { times } from "../testing/effort.js";
-import { type JudgingClient, judgingClient } from "../testing/judging-client.js";
-import { manualClock } from "../testing/manual-clock.js";
-import { randomFrom } from "../testing/random.js";
+import { times } from "../testing/basics/effort.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { randomFrom } from "../testing/basics/random.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { type JudgingClient, judgingClient } from "../testing/clients/judging-client.js";
 import { withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;

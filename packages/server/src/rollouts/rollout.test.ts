@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import type { Rollout } from "../contracts/rollouts/rollout-status.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
-import { type Judgement, type JudgingClient, judgingClient } from "../testing/judging-client.js";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { type Judgement, type JudgingClient, judgingClient } from "../testing/clients/judging-client.js";
 import { type Running, withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
 import type { MemoryTransport } from "../transports/memory/memory-transport.js";
 import { positionOf } from "./course/share.js";
 

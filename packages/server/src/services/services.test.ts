@@ -15,10 +15,10 @@ import {
 } from "@xdskit/api/grpc/reflection/v1/reflection";
 import { statusCode } from "@xdskit/protocol";
 import type { ServerOptions } from "../contracts/xds-server.js";
+import { waitFor, within } from "../testing/basics/wait-for.js";
+import { type ServiceCall, serviceClient } from "../testing/clients/service-client.js";
 import { type Running, withServer } from "../testing/running-server.js";
-import { type ServiceCall, serviceClient } from "../testing/service-client.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor, within } from "../testing/wait-for.js";
 
 function withServices(
   options: ServerOptions,

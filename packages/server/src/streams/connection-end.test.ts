@@ -10,9 +10,9 @@ import {
 import { flag } from "../../../grpc-server/src/frames/frames.js";
 import { noSettings, preface } from "../../../grpc-server/src/testing/http2-bench.js";
 import { headOf, messageOn, type RawHttp2, rawHttp2 } from "../../../grpc-server/src/testing/raw-http2.js";
+import { patienceMs, waitFor, within } from "../testing/basics/wait-for.js";
 import { openStreams, urlOf, withServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { patienceMs, waitFor, within } from "../testing/wait-for.js";
 
 const typeUrl = urlOf("cluster");
 const first = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id: "n1" }, typeUrl }));

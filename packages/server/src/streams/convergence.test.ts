@@ -14,10 +14,10 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { PollAnswer } from "../contracts/poll-transport.js";
 import type { GroupSettings } from "../settings/group-settings.js";
+import { patienceMs } from "../testing/basics/wait-for.js";
 import { heldPolls } from "../testing/running-rest.js";
 import { ads, openStreams, types, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster, loadAssignment } from "../testing/test-resources.js";
-import { patienceMs } from "../testing/wait-for.js";
 import {
   createMemoryPollTransport,
   type MemoryPollClient,

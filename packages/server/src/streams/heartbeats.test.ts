@@ -6,11 +6,11 @@ import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api
 import type { Accept, CallHandler, Method } from "../contracts/transport.js";
 import type { ServerOptions } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
-import { manualClock } from "../testing/manual-clock.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { delta, sotw } from "../testing/clients/xds-client.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
-import { delta, sotw } from "../testing/xds-client.js";
 
 /** Seconds. */
 const living = (message: Parameters<typeof createResource>[0], ttl: number): Resource =>

@@ -4,11 +4,11 @@ import { XdskitError } from "@xdskit/api";
 import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
-import { judgingClient } from "../testing/judging-client.js";
+import { waitFor } from "../testing/basics/wait-for.js";
+import { judgingClient } from "../testing/clients/judging-client.js";
+import { delta } from "../testing/clients/xds-client.js";
 import { ads, openStreams, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster, listener, routeConfiguration } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
-import { delta } from "../testing/xds-client.js";
 
 const typeUrl = urlOf("cluster");
 const groups = (edge: readonly string[], match = "edge"): GroupSettings[] => [

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import type { GroupSettings } from "../settings/group-settings.js";
-import { times } from "../testing/effort.js";
-import { manualClock } from "../testing/manual-clock.js";
-import { randomFrom } from "../testing/random.js";
+import { times } from "../testing/basics/effort.js";
+import { manualClock } from "../testing/basics/manual-clock.js";
+import { randomFrom } from "../testing/basics/random.js";
+import { contentOf, type InUse, nothingInUse, typeNames, UsingClient } from "../testing/clients/using-client.js";
 import { type Running, type TypeName, withMemoryServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
-import { contentOf, type InUse, nothingInUse, typeNames, UsingClient } from "../testing/using-client.js";
 
 /** `SEED=7` plays one seed, `EFFORT=50` more than the suite does. */
 const { SEED } = process.env;

@@ -3,11 +3,11 @@ import { it, type Mock, mock } from "node:test";
 import { statusCode } from "@xdskit/protocol";
 import { Arrivals } from "../arrivals/arrivals.js";
 import { createServer } from "../create-server.js";
-import { memoryClient } from "../testing/raw-client.js";
+import { waitFor, within } from "../testing/basics/wait-for.js";
+import { memoryClient } from "../testing/clients/raw-client.js";
+import { delta } from "../testing/clients/xds-client.js";
 import { ads, openStreams, urlOf } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { waitFor, within } from "../testing/wait-for.js";
-import { delta } from "../testing/xds-client.js";
 import { createMemoryTransport } from "../transports/memory/memory-transport.js";
 
 it("a fault while others are told of a stream's progress ends that stream, and not the server", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, type Finding, type Resource } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../contracts/source.js";
-import { patienceMs } from "./wait-for.js";
+import { patienceMs } from "./basics/wait-for.js";
 
 /** A sink that records a source's changes, and holds the resulting resources. */
 export class RecordingSink implements SourceSink {

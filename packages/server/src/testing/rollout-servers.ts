@@ -10,9 +10,9 @@ import type { GroupSettings } from "../settings/group-settings.js";
 import { createMemoryStore } from "../stores/tables/memory-store.js";
 import { WrittenLayers } from "../stores/written/written-layers.js";
 import { createMemoryTransport } from "../transports/memory/memory-transport.js";
+import { manualClock } from "./basics/manual-clock.js";
 import { changed, lent } from "./changed.js";
-import { type JudgingClient, type JudgingOptions, judgingClient } from "./judging-client.js";
-import { manualClock } from "./manual-clock.js";
+import { type JudgingClient, type JudgingOptions, judgingClient } from "./clients/judging-client.js";
 import { cluster } from "./test-resources.js";
 
 const reading = { types: resourceTypes, registry: envoyRegistry() };

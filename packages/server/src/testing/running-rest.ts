@@ -4,7 +4,7 @@ import type { PollAnswer } from "../contracts/poll-transport.js";
 import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import { createMemoryPollTransport, type MemoryPollTransport } from "../transports/memory/memory-polls.js";
-import { type RestClient, type RestJson, restClient } from "./rest-client.js";
+import { type RestClient, type RestJson, restClient } from "./clients/rest-client.js";
 
 /** A server under test that takes polls. */
 export interface RunningRest {

@@ -5,7 +5,7 @@ import type { Method } from "../contracts/transport.js";
 import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import { createMemoryTransport, type MemoryTransport } from "../transports/memory/memory-transport.js";
-import { grpcClient, memoryClient, type RawClient } from "./raw-client.js";
+import { grpcClient, memoryClient, type RawClient } from "./clients/raw-client.js";
 
 /** A server under test, and a client of it. */
 export interface Running {

@@ -6,7 +6,7 @@ import type { Finding } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createLayers } from "../configuration/layers.js";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
-import { waitFor, within } from "./wait-for.js";
+import { waitFor, within } from "./basics/wait-for.js";
 
 /** A source and its input, which the suite changes. */
 export interface SourceFixture {

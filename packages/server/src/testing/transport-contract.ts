@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { type ResourceTypes, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
 import { type Accept, type DiscoveryCall, lastWordMs, type Method, type Transport } from "../contracts/transport.js";
-import type { RawClient } from "./raw-client.js";
-import { waitFor, within } from "./wait-for.js";
+import { waitFor, within } from "./basics/wait-for.js";
+import type { RawClient } from "./clients/raw-client.js";
 
 /** How the suite makes a transport and its clients. */
 export interface TransportUnderTest {

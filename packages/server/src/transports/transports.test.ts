@@ -1,7 +1,7 @@
 import { resourceTypes } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
 import type { Transport } from "../contracts/transport.js";
-import { grpcClient, memoryClient } from "../testing/raw-client.js";
+import { grpcClient, memoryClient } from "../testing/clients/raw-client.js";
 import { describeTransport } from "../testing/transport-contract.js";
 import { createGrpcTransport } from "./grpc/grpc-transport.js";
 import { createMemoryTransport, type MemoryTransport } from "./memory/memory-transport.js";

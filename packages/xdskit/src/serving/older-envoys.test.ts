@@ -4,9 +4,9 @@ import { create } from "@bufbuild/protobuf";
 import { createRegistry, createResource, describe } from "@xdskit/api";
 import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { emptySnapshot, type Node, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { waitFor } from "../../../server/src/testing/basics/wait-for.js";
+import { delta } from "../../../server/src/testing/clients/xds-client.js";
 import { ads, openStreams, urlOf, withMemoryServer } from "../../../server/src/testing/running-server.js";
-import { waitFor } from "../../../server/src/testing/wait-for.js";
-import { delta } from "../../../server/src/testing/xds-client.js";
 import { OlderEnvoys, warnOfOlderEnvoys } from "./older-envoys.js";
 
 const registry = createRegistry();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore, encodeStored, type RolloutState, type Store } from "@xdskit/server";
-import { manualClock } from "../../../server/src/testing/manual-clock.js";
+import { manualClock } from "../../../server/src/testing/basics/manual-clock.js";
+import { waitFor } from "../../../server/src/testing/basics/wait-for.js";
+import { delta } from "../../../server/src/testing/clients/xds-client.js";
 import { ads, urlOf, withMemoryServer } from "../../../server/src/testing/running-server.js";
-import { waitFor } from "../../../server/src/testing/wait-for.js";
-import { delta } from "../../../server/src/testing/xds-client.js";
 import { eventually } from "../testing/command.js";
 import { cluster, resourcesOf } from "../testing/relayed.js";
 import { KeptHistory } from "./retention.js";

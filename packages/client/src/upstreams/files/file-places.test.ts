@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { recordUpstream } from "../../testing/recorded-upstream.js";
+import { recordUpstream } from "../../testing/scripted/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
 import { cds, clusters, eds, oneFile, withFiles } from "../../testing/watched-files.js";
 import { createFilesUpstream } from "./files-upstream.js";

@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { createResource, writeResources, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { FilesSettings } from "../../options/client-options.js";
-import { recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
+import { recordUpstream, typeNamed } from "../../testing/scripted/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
 import { cds, clusters, clusterUrl, eds, oneFile, withFiles } from "../../testing/watched-files.js";
 import type { UpstreamContext } from "../contract/upstream.js";

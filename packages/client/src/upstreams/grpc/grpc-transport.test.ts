@@ -12,7 +12,7 @@ import { DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/
 import { createAuthority } from "../../../../api/src/testing/certificates.js";
 import { createClient } from "../../create-client.js";
 import type { ClientEvent } from "../../events/client-event.js";
-import { createOddServer } from "../../testing/odd-server.js";
+import { createOddServer } from "../../testing/odd/odd-server.js";
 import { waitFor } from "../../testing/wait-for.js";
 
 const folder = mkdtempSync(join(tmpdir(), "xdskit-transport-"));

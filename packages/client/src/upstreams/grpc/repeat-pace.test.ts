@@ -6,8 +6,8 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryResponseSchema, ResourceSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createClientWith } from "../../create-client.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { clusterUrl, oddCluster } from "../../testing/odd-responses.js";
-import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
+import { clusterUrl, oddCluster } from "../../testing/odd/odd-responses.js";
+import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted/scripted-transport.js";
 import { settle } from "../../testing/settle.js";
 import { createStreamUpstream } from "./stream-upstream.js";
 

@@ -11,9 +11,9 @@ import { createClientWith } from "../../create-client.js";
 import type { ClientEvent } from "../../events/client-event.js";
 import type { ClientOptions } from "../../options/client-options.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { clusterUrl, oddCluster } from "../../testing/odd-responses.js";
-import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
-import { received } from "../../testing/scripted-upstream.js";
+import { clusterUrl, oddCluster } from "../../testing/odd/odd-responses.js";
+import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted/scripted-transport.js";
+import { received } from "../../testing/scripted/scripted-upstream.js";
 import { settle } from "../../testing/settle.js";
 import { createStreamUpstream } from "./stream-upstream.js";
 

@@ -9,9 +9,9 @@ import {
   type OddRestServer,
   respond,
   startOddRestServer,
-} from "../../testing/odd-rest-server.js";
-import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
-import { receivedCluster } from "../../testing/scripted-upstream.js";
+} from "../../testing/odd/odd-rest-server.js";
+import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/scripted/recorded-upstream.js";
+import { receivedCluster } from "../../testing/scripted/scripted-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
 import type { UpstreamContext } from "../contract/upstream.js";
 import { createRestUpstream } from "./rest-upstream.js";

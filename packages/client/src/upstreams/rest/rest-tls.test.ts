@@ -8,8 +8,8 @@ import { after, it } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { createAuthority } from "../../../../api/src/testing/certificates.js";
 import type { TlsSettings } from "../../options/tls-settings.js";
-import { respond } from "../../testing/odd-rest-server.js";
-import { recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
+import { respond } from "../../testing/odd/odd-rest-server.js";
+import { recordUpstream, typeNamed } from "../../testing/scripted/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
 import { createRestUpstream } from "./rest-upstream.js";
 

@@ -6,7 +6,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { createServer, type ServerEvent, type ServerOptions, type XdsServer } from "@xdskit/server";
 import type { RestServerSettings } from "../../options/client-options.js";
-import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
+import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/scripted/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { createRestUpstream } from "./rest-upstream.js";

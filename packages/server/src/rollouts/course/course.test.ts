@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fullSettings } from "../../settings/rollout-settings.js";
-import { times } from "../../testing/effort.js";
-import { randomFrom } from "../../testing/random.js";
+import { times } from "../../testing/basics/effort.js";
+import { randomFrom } from "../../testing/basics/random.js";
 import { begun, type Count, type Course, decide, halted, isOver, newCourse, resumed } from "./course.js";
 import { createShare, positionOf } from "./share.js";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createResource } from "@xdskit/api";
-import { manualClock } from "../../testing/manual-clock.js";
+import { manualClock } from "../../testing/basics/manual-clock.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
+import { delta } from "../../testing/clients/xds-client.js";
 import { heldPolls } from "../../testing/running-rest.js";
 import { ads, types, urlOf, withMemoryServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
-import { delta } from "../../testing/xds-client.js";
 import { createMemoryPollTransport } from "../../transports/memory/memory-polls.js";
 
 /** It reaches nobody for a long time. */

@@ -4,11 +4,11 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createResource } from "@xdskit/api";
 import { emptySnapshot, NameSet, type ResourceSet, type TypeStatus, updateSnapshot } from "@xdskit/protocol";
-import { judgingClient } from "../../testing/judging-client.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
+import { judgingClient } from "../../testing/clients/judging-client.js";
 import { withMemoryServer } from "../../testing/running-server.js";
 import { testNode } from "../../testing/test-node.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
 import type { Member } from "../members/member.js";
 import { LastAcknowledged } from "./last-acknowledged.js";
 

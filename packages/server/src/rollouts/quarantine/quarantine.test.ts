@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Judgement, judgingClient } from "../../testing/judging-client.js";
-import { manualClock } from "../../testing/manual-clock.js";
+import { manualClock } from "../../testing/basics/manual-clock.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
+import { type Judgement, judgingClient } from "../../testing/clients/judging-client.js";
 import { withMemoryServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
 import { forgottenMs, reviewMs } from "./verdicts.js";
 
 /** Accepts everything except contents that are called bad. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { systemClock } from "@xdskit/api";
 import { createMemoryStore } from "../../stores/tables/memory-store.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
 import { endingSessions } from "../../testing/ending-sessions.js";
-import { waitFor } from "../../testing/wait-for.js";
 import { rejectedPrefix } from "../records/record.js";
 import { RejectedContents } from "./rejected-contents.js";
 

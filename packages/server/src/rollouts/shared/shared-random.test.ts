@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createResource } from "@xdskit/api";
-import { times } from "../../testing/effort.js";
-import type { JudgingClient } from "../../testing/judging-client.js";
-import { randomFrom } from "../../testing/random.js";
+import { times } from "../../testing/basics/effort.js";
+import { randomFrom } from "../../testing/basics/random.js";
+import type { JudgingClient } from "../../testing/clients/judging-client.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
 import { cluster } from "../../testing/test-resources.js";
 import { isOver } from "../course/course.js";

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "../../contracts/stores/store.js";
 import type { RolloutSettings } from "../../settings/rollout-settings.js";
 import { changed } from "../../testing/changed.js";
+import type { JudgingClient } from "../../testing/clients/judging-client.js";
 import { endingSessions } from "../../testing/ending-sessions.js";
-import type { JudgingClient } from "../../testing/judging-client.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
 import { positionOf } from "../course/share.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { type TestContext, test } from "node:test";
-import { clusters, startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
+import { clusters, startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
 
 /** Counts the system calls on files by kind. */
 function countCalls(t: TestContext) {

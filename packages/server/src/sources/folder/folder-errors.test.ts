@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, XdskitError } from "@xdskit/api";
-import { clusters, folderSource, startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
+import { clusters, folderSource, startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
 
 const nobody = 65534;
 

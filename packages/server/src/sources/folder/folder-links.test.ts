@@ -4,14 +4,14 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { readResources } from "@xdskit/api";
-import type { RecordingSink } from "../../testing/recording-sink.js";
 import {
   clusters,
   folderSource,
   startedSource,
   type TemporaryFolder,
   temporaryFolder,
-} from "../../testing/temporary-folder.js";
+} from "../../testing/basics/temporary-folder.js";
+import type { RecordingSink } from "../../testing/recording-sink.js";
 
 const names = Array.from({ length: 100 }, (_, index) => `c${index}`);
 

@@ -4,16 +4,16 @@ import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
-import { effort, times } from "../../testing/effort.js";
-import type { RecordingSink } from "../../testing/recording-sink.js";
+import { effort, times } from "../../testing/basics/effort.js";
 import {
   clusters,
   folderSource,
   startedSource,
   type TemporaryFolder,
   temporaryFolder,
-} from "../../testing/temporary-folder.js";
-import { patienceMs } from "../../testing/wait-for.js";
+} from "../../testing/basics/temporary-folder.js";
+import { patienceMs } from "../../testing/basics/wait-for.js";
+import type { RecordingSink } from "../../testing/recording-sink.js";
 
 /** Something that happens to one of two releases, or to the link to the one that is served. */
 type Operation =

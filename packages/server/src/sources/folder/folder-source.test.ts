@@ -4,7 +4,7 @@ import { rename } from "node:fs/promises";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
-import { clusters, folderSource, startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
+import { clusters, folderSource, startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
 
 test("every resource file below the folder is read, dot files and the settings are not", async (t) => {
   const folder = await temporaryFolder(t);

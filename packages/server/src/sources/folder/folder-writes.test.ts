@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { clusters, startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
+import { clusters, startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
 
 /** The number of resources shows how much of the file was read. */
 const numbers = (sizes: readonly (readonly unknown[])[]) => sizes.map(({ length }) => length);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
+import { startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
 import type { FolderSourceOptions } from "./folder-options.js";
 
 /** YAML of a listener; `more` are further fields. */

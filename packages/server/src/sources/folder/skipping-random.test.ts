@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import type { Resource } from "@xdskit/api";
 import { createRepeatable } from "../../../../api/src/testing/repeatable.js";
-import { clusters, startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
+import { clusters, startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
 
 const names = ["a", "b", "c"];
 const paths = ["1.yaml", "2.yaml"];

@@ -3,8 +3,8 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { type TestContext, test } from "node:test";
 import { describe } from "@xdskit/api";
-import type { SourceUnderTest, TemporaryFolder } from "../../testing/temporary-folder.js";
-import { clusters, folderSource, startedSource, temporaryFolder } from "../../testing/temporary-folder.js";
+import type { SourceUnderTest, TemporaryFolder } from "../../testing/basics/temporary-folder.js";
+import { clusters, folderSource, startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
 import { createFolderSource } from "./folder-source.js";
 
 const broken = (name: string) => clusters([name], -1);

@@ -4,8 +4,8 @@ import { createResource, envoyRegistry, type Finding, type Resource, resourceTyp
 import { createLayers } from "../../configuration/layers.js";
 import type { LayerUpdate, Source, SourceSink, StepBack } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/stores/store.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
 import { decodeStored, encodeStored } from "../history/stored-content.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { KeptSource } from "./kept-source.js";

@@ -4,8 +4,8 @@ import { createResource, envoyRegistry, type Finding, resourceTypes } from "@xds
 import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
 import type { Store } from "../../contracts/stores/store.js";
 import { createServer } from "../../create-server.js";
+import { type ManualClock, manualClock } from "../../testing/basics/manual-clock.js";
 import { changed } from "../../testing/changed.js";
-import { type ManualClock, manualClock } from "../../testing/manual-clock.js";
 import { cluster } from "../../testing/test-resources.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { WrittenLayers } from "./written-layers.js";

@@ -4,12 +4,12 @@ import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import type { Method } from "../../contracts/transport.js";
-import { grpcClient, type RawClient } from "../../testing/raw-client.js";
+import { createTcpProxy } from "../../testing/basics/tcp-proxy.js";
+import { waitFor, within } from "../../testing/basics/wait-for.js";
+import { grpcClient, type RawClient } from "../../testing/clients/raw-client.js";
+import { sotw } from "../../testing/clients/xds-client.js";
 import { ads, openStreams, perType, urlOf, withServer } from "../../testing/running-server.js";
-import { createTcpProxy } from "../../testing/tcp-proxy.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor, within } from "../../testing/wait-for.js";
-import { sotw } from "../../testing/xds-client.js";
 
 const node = { id: "n1" };
 const typeUrl = urlOf("cluster");

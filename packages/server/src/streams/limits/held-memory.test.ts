@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NameSet } from "@xdskit/protocol";
-import { restClient } from "../../testing/rest-client.js";
+import { waitFor, within } from "../../testing/basics/wait-for.js";
+import { restClient } from "../../testing/clients/rest-client.js";
+import { delta, sotw } from "../../testing/clients/xds-client.js";
 import { longHold, withRest } from "../../testing/running-rest.js";
 import { ads, perType, type Running, urlOf, withServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor, within } from "../../testing/wait-for.js";
-import { delta, sotw } from "../../testing/xds-client.js";
 import { createHeldMemory, type HeldMemories, type StreamMemory } from "./held-memory.js";
 
 const megabyte = 1_000_000;

@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { delta, sotw } from "../../testing/clients/xds-client.js";
 import { ads, urlOf, withMemoryServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { delta, sotw } from "../../testing/xds-client.js";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

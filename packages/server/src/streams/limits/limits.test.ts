@@ -4,10 +4,10 @@ import { describe, it } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { statusCode } from "@xdskit/protocol";
+import { waitFor, within } from "../../testing/basics/wait-for.js";
+import { delta, sotw } from "../../testing/clients/xds-client.js";
 import { ads, openStreams, perType, urlOf, withMemoryServer, withServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor, within } from "../../testing/wait-for.js";
-import { delta, sotw } from "../../testing/xds-client.js";
 
 const node = { id: "n1" };
 const typeUrl = urlOf("cluster");

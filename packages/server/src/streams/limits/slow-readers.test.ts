@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { SotwOrDelta } from "@xdskit/protocol";
+import { waitFor } from "../../testing/basics/wait-for.js";
 import { follow, windowBytes } from "../../testing/follower.js";
 import { type Running, withServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
 
 const sentBy = ({ server }: Running) => server.stats().types.reduce((sum, { responses }) => sum + responses, 0);
 const behindOf = ({ server }: Running) => server.stats().streams.reduce((sum, { behind }) => sum + behind, 0);

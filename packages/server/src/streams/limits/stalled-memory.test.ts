@@ -6,9 +6,9 @@ import { resourceTypes } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
 import type { Transport } from "../../contracts/transport.js";
 import { createServer } from "../../create-server.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
 import { type Follower, follow } from "../../testing/follower.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
 import { createGrpcTransport } from "../../transports/grpc/grpc-transport.js";
 
 setFlagsFromString("--expose-gc");

@@ -4,10 +4,10 @@ import type { Message } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
 import type { ServerOptions } from "../../contracts/xds-server.js";
 import type { OnDemandOptions } from "../../settings/on-demand-options.js";
-import { times } from "../../testing/effort.js";
-import { type ManualClock, manualClock } from "../../testing/manual-clock.js";
-import { randomFrom } from "../../testing/random.js";
-import { RoutingClient } from "../../testing/routing-client.js";
+import { times } from "../../testing/basics/effort.js";
+import { type ManualClock, manualClock } from "../../testing/basics/manual-clock.js";
+import { randomFrom } from "../../testing/basics/random.js";
+import { RoutingClient } from "../../testing/clients/routing-client.js";
 import { type Running, withMemoryServer } from "../../testing/running-server.js";
 import { edsCluster, loadAssignment, routeConfiguration } from "../../testing/test-resources.js";
 

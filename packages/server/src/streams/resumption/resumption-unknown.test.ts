@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource } from "@xdskit/api";
-import { type ManualClock, manualClock } from "../../testing/manual-clock.js";
-import type { RawClient } from "../../testing/raw-client.js";
+import { type ManualClock, manualClock } from "../../testing/basics/manual-clock.js";
+import type { RawClient } from "../../testing/clients/raw-client.js";
+import { delta } from "../../testing/clients/xds-client.js";
 import { ads, type Running, type TypeName, types, urlOf, withMemoryServer } from "../../testing/running-server.js";
 import { edsCluster, loadAssignment, routeConfiguration, routedListener } from "../../testing/test-resources.js";
-import { delta } from "../../testing/xds-client.js";
 
 const named = (prefix: string, names: readonly string[]) => names.map((name) => `${prefix}${name.slice(1)}`);
 

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { setImmediate as settled } from "node:timers/promises";
 import { createResource, type ResourceType } from "@xdskit/api";
 import { emptySnapshot, type HeldSnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
-import { manualClock } from "../../testing/manual-clock.js";
+import { manualClock } from "../../testing/basics/manual-clock.js";
 import { cluster, listener, loadAssignment } from "../../testing/test-resources.js";
 import { type ResumingStream, Resumption } from "./resumption.js";
 

@@ -9,9 +9,9 @@ import { flag, frame, frameHeadBytes, frameType } from "../../../../grpc-server/
 import { http2Error } from "../../../../grpc-server/src/frames/http2-errors.js";
 import { headOf, messageOn, type RawHttp2, rawHttp2 } from "../../../../grpc-server/src/testing/raw-http2.js";
 import { defaultServerLimits, type ServerLimits } from "../../settings/limits.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
 import { openStreams, type Running, urlOf, withServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
 import { createGrpcTransport } from "./grpc-transport.js";
 
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";

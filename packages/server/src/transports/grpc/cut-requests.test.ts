@@ -9,9 +9,9 @@ import { flag, frame, frameHeadBytes, frameType } from "../../../../grpc-server/
 import { encodeHeaders } from "../../../../grpc-server/src/hpack/header-encoder.js";
 import { headBlock, messageOn, type RawHttp2, rawHttp2 } from "../../../../grpc-server/src/testing/raw-http2.js";
 import { createServer } from "../../create-server.js";
-import { randomFrom } from "../../testing/random.js";
+import { randomFrom } from "../../testing/basics/random.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
 import { urlOf } from "../../testing/running-server.js";
-import { waitFor } from "../../testing/wait-for.js";
 
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 

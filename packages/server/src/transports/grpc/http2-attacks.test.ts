@@ -17,11 +17,11 @@ import {
   rawHttp2,
 } from "../../../../grpc-server/src/testing/raw-http2.js";
 import { createServer } from "../../create-server.js";
-import { grpcClient } from "../../testing/raw-client.js";
+import { patienceMs, waitFor } from "../../testing/basics/wait-for.js";
+import { grpcClient } from "../../testing/clients/raw-client.js";
+import { type SotwStream, sotw } from "../../testing/clients/xds-client.js";
 import { ads, openStreams, type Running, urlOf, withServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { patienceMs, waitFor } from "../../testing/wait-for.js";
-import { type SotwStream, sotw } from "../../testing/xds-client.js";
 
 const typeUrl = urlOf("cluster");
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";

@@ -4,10 +4,10 @@ import { describe, it } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import { createServer } from "../../create-server.js";
-import { type RestAnswer, restClient } from "../../testing/rest-client.js";
+import { waitFor, within } from "../../testing/basics/wait-for.js";
+import { type RestAnswer, restClient } from "../../testing/clients/rest-client.js";
 import { heldPolls, longHold, withRest } from "../../testing/running-rest.js";
 import { cluster } from "../../testing/test-resources.js";
-import { waitFor, within } from "../../testing/wait-for.js";
 
 const node = { id: "n1" };
 const clusters = "/v3/discovery:clusters";

@@ -5,7 +5,7 @@ import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { createResource, readJsonResponse, resourceTypes } from "@xdskit/api";
 import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { namesIn } from "../../testing/rest-client.js";
+import { namesIn } from "../../testing/clients/rest-client.js";
 import { withRest } from "../../testing/running-rest.js";
 import { cluster } from "../../testing/test-resources.js";
 

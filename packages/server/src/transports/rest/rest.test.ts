@@ -5,10 +5,10 @@ import { create } from "@bufbuild/protobuf";
 import { createResourceTypes, resourceTypes } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { GroupSettings } from "../../settings/group-settings.js";
-import { namesIn } from "../../testing/rest-client.js";
+import { waitFor, within } from "../../testing/basics/wait-for.js";
+import { namesIn } from "../../testing/clients/rest-client.js";
 import { heldPolls, longHold, shortHold, withRest } from "../../testing/running-rest.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../../testing/test-resources.js";
-import { waitFor, within } from "../../testing/wait-for.js";
 
 const node = { id: "n1" };
 const clusters = "/v3/discovery:clusters";

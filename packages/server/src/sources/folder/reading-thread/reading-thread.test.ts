@@ -9,8 +9,8 @@ import {
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
 import { createRegistry, readResources, resourceTypes } from "@xdskit/api";
-import { clusters, startedSource, temporaryFolder } from "../../../testing/temporary-folder.js";
-import { waitFor } from "../../../testing/wait-for.js";
+import { clusters, startedSource, temporaryFolder } from "../../../testing/basics/temporary-folder.js";
+import { waitFor } from "../../../testing/basics/wait-for.js";
 import { ReadingThread } from "./reading-thread.js";
 
 function yaml(count: number, seconds = 1): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe } from "@xdskit/api";
-import { clusters, folderSource, startedSource, temporaryFolder } from "../../../testing/temporary-folder.js";
+import { clusters, folderSource, startedSource, temporaryFolder } from "../../../testing/basics/temporary-folder.js";
 
 const layers = ["shared", "edge", "edje"];
 const mistyped = [

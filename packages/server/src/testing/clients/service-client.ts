@@ -1,5 +1,5 @@
 import { Client, credentials } from "@grpc/grpc-js";
-import { waitFor } from "./wait-for.js";
+import { waitFor } from "../basics/wait-for.js";
 
 /** A call of any method, in bytes. */
 export interface ServiceCall {

@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { SotwOrDelta } from "@xdskit/protocol";
-import { patienceMs, waitFor } from "./wait-for.js";
+import { patienceMs, waitFor } from "../wait-for.js";
 
 /** A request of either variant, in one form. */
 export interface OddRequest {

@@ -7,9 +7,9 @@ import {
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { MemoryStream } from "../transports/memory/memory-stream.js";
-import type { MemoryTransport } from "../transports/memory/memory-transport.js";
-import { ads, urlOf } from "./running-server.js";
+import type { MemoryStream } from "../../transports/memory/memory-stream.js";
+import type { MemoryTransport } from "../../transports/memory/memory-transport.js";
+import { ads, urlOf } from "../running-server.js";
 
 /** How a client takes a response, by the contents that are new in it: `silent` answers nothing. */
 export type Judgement = "accept" | "reject" | "silent";

@@ -7,8 +7,8 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { ads, type TypeName, urlOf } from "../running-server.js";
 import type { RawClient, RawStream } from "./raw-client.js";
-import { ads, type TypeName, urlOf } from "./running-server.js";
 import { delta, sotw } from "./xds-client.js";
 
 const schemas = { cluster: ClusterSchema, endpoint: ClusterLoadAssignmentSchema, route: RouteConfigurationSchema };

@@ -6,8 +6,8 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryRequestSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { DiscoveryMethod } from "../upstreams/grpc/methods.js";
-import type { StreamHandler, StreamTransport } from "../upstreams/grpc/stream-transport.js";
+import type { DiscoveryMethod } from "../../upstreams/grpc/methods.js";
+import type { StreamHandler, StreamTransport } from "../../upstreams/grpc/stream-transport.js";
 
 /** A stream in a test's hands. */
 export interface ScriptedStream extends StreamHandler {

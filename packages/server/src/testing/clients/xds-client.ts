@@ -7,8 +7,8 @@ import {
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { patienceMs, waitFor } from "../basics/wait-for.js";
 import type { RawStream } from "./raw-client.js";
-import { patienceMs, waitFor } from "./wait-for.js";
 
 /**
  * A raw stream that speaks in messages. The messages of v2 have the same fields, so v3's schemas read and write both.

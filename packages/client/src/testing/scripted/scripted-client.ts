@@ -1,8 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
 import { createResource, type ResourceName, type ResourceType, resourceTypes, XdskitError } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { Watch } from "../contract/watch.js";
-import type { ResourceWatcher, TypeOf, XdsClient } from "../contract/xds-client.js";
+import type { Watch } from "../../contract/watch.js";
+import type { ResourceWatcher, TypeOf, XdsClient } from "../../contract/xds-client.js";
 
 /** A client whose answers a test gives, one by one. */
 export interface ScriptedClient extends Pick<XdsClient, "watch"> {

@@ -1,7 +1,7 @@
 import type { ResourceTypes } from "@xdskit/api";
-import type { Method } from "../contracts/transport.js";
-import { discoveryMethods } from "../transports/discovery-methods.js";
-import type { MemoryTransport } from "../transports/memory/memory-transport.js";
+import type { Method } from "../../contracts/transport.js";
+import { discoveryMethods } from "../../transports/discovery-methods.js";
+import type { MemoryTransport } from "../../transports/memory/memory-transport.js";
 import { type ServiceCall, serviceClient } from "./service-client.js";
 
 /** A client that knows nothing of xDS: bytes out, bytes in. */

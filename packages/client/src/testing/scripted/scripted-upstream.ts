@@ -2,8 +2,8 @@ import { create, type Message } from "@bufbuild/protobuf";
 import { createResource, type ResourceName, type ResourceType, type Version, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { type ClientTypeStatus, type ReceivedResource, type ResourceUpdate, receivedResource } from "@xdskit/protocol";
-import type { Upstream, UpstreamSink } from "../upstreams/contract/upstream.js";
-import type { CreateUpstream } from "../upstreams/create-upstream.js";
+import type { Upstream, UpstreamSink } from "../../upstreams/contract/upstream.js";
+import type { CreateUpstream } from "../../upstreams/create-upstream.js";
 
 /** An upstream whose answers a test gives, and that writes down its requests. */
 export class ScriptedUpstream implements Upstream {

@@ -1,6 +1,6 @@
 import { describe, envoyRegistry, type ResourceType, resourceTypes, systemClock, validateMessage } from "@xdskit/api";
 import type { CheckMessage, ResourceUpdate } from "@xdskit/protocol";
-import type { Upstream, UpstreamContext, UpstreamSink } from "../upstreams/contract/upstream.js";
+import type { Upstream, UpstreamContext, UpstreamSink } from "../../upstreams/contract/upstream.js";
 
 /** A type by its name. */
 export function typeNamed(name: string): ResourceType {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { SotwOrDelta } from "@xdskit/protocol";
-import type { XdsClient } from "../contract/xds-client.js";
-import { createClient } from "../create-client.js";
-import type { ClientEvent } from "../events/client-event.js";
-import type { ClientOptions } from "../options/client-options.js";
+import type { XdsClient } from "../../contract/xds-client.js";
+import { createClient } from "../../create-client.js";
+import type { ClientEvent } from "../../events/client-event.js";
+import type { ClientOptions } from "../../options/client-options.js";
+import type { Told } from "../told.js";
+import { waitFor } from "../wait-for.js";
 import { type OddResponse, responseBytes } from "./odd-responses.js";
 import { createOddServer, type OddServer, type OddStream } from "./odd-server.js";
-import type { Told } from "./told.js";
-import { waitFor } from "./wait-for.js";
 
 /** A client of an odd server. */
 export interface Odd {

@@ -10,8 +10,8 @@ import {
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { ads, perType, type TypeName, urlOf } from "../running-server.js";
 import type { RawClient, RawStream } from "./raw-client.js";
-import { ads, perType, type TypeName, urlOf } from "./running-server.js";
 import { delta, sotw } from "./xds-client.js";
 
 export const typeNames: readonly TypeName[] = ["cluster", "endpoint", "listener", "route"];

@@ -3,11 +3,11 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Source } from "../contracts/source.js";
-import type { FolderSourceOptions } from "../sources/folder/folder-options.js";
-import { createFolderSource } from "../sources/folder/folder-source.js";
-import type { FolderSummary } from "../sources/folder/folder-summary.js";
-import { RecordingSink } from "./recording-sink.js";
+import type { Source } from "../../contracts/source.js";
+import type { FolderSourceOptions } from "../../sources/folder/folder-options.js";
+import { createFolderSource } from "../../sources/folder/folder-source.js";
+import type { FolderSummary } from "../../sources/folder/folder-summary.js";
+import { RecordingSink } from "../recording-sink.js";
 
 /**
  * A folder for one test. Its operations run in one turn of the event loop, even several in a row, unless the test waits

@@ -1,0 +1,1 @@
+export * from "../../../../grpc-server/src/testing/random.js";

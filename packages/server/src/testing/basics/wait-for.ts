@@ -1,0 +1,1 @@
+export * from "../../../../grpc-server/src/testing/wait-for.js";

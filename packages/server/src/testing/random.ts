@@ -1,1 +1,0 @@
-export * from "../../../grpc-server/src/testing/random.js";

@@ -1,1 +1,0 @@
-export * from "../../../grpc-server/src/testing/wait-for.js";
