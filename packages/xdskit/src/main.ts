@@ -17,11 +17,11 @@ Examples:
   $ xdskit rollback                        serve what was before the newest change
   $ xdskit status                          show what each client has and what it rejected
   $ xdskit top                             watch a whole fleet, the worst nodes first
-  $ xdskit rollout status                  show the changes that reach nodes by steps
+  $ xdskit rollout status                  show the changes that reach nodes step by step
   $ xdskit get cluster                     print the clusters that a server sends
   $ xdskit watch endpoint web              show endpoints and their changes
   $ xdskit bench --ads --nodes 1000        simulate a thousand proxies, and measure the server
-  $ xdskit bootstrap > envoy.yaml          print a bootstrap that leads an Envoy to this server
+  $ xdskit bootstrap > envoy.yaml          print a bootstrap that points an Envoy to this server
 
 For the options of a command: xdskit COMMAND --help
 `;

@@ -12,9 +12,10 @@ type BenchArguments = Omit<BenchOptions, "servers" | "types" | "ads" | "metadata
   };
 
 const details = `
-Simulates a fleet of proxies: each subscribes as an Envoy does (clusters, the load assignments that they name, listeners,
-the routes that these name), acknowledges, and says what it has when it connects again. In --node-id, --node-cluster, --locality and
---metadata {n} is the node's number and {g} that of its group. SIGINT ends it, and the table is printed. Docs: docs/bench.md
+Simulates a fleet of proxies: each subscribes as an Envoy does (clusters, the load assignments that they name,
+listeners, the routes that these name), acknowledges, and says what it has when it connects again. In --node-id,
+--node-cluster, --locality and --metadata, {n} is the node's number and {g} that of its group. SIGINT ends it; the table
+is still printed. Docs: docs/bench.md
 
 Exit status: 0 if every node got everything and no stream failed, 1 if not, 2 if the usage is wrong.
 
@@ -22,7 +23,7 @@ Examples:
   $ xdskit bench --ads --nodes 1000                            a thousand proxies at 127.0.0.1:18000
   $ xdskit bench --ads --variant sotw --nodes 5000 --ramp 200 --duration 1m
                                                                200 more each second; change something meanwhile
-  $ xdskit bench --ads --nodes 1000 --churn 5% --duration 1m   50 of them reconnect in each second
+  $ xdskit bench --ads --nodes 1000 --churn 5% --duration 1m   50 of them reconnect each second
   $ xdskit bench --ads --nodes 1000 --stall 1% --stall-for 30s --duration 1m
                                                                ten stop reading for half a minute
   $ xdskit bench --ads --nodes 300 --groups 3 --node-cluster 'edge-{g}' --metadata stage=prod
@@ -48,8 +49,12 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(
       new Option("--locality <region/zone/sub>", "the nodes' localities").argParser(readLocality).default("", "none"),
     )
-    .option("--metadata <key=value>", "of the nodes: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
-    .option("--groups <count>", "number of groups of nodes: {g}", readCount, 1)
+    .option(
+      "--metadata <key=value>",
+      "the nodes' metadata: a text, or JSON in { } or [ ]; may be repeated",
+      readMetadata,
+    )
+    .option("--groups <count>", "number of groups of nodes; {g} is the number of one", readCount, 1)
     .option("--nodes-per-connection <count>", "nodes for each connection", readCount, 1)
     .option("--ramp <count>", "connections in each second (default: as many as possible)", readCount)
     .addOption(
@@ -61,9 +66,9 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
       ),
     )
     .addOption(readOption("--duration <duration>", "how long the nodes stay after that", readDurationWithUnit, "10s"))
-    .addOption(readOption("--churn <share>", "share that reconnects in each second", readShare, "0%"))
-    .addOption(readOption("--stall <share>", "share that stops reading", readShare, "0%"))
-    .addOption(readOption("--stall-for <duration>", "for how long", readDurationWithUnit, "10s"))
+    .addOption(readOption("--churn <share>", "share of the nodes that reconnect each second", readShare, "0%"))
+    .addOption(readOption("--stall <share>", "share of the nodes that stop reading", readShare, "0%"))
+    .addOption(readOption("--stall-for <duration>", "how long they stop", readDurationWithUnit, "10s"))
     .addOption(readOption("--reject <share>", "share that rejects each change once", readShare, "0%"));
   return addTokenOption(addTlsOptions(command), "connection")
     .option("--json", "print JSON")

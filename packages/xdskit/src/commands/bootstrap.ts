@@ -36,7 +36,7 @@ Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md 
 /** `xdskit bootstrap`: prints what an Envoy or a gRPC client needs to find this server. */
 export function bootstrapCommand(terminal: Terminal): Command {
   return new Command("bootstrap")
-    .description("Prints a bootstrap that leads an Envoy (YAML) or a gRPC client (JSON) to an xdskit server.")
+    .description("Prints a bootstrap that points an Envoy (YAML) or a gRPC client (JSON) to an xdskit server.")
     .addOption(
       wordOption(
         "--variant <variant>",

@@ -3,9 +3,8 @@ import type { Terminal } from "../output/terminal.js";
 import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "./options/client-arguments.js";
 
 const details = `
-Prints until every NAME is answered, or without names until the first response. The YAML can be served again; a resource that
-holds secrets only if it was printed with --show-secrets.
-Docs: docs/watch.md
+Runs until every NAME is answered, or, without names, until the first response. The YAML that it prints can be served
+again; a resource that holds secrets only if it was printed with --show-secrets. Docs: docs/watch.md
 
 Exit status: 0 if everything was found, 1 if a name does not exist, was rejected or got no answer, 2 if the usage is wrong.
 

@@ -7,8 +7,9 @@ import { collect } from "./options/arguments.js";
 type PlanArguments = Partial<Omit<PlanOptions, "old" | "new">> & { readonly output: "text" | "json" };
 
 const details = `
-Prints what differs in each resource, and the stages in which a client gets from OLD to NEW so that traffic never breaks:
-resources that are added (+), changed (~) and removed (-), and the acknowledgements that come before. Warnings about NEW go to standard error. Docs: docs/plan.md
+Prints what differs in each resource, and the stages in which a client gets from OLD to NEW so that traffic never
+breaks: resources that are added (+), changed (~) and removed (-), and what each stage waits for. Warnings about NEW go
+to standard error. Docs: docs/plan.md
 
 Exit status: 0 whether anything changes or not, 2 if the usage is wrong or a folder is invalid.
 

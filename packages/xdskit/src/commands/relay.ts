@@ -16,8 +16,10 @@ interface RelayArguments extends ServingArguments, Omit<UpstreamArguments, "serv
 const howToAsk = ["variant", "perType", "api", "refreshDelay", ...tlsOptionNames];
 
 const details = `
-Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the origin, or the cache,
-has answered. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0. Docs: docs/relay.md
+Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the origin has
+answered, or the cache was read. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0.
+Docs: docs/relay.md
+
 Exit status: 2 if the usage is wrong, 1 if an address is in use.
 
 Examples:
@@ -52,7 +54,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       wordOption("--variant <variant>", "state of the world, or incremental (default: delta)", ["sotw", "delta"]),
     )
     .option("--per-type", "a stream for each type (default: one for all)")
-    .addOption(wordOption("--api <version>", "of the origin's protocol (default: v3)", ["v2", "v3"]))
+    .addOption(wordOption("--api <version>", "version of the origin's protocol (default: v3)", ["v2", "v3"]))
     .option(
       "--refresh-delay <duration>",
       "REST: time between a response and the next poll (default: 1s)",

@@ -20,7 +20,8 @@ function readStoreUrl(text: string): StoreUrl {
 const details = `
 Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the first
 configuration is served. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0; a second
-one does not wait. Exit status: 2 if there is nothing to serve or the usage is wrong, 1 if an address is in use.
+signal ends the process at once. Exit status: 2 if there is nothing to serve or the usage is wrong, 1 if an address is
+in use.
 A file holds resources, or the configuration of an Envoy: its bootstrap, a config dump, output of istioctl or egctl
 (docs/adopt.md). If files have errors at the start, the last good revision is served, and /readyz says "degraded" and
 what must be fixed (docs/state.md). Without one, the ports for clients stay closed.
@@ -64,10 +65,11 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--allow-empty", "start even if there is nothing to serve")
     .option("--allow-partial", "without a last good revision, leave out files with errors and serve the rest")
     .addOption(
-      wordOption("--references <word>", "changes that remove resources which others name (default: refuse)", [
-        "refuse",
-        "warn",
-      ]),
+      wordOption(
+        "--references <word>",
+        "what to do with changes that remove resources which others name (default: refuse)",
+        ["refuse", "warn"],
+      ),
     )
     .option("--workers <count>", "processes that serve; auto: one for each processor (default: 1)", readWorkers);
   return addOutputOptions(command)

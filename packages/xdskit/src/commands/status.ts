@@ -19,8 +19,8 @@ interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
 
 const details = `
 Uses CSDS, which xdskit, other control planes and gRPC's clients (their admin services) serve. With a URL it asks the
-API of xdskit's admin listener, which also knows group, replica and lag of each node. --watch does so by itself where one
-answers at 127.0.0.1:19000 and no other server, node or type is named.
+API of xdskit's admin listener, which also knows group, replica and lag of each node. Without a server, a node or a
+type, --watch asks the admin listener at 127.0.0.1:19000, if it answers.
 Docs: docs/status.md
 
 Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the usage is wrong.

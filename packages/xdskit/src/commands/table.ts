@@ -76,7 +76,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "rollout",
     usage: "[options] <action> [group]",
-    summary: "show and lead the changes that reach nodes by steps",
+    summary: "show and control the changes that reach nodes step by step",
     load: async () => (await import("./changes/rollout.js")).rolloutCommand,
   },
   {
@@ -124,7 +124,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "bootstrap",
     usage: "[options]",
-    summary: "print a bootstrap that leads an Envoy or a gRPC client to a server",
+    summary: "print a bootstrap that points an Envoy or a gRPC client to a server",
     load: async () => (await import("./bootstrap.js")).bootstrapCommand,
   },
 ];

@@ -14,8 +14,8 @@ interface TopArguments extends ServerOptions {
 }
 
 const details = `
-Reads the HTTP API of the admin listener. On a terminal the page is drawn again and fits it; elsewhere there is a block
-for each change, without colours. Docs: docs/top.md
+Reads the HTTP API of the admin listener. On a terminal, the page is drawn again and again, and fits the window.
+Elsewhere each change prints a block without colours. Docs: docs/top.md
 
 Exit status: 0 after the last page, or without --count after a signal; 1 if a page of --count was not shown, 2 if the
 usage is wrong.
@@ -34,7 +34,7 @@ export function topCommand(terminal: Terminal, exit: (status: number) => void): 
     .option("--group <names>", "only nodes of these groups; several with commas")
     .option("--state <states>", "only nodes that are synced, pending, stale or rejected; several with commas")
     .option("--search <text>", "only nodes with this text in id, cluster, client, locality or reason")
-    .addOption(readOption("--interval <duration>", "between two looks", readDurationBetween(500, 3_600_000), "2s"))
+    .addOption(readOption("--interval <duration>", "time between two looks", readDurationBetween(500, 3_600_000), "2s"))
     .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"))
     .addOption(readOption("--count <number>", "end after this many pages", readCount))
     .addOption(outputOption())

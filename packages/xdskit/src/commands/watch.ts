@@ -7,14 +7,15 @@ interface WatchArguments extends ClientArguments {
 }
 
 const details = `
-Resources go to standard output, everything else to standard error; with --output jsonl and json every event is on standard output. On a
-terminal a change is shown as a difference. With --stdin the lines "+NAME" and "-NAME" subscribe and unsubscribe. Docs: docs/watch.md
+Resources go to standard output, everything else to standard error; with --output jsonl or json every event goes to
+standard output. On a terminal, a change is shown as a difference. With --stdin, a line "+NAME" subscribes, and a line
+"-NAME" unsubscribes. Docs: docs/watch.md
 
 Exit status: 0 after SIGTERM, SIGINT or --timeout, 2 when the usage is wrong.
 
 Examples:
-  $ xdskit watch cluster                                       all clusters of 127.0.0.1:18000, and its changes
-  $ xdskit watch endpoint web api --variant sotw               two load assignments, by the state of the world
+  $ xdskit watch cluster                                       all clusters of 127.0.0.1:18000, and every change
+  $ xdskit watch endpoint web api --variant sotw               two load assignments, over state of the world
   $ xdskit watch --ads --type listener --also route=main --also cluster --node-id edge-1
                                                                what a node gets, on one aggregated stream
   $ xdskit watch cluster --server a:18000 --server b:18000 --output jsonl | jq -c '[.event, .name]'

@@ -12,8 +12,8 @@ interface ApplyArguments extends ChangeArguments {
 
 const details = `
 Checks the files here first: an error names file and line, and nothing is sent. The server takes all of it or nothing,
-and keeps it as a revision. --wait says how many nodes acknowledged it, who rejected it with which words, and who is
-silent. Docs: docs/changes.md
+and keeps it as a revision. --wait says how many nodes acknowledged it, which rejected it and why, and which did not
+answer. Docs: docs/changes.md
 
 Exit status: 0 when it is done or nothing differs, 1 if it failed, was rejected, or did not arrive in time, 2 if the usage
 is wrong or a file is not there, 3 if --dry-run finds differences.

@@ -12,7 +12,7 @@ interface ExportArguments extends ServerOptions {
 
 const details = `
 Writes one JSON file, which import reads, whatever --output says: to FILE, which only its owner can read, or to standard
-output. It is the content of all layers at one moment. It has no layers of folders: the folder is their copy.
+output. It is the content of all layers at one moment. Layers of folders are not in it: the folder itself is their copy.
 Secrets are left out: the file has [redacted] in their place, and import refuses the file until you write them there.
 With --show-secrets they are read from the server's state, on its machine. Docs: docs/changes.md
 
@@ -30,7 +30,7 @@ export function exportCommand(terminal: Terminal, exit: (status: number) => void
     .argument("[file]", "where to write it; -: standard output (default)")
     .option("--layer <name>", "only this layer (default: all writable ones)")
     .option("--show-secrets", "write secrets, too: read from the server's state on this machine; needs FILE")
-    .option("--state <dir>", "where that state is: what --state of the server says (default: as serve's)")
+    .option("--state <dir>", "where that state is: what the server's --state says (default: as for serve)")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
     .addOption(serverOption())
     .addOption(outputOption())

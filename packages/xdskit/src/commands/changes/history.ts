@@ -9,8 +9,8 @@ interface HistoryArguments extends ServerOptions {
 }
 
 const details = `
-A line for each revision, the newest first: its id, its number in the layer, the time, how many resources it added or changed (+) and
-removed (-), the author, and the reason. Docs: docs/changes.md
+Prints a line for each revision, the newest first: its id, the layer, its number there, the time, how many resources it
+added or changed (+) and removed (-), the author, and the reason. Docs: docs/changes.md
 
 Exit status: 0 if the server answered, 1 if not or if there is no such layer, 2 if the usage is wrong.
 

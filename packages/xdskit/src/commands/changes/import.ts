@@ -8,8 +8,8 @@ interface ImportArguments extends ChangeArguments {
 }
 
 const details = `
-Afterwards each layer holds exactly the resources that the file has for it: all others go. It is one change of the
-layer, and the server takes all of it or nothing. A file with [redacted] in it is refused. Docs: docs/changes.md
+Afterwards each layer holds exactly the resources that the file has for it: all others go. Each layer is one change,
+which the server takes whole or not at all. A file with [redacted] in it is refused. Docs: docs/changes.md
 
 Exit status: 0 when it is done or nothing differs, 1 if it failed, was rejected, or did not arrive in time, 2 if the usage
 is wrong or the file is not there, 3 if --dry-run finds differences.

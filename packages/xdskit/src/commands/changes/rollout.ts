@@ -8,8 +8,9 @@ const details = `
   promote   all nodes get the change now
   halt      it goes no further by itself
   resume    a halted rollout goes on
-  undo      all nodes get what was before, until the resources change again
-Without GROUP, status shows all groups, and the others act on the one rollout that is under way. Docs: docs/rollouts.md
+  undo      all nodes get the old content, until the resources change again
+Without GROUP, status shows all groups, and the other actions are for the one rollout that is under way.
+Docs: docs/rollouts.md
 
 Exit status: 0 when it is done, 1 if there is no such rollout or no server answers, 2 if the usage is wrong.
 
@@ -19,10 +20,10 @@ Examples:
   $ xdskit rollout status --output json | jq -r '.rollouts[] | select(.state == "halted").reason'
 `;
 
-/** `xdskit rollout`: shows the rollouts of a running server, and leads them by hand. */
+/** `xdskit rollout`: shows the rollouts of a running server, and controls them. */
 export function rolloutCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("rollout")
-    .description("Shows the changes that a running server brings to its nodes by steps, and leads them by hand.")
+    .description("Shows the changes that a running server brings to its nodes step by step, and controls them.")
     .addArgument(new Argument("<action>", "what to do").choices(["status", "promote", "halt", "resume", "undo"]))
     .argument("[group]", "the group of nodes")
     .addOption(serverOption())

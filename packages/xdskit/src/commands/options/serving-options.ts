@@ -49,7 +49,12 @@ export function addPortOptions(command: Command): Command {
     )
     .option("--rest-hold <duration>", "how long a poll waits for a change (default: 800ms)", readDurationWithUnit)
     .addOption(
-      readOption("--admin <host:port>", "address for /livez, /readyz and /metrics", readAddress, "127.0.0.1:19000"),
+      readOption(
+        "--admin <host:port>",
+        "address for the dashboard, the API, /readyz and /metrics",
+        readAddress,
+        "127.0.0.1:19000",
+      ),
     );
 }
 
