@@ -7,7 +7,7 @@ import { createCore, readOptions } from "./core/server-core.js";
 import { serverStats } from "./core/server-stats.js";
 import { createListeners } from "./listeners.js";
 import type { LoadReports } from "./load-reports/load-reports.js";
-import type { Ledger } from "./node-status/ledger.js";
+import type { NodeReports } from "./node-status/node-reports.js";
 import { Configuring } from "./publication/configuring.js";
 import { SharedRolloutHub } from "./rollouts/shared/shared-rollouts.js";
 import { reconfigure } from "./streams/reconfigure.js";
@@ -17,7 +17,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
   const core = createCore(settings);
   const { types, limits, keepalive, clock } = settings;
-  const { events, counters, layers, publication, arrivals, targets, ledger, troubles } = core;
+  const { events, counters, layers, publication, arrivals, targets, nodeReports, troubles } = core;
   const discovery = createDiscovery(settings, core, () => configuring.catchUp());
   const admission = createAdmission(settings, core, () => discovery.open + services.open);
   const { callInfo, refusedCall, refuseIfClosed } = admission;
@@ -74,7 +74,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     danglingNames: (group) => (settings.references === "refuse" ? publication.namesOf(group) : undefined),
     layerSnapshot: (layer) => layers.get(layer),
     preview: configuring.preview,
-    ...checkedLedger(ledger),
+    ...checkedNodeReports(nodeReports),
     clientStatusPage: services.statusPage,
     nodeHistory: (id) => core.histories.moments(id) ?? [],
     contentArrival: (contents) => arrivals.ofContents(contents),
@@ -90,16 +90,16 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   };
 }
 
-function checkedLedger(ledger: Ledger): Ledger {
+function checkedNodeReports(nodeReports: NodeReports): NodeReports {
   return {
-    ...ledger,
+    ...nodeReports,
     nodes(filter = {}) {
       checkServerCall("server.nodes", filter);
-      return ledger.nodes(filter);
+      return nodeReports.nodes(filter);
     },
     nodeConfig(id, filter = {}) {
       checkServerCall("server.nodeConfig", filter);
-      return ledger.nodeConfig(id, filter);
+      return nodeReports.nodeConfig(id, filter);
     },
   };
 }

@@ -2,8 +2,8 @@ import type { Clock, TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/nodes/arrival.js";
-import type { OpenStream } from "../node-status/ledger-stream.js";
 import { momentOf } from "../node-status/moment.js";
+import type { OpenStream } from "../node-status/reported-stream.js";
 import { waitReports } from "../node-status/type-report.js";
 import {
   type ChangedKeys,

@@ -2,7 +2,7 @@ import type { Clock, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { dropOldest, getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalOutcome } from "../contracts/nodes/arrival.js";
-import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";
+import type { OpenStream, ReportedStream } from "../node-status/reported-stream.js";
 import { mostRevisions } from "../stores/history/following.js";
 import { countStandings } from "./arrival-count.js";
 import {
@@ -27,7 +27,7 @@ export interface Awaited {
 
 /** A node that a caller waits for, with the state of its streams. Without streams it is away, and may come back. */
 interface WaitingArrival {
-  readonly streams: Map<LedgerStream, ArrivalStanding>;
+  readonly streams: Map<ReportedStream, ArrivalStanding>;
   standing: ArrivalStanding;
 }
 
@@ -78,7 +78,7 @@ export class ArrivalWaiter {
     this.#endIfDone();
   }
 
-  left(stream: LedgerStream, nodeId: string): void {
+  left(stream: ReportedStream, nodeId: string): void {
     const waiting = this.#nodes.get(nodeId);
     if (waiting === undefined || !waiting.streams.delete(stream)) return;
     this.#add(waiting);

@@ -6,7 +6,7 @@ import { checkServerCall } from "../configuration/option-tables.js";
 import type { Events } from "../contracts/events.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../contracts/nodes/arrival.js";
 import type { XdsServer } from "../contracts/xds-server.js";
-import { isOpen, type LedgerStream, type OpenStream } from "../node-status/ledger-stream.js";
+import { isOpen, type OpenStream, type ReportedStream } from "../node-status/reported-stream.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
 import { countStandings } from "./arrival-count.js";
 import {
@@ -22,14 +22,14 @@ import { StandingsOfChange } from "./changed-keys.js";
 
 /** The changes that programs can wait for. */
 export class Arrivals {
-  readonly #streams: Iterable<LedgerStream>;
+  readonly #streams: Iterable<ReportedStream>;
   readonly #clock: Clock;
   readonly #events: Events;
   readonly #waiters = new Set<ArrivalWaiter>();
   #revision = 0;
   #closed = false;
 
-  constructor(streams: Iterable<LedgerStream>, clock: Clock, events: Events) {
+  constructor(streams: Iterable<ReportedStream>, clock: Clock, events: Events) {
     this.#streams = streams;
     this.#clock = clock;
     this.#events = events;
@@ -76,13 +76,13 @@ export class Arrivals {
   }
 
   /** Call this when a stream may have moved. Costs nothing while no caller waits. */
-  progressed(stream: LedgerStream): void {
+  progressed(stream: ReportedStream): void {
     if (this.#waiters.size === 0) return;
     for (const waiter of this.#waiters) if (isOpen(stream)) waiter.progressed(stream);
   }
 
   /** Records the end of a stream. */
-  left(stream: LedgerStream, nodeId: string): void {
+  left(stream: ReportedStream, nodeId: string): void {
     for (const waiter of this.#waiters) waiter.left(stream, nodeId);
   }
 

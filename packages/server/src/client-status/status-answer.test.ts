@@ -4,7 +4,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { createRedactedBody, resourceTypes } from "@xdskit/api";
 import { ClientStatusResponseSchema, ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import { emptySnapshot, type ResourceSet, selectionOf, type TypeStatus, updateSnapshot } from "@xdskit/protocol";
-import type { LedgerStream } from "../node-status/ledger-stream.js";
+import type { ReportedStream } from "../node-status/reported-stream.js";
 import { clusterResource } from "../testing/test-resources.js";
 import { type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
 
@@ -68,7 +68,7 @@ function sourceOf(set: ResourceSet): StatusSource {
   };
   const method = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
   const snapshot = { sets: new Map(), of: () => set };
-  const stream: LedgerStream = {
+  const stream: ReportedStream = {
     opened: { id: 1, method, peer: "", node, group: "all" },
     openedAt: 0,
     layers: undefined,

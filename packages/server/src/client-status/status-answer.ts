@@ -5,8 +5,8 @@ import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
 import type { SourceTrouble } from "../contracts/nodes/node-status.js";
-import { type LedgerStream, newestOf, streamsByNode } from "../node-status/ledger-stream.js";
 import type { Moment } from "../node-status/moment.js";
+import { newestOf, type ReportedStream, streamsByNode } from "../node-status/reported-stream.js";
 import { typeReport } from "../node-status/type-report.js";
 import { entriesBehind, resourceEntries, type TypeOnStream } from "./resource-entries.js";
 import { serverEntry } from "./server-entry.js";
@@ -17,7 +17,7 @@ import { typeEntries } from "./type-entries.js";
 /** The inputs of an answer. */
 export interface StatusSource {
   /** Open streams, in the order in which they were opened. */
-  readonly streams: Iterable<LedgerStream>;
+  readonly streams: Iterable<ReportedStream>;
   readonly redacted: RedactedBody;
   now(): Moment;
   /** Sources whose newest content is not served. */
@@ -125,7 +125,7 @@ function nodesOf({ streams }: StatusSource, cut: StatusCut | undefined) {
 }
 
 function* entriesOf(
-  stream: LedgerStream,
+  stream: ReportedStream,
   { redacted, now }: StatusSource,
   { contents, summary }: StatusRequest,
 ): Iterable<StatusEntry | undefined> {

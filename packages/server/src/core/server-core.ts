@@ -12,9 +12,9 @@ import type { LayerUpdate } from "../contracts/source.js";
 import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import { EventLoopWatch } from "../event-loop/event-loop-watch.js";
-import { createLedger } from "../node-status/ledger.js";
-import type { LedgerStream } from "../node-status/ledger-stream.js";
 import { NodeHistories } from "../node-status/node-histories.js";
+import { createNodeReports } from "../node-status/node-reports.js";
+import type { ReportedStream } from "../node-status/reported-stream.js";
 import { OnDemand } from "../on-demand/on-demand.js";
 import type { Judge } from "../publication/configuring.js";
 import { type Counters, createCounters } from "../publication/counters.js";
@@ -72,7 +72,7 @@ export function createCore(settings: ServerSettings) {
   const groups = createGroups(options.groups, options.ttl, options);
   const publication = new Publication(layers, groups, limits, targets, clock, onDemand);
   const sessions = new Set<Session>();
-  const streams: Iterable<LedgerStream> = sessions;
+  const streams: Iterable<ReportedStream> = sessions;
   return {
     ...{ counters, events, layers, config, onDemand, targets, publication, sessions, streams },
     judges: createJudges(settings, onDemand, layers, (...change) => publication.groupsTouchedBy(...change)),
@@ -86,7 +86,7 @@ export function createCore(settings: ServerSettings) {
       return { layers: copy, judges: createJudges(settings, onDemand, copy, stacksOf)() };
     },
     loop: watchEventLoop(options.eventLoop, counters, events),
-    ledger: createLedger(streams, clock, types),
+    nodeReports: createNodeReports(streams, clock, types),
     arrivals: new Arrivals(streams, clock, events),
     /** The next id of a stream or a call, counted from 1. */
     ids: () => {

@@ -8,14 +8,14 @@ import {
   type Wait,
 } from "@xdskit/protocol";
 import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../contracts/nodes/node-status.js";
-import type { LedgerStream } from "./ledger-stream.js";
 import type { Moment } from "./moment.js";
+import type { ReportedStream } from "./reported-stream.js";
 
 /** The target of a client for a type, and its progress. */
 export function typeReport(
   status: TypeStatus,
   wanted: ResourceSet | undefined,
-  stream: Pick<LedgerStream, "unsettledSince" | "withheldUntil">,
+  stream: Pick<ReportedStream, "unsettledSince" | "withheldUntil">,
   moment: Moment,
 ): TypeReport {
   const { type, subscription, sent, acknowledged, rejected } = status;

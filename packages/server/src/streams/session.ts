@@ -15,8 +15,8 @@ import {
 import { RateLimit } from "../basics/rate-limit.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
-import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { NodeHistory } from "../node-status/node-histories.js";
+import type { ReportedStream } from "../node-status/reported-stream.js";
 import type { NameDecision } from "../on-demand/wanted.js";
 import { type Counters, countResponse } from "../publication/counters.js";
 import type { PulseListener } from "../publication/pulse.js";
@@ -35,7 +35,7 @@ import { tellEffect } from "./session-effects.js";
  * responses; the transport's call, which has room for it or not; and the membership in the node's group, which gives
  * the target snapshot. It runs in turns that the fair queue gives it, and does the counting and reporting.
  */
-export class Session implements CallHandler, GroupClient, PulseListener, LedgerStream {
+export class Session implements CallHandler, GroupClient, PulseListener, ReportedStream {
   readonly #context: SessionContext<Session>;
   readonly #call: DiscoveryCall;
   readonly #stream: Stream;

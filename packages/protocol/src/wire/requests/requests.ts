@@ -10,7 +10,7 @@ import { nodeLength, readNode } from "./node-message.js";
 /** `google.rpc.Status`: why a client rejected a response. */
 export interface ErrorDetail {
   readonly code: number;
-  /** Cut to 4,096 characters: it goes to logs and ledgers. */
+  /** Cut to 4,096 characters: it goes to logs and reports. */
   readonly message: string;
 }
 

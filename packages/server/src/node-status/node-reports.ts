@@ -11,8 +11,8 @@ import {
   type StreamStatus,
   worst,
 } from "../contracts/nodes/node-status.js";
-import { isOpen, type LedgerStream, newestOf, type OpenStream, streamsByNode } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
+import { isOpen, newestOf, type OpenStream, type ReportedStream, streamsByNode } from "./reported-stream.js";
 import { resourceDetails } from "./resource-details.js";
 import { typeReport, typeState } from "./type-report.js";
 
@@ -20,10 +20,10 @@ import { typeReport, typeState } from "./type-report.js";
  * The state of nodes: a view of the open streams. Nothing is kept for it; each answer is made from the state of the
  * streams' machines.
  */
-export type Ledger = ReturnType<typeof createLedger>;
+export type NodeReports = ReturnType<typeof createNodeReports>;
 
 /** `streams` are those that are open, in the order in which they were opened. */
-export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, types: ResourceTypes) {
+export function createNodeReports(streams: Iterable<ReportedStream>, clock: Clock, types: ResourceTypes) {
   function ofNode(id: string): readonly OpenStream[] {
     const found: OpenStream[] = [];
     for (const stream of streams) if (isOpen(stream) && stream.opened.node.id === id) found.push(stream);

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { resourceTypes, systemClock } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import { ads } from "../testing/running-server.js";
-import { createLedger } from "./ledger.js";
-import type { OpenStream } from "./ledger-stream.js";
+import { createNodeReports } from "./node-reports.js";
+import type { OpenStream } from "./reported-stream.js";
 
 const about: Omit<Node, "id"> = {
   cluster: "",
@@ -39,41 +39,41 @@ const idsOf = (nodes: readonly { readonly id: string }[]) => nodes.map(({ id }) 
 test("pages of nodes are in the order of their ids, whichever nodes come and go between them", () => {
   const first = stream(0, "c");
   const streams = new Set([first, ...["a", "e", "b"].map((id, index) => stream(index + 1, id))]);
-  const ledger = createLedger(streams, systemClock, resourceTypes);
-  assert.deepEqual(idsOf(ledger.nodes()), ["c", "a", "e", "b"]);
-  assert.deepEqual(idsOf(ledger.nodes({ most: 2 })), ["a", "b"]);
+  const reports = createNodeReports(streams, systemClock, resourceTypes);
+  assert.deepEqual(idsOf(reports.nodes()), ["c", "a", "e", "b"]);
+  assert.deepEqual(idsOf(reports.nodes({ most: 2 })), ["a", "b"]);
   // One node comes back, one is new before the listed ids, and one behind them.
   streams.delete(first);
   for (const id of ["c", "0", "d"]) streams.add(stream(streams.size + 1, id));
-  assert.deepEqual(idsOf(ledger.nodes({ most: 2, after: "b" })), ["c", "d"]);
-  assert.deepEqual(idsOf(ledger.nodes({ most: 2, after: "d" })), ["e"]);
-  assert.deepEqual(idsOf(ledger.nodes({ after: "c" })), ["d", "e"]);
-  assert.deepEqual(ledger.nodes({ after: "e" }), []);
+  assert.deepEqual(idsOf(reports.nodes({ most: 2, after: "b" })), ["c", "d"]);
+  assert.deepEqual(idsOf(reports.nodes({ most: 2, after: "d" })), ["e"]);
+  assert.deepEqual(idsOf(reports.nodes({ after: "c" })), ["d", "e"]);
+  assert.deepEqual(reports.nodes({ after: "e" }), []);
 });
 
 test("a page costs the streams of its nodes, and picks by group before it looks at them", () => {
   const streams = Array.from({ length: 1_000 }, (_, index) =>
     stream(index, `n${index % 500}`, index % 500 < 250 ? "even" : "odd"),
   );
-  const ledger = createLedger(streams, systemClock, resourceTypes);
+  const reports = createNodeReports(streams, systemClock, resourceTypes);
   const costOf = (read: () => unknown) => {
     asked = 0;
     read();
     return asked;
   };
-  const ofOne = costOf(() => ledger.nodes({ most: 1 }));
+  const ofOne = costOf(() => reports.nodes({ most: 1 }));
   assert.equal(
-    costOf(() => ledger.nodes({ most: 10 })),
+    costOf(() => reports.nodes({ most: 10 })),
     10 * ofOne,
   );
   assert.equal(
-    costOf(() => ledger.nodes({ most: 10, group: "odd" })),
+    costOf(() => reports.nodes({ most: 10, group: "odd" })),
     10 * ofOne,
   );
   assert.equal(
-    costOf(() => ledger.nodes()),
+    costOf(() => reports.nodes()),
     500 * ofOne,
   );
-  assert.deepEqual(idsOf(ledger.nodes({ most: 2, group: "odd", state: "synced" })), ["n250", "n251"]);
-  assert.deepEqual(ledger.nodes({ most: 2, state: "rejected" }), []);
+  assert.deepEqual(idsOf(reports.nodes({ most: 2, group: "odd", state: "synced" })), ["n250", "n251"]);
+  assert.deepEqual(reports.nodes({ most: 2, state: "rejected" }), []);
 });

@@ -44,8 +44,8 @@ async function withRoute(server: XdsServer, client: Running["client"]) {
   return { stream, acknowledge };
 }
 
-describe("the ledger", () => {
-  it("the ledger follows a node from its first request to the acknowledgement, a change, a rejection and the fix", () =>
+describe("node reports", () => {
+  it("the server's report follows a node from its first request to the acknowledgement, a change, a rejection and the fix", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b")]);
       assert.deepEqual(server.nodes(), []);
@@ -88,7 +88,7 @@ describe("the ledger", () => {
       assert.equal(server.node("n1")?.streams[0]?.types[0]?.rejected, undefined);
     }));
 
-  it("the ledger gathers the streams of one node id, and forgets it with the last of them", () =>
+  it("the server's report gathers the streams of one node id, and forgets it with the last of them", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), loadAssignment("a", 1)]);
       const clusters = client.open(perType("sotw", "cluster"));
@@ -117,7 +117,7 @@ describe("the ledger", () => {
     }));
 
   for (const steps of [undefined, [{ percent: 100 }]] as const) {
-    it(`the ledger calls a client synced if it has extra resources only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
+    it(`the server's report calls a client synced if it has extra resources only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
       withServer(
         { rollout: steps === undefined ? "off" : { steps, soakMs: 0 } },
         async ({ server, client, events }) => {
@@ -166,7 +166,7 @@ describe("the ledger", () => {
       ));
   }
 
-  it("the ledger does not say that a client has an unanswered resource, though the changes that waited went on", () => {
+  it("the server's report does not say that a client has an unanswered resource, though the changes that waited went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       const { stream, acknowledge } = await withRoute(server, client);
@@ -187,7 +187,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("the ledger keeps showing a rejection until the client answers otherwise, though the changes that waited went on", () => {
+  it("the server's report keeps showing a rejection until the client answers otherwise, though the changes that waited went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       const { stream, acknowledge } = await withRoute(server, client);
@@ -211,7 +211,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("the ledger calls a client stale that is silent for 15 s, though it is sent more", () => {
+  it("the server's report calls a client stale that is silent for 15 s, though it is sent more", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
@@ -239,7 +239,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("the ledger says which moment's configuration the client uses that is the furthest behind", () => {
+  it("the server's report says which moment's configuration the client uses that is the furthest behind", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       const behindMs = () => {
@@ -277,7 +277,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("the ledger calls a change that waits for a rejected resource pending, however long", () => {
+  it("the server's report calls a change that waits for a rejected resource pending, however long", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), routeConfiguration("r", "a")]);
@@ -299,7 +299,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("the ledger gives each requested resource a state (synced, sent, not sent, rejected, missing), and leaves out others", () =>
+  it("the server's report gives each requested resource a state (synced, sent, not sent, rejected, missing), and leaves out others", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b"), cluster("other"), listener("l")]);
       const raw = client.open(ads("delta"));
@@ -347,7 +347,7 @@ describe("the ledger", () => {
     }));
 
   for (const variant of ["sotw", "delta"] as const) {
-    it(`the ledger does not say that a client has a resource that it has only just asked for, ${variant}`, () =>
+    it(`the server's report does not say that a client has a resource that it has only just asked for, ${variant}`, () =>
       withMemoryServer({}, async ({ server, client }) => {
         server.config.set([cluster("a"), cluster("b"), cluster("c")]);
         const call = client.open(ads(variant));
@@ -405,7 +405,7 @@ describe("the ledger", () => {
       }));
   }
 
-  it("the ledger looks at as many resources of a node as it is asked to, however many streams have its id", () =>
+  it("the server's report looks at as many resources of a node as it is asked to, however many streams have its id", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set(["a", "b", "c"].map((name) => cluster(name)));
       for (let index = 0; index < 3; index++) ask(sotw(client.open(ads("sotw"))));
@@ -425,7 +425,7 @@ describe("the ledger", () => {
       );
     }));
 
-  it("the ledger shows no secret that a client quotes", () =>
+  it("the server's report shows no secret that a client quotes", () =>
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -439,7 +439,7 @@ describe("the ledger", () => {
       assert.ok(event?.kind === "rejected" && event.message === told);
     }));
 
-  it("the ledger reports once that a client has its whole target", () =>
+  it("the server's report says once that a client has its whole target", () =>
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), listener("l")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -461,7 +461,7 @@ describe("the ledger", () => {
       await waitFor("synced again", () => synced() === 2);
     }));
 
-  it("the ledger looks at a thousand streams with ten thousand resources in a moment", () =>
+  it("the server's report looks at a thousand streams with ten thousand resources in a moment", () =>
     withMemoryServer({}, async ({ server, client }) => {
       const names = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
       server.config.set(names.map((name) => cluster(name)));

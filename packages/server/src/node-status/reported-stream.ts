@@ -4,8 +4,8 @@ import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PeerIdentity } from "../contracts/transport.js";
 import type { LayerName } from "../settings/group-settings.js";
 
-/** A stream, as the ledger and arrivals see it. They keep none of its answers. */
-export interface LedgerStream {
+/** A stream, as reports and arrivals see it. They keep none of its answers. */
+export interface ReportedStream {
   /** Undefined before its node is known. */
   readonly opened: NodeStreamInfo | undefined;
   /** Milliseconds since 1970. */
@@ -31,14 +31,14 @@ export interface LedgerStream {
 }
 
 /** An open stream whose node is known. */
-export type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };
+export type OpenStream = ReportedStream & { readonly opened: NodeStreamInfo };
 
-export function isOpen(stream: LedgerStream): stream is OpenStream {
+export function isOpen(stream: ReportedStream): stream is OpenStream {
   return stream.opened !== undefined;
 }
 
 /** Open streams by the id of their node, the newest last. */
-export function streamsByNode(streams: Iterable<LedgerStream>): ReadonlyMap<string, readonly OpenStream[]> {
+export function streamsByNode(streams: Iterable<ReportedStream>): ReadonlyMap<string, readonly OpenStream[]> {
   const found = new Map<string, OpenStream[]>();
   for (const stream of streams) if (isOpen(stream)) getOrInsert(found, stream.opened.node.id, () => []).push(stream);
   return found;
