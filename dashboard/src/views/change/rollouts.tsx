@@ -8,7 +8,7 @@ import { counted } from "../../text/counts.js";
 import { LeadRollout, type RolloutAction, rolloutActions, rolloutWords } from "./lead-rollout.js";
 import { LiftQuarantine } from "./lift-quarantine.js";
 
-/** Changes that go out by steps, and what is in quarantine. */
+/** Changes that go out in steps, and what is in quarantine. */
 export function Rollouts() {
   const { data, renew } = useLive<{
     readonly rollouts: readonly RolloutJson[];

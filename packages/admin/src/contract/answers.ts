@@ -73,7 +73,7 @@ export type ArrivalJson = z.output<typeof arrivalSchema>;
 export type Source = z.output<typeof sourceSchema>;
 /** The sources of all servers. */
 export type SourceList = z.output<typeof sourcesSchema>;
-/** A change that goes to the nodes of a group by steps. */
+/** A change that goes to the nodes of a group in steps. */
 export type RolloutJson = z.output<typeof rolloutSchema>;
 /** A content that is withheld from nodes. */
 export type QuarantineJson = z.output<typeof quarantineSchema>;

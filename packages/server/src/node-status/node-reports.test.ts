@@ -117,7 +117,7 @@ describe("node reports", () => {
     }));
 
   for (const steps of [undefined, [{ percent: 100 }]] as const) {
-    it(`the server's report calls a client synced if it has extra resources only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
+    it(`the server's report calls a client synced if it has extra resources only while old listeners drain: changes${steps && ", in steps,"} arrive`, () =>
       withServer(
         { rollout: steps === undefined ? "off" : { steps, soakMs: 0 } },
         async ({ server, client, events }) => {

@@ -12,7 +12,7 @@ export type RolloutStep =
   | { readonly match: NodeMatch };
 
 /**
- * How a change goes to the nodes of a group: by steps, each after the one before was acknowledged and has soaked, and
+ * How a change goes to the nodes of a group: in steps, each after the one before was acknowledged and has soaked, and
  * after the last step to all.
  */
 export interface RolloutSettings {

@@ -208,7 +208,7 @@ describe("admin pages", () => {
     stream.cancel();
   });
 
-  test("/api/v1/rollouts shows the change that goes out by steps; POST leads it, but not from a browser", async () => {
+  test("/api/v1/rollouts shows the change that goes out in steps; POST controls it, but not from a browser", async () => {
     const transport = createMemoryTransport();
     await server.listenOn(transport, "there");
     const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;

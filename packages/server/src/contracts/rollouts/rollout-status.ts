@@ -21,7 +21,7 @@ export interface RolloutRejection {
   readonly at: Date;
 }
 
-/** A change that goes to the nodes of a group by steps. */
+/** A change that goes to the nodes of a group in steps. */
 export interface RolloutStatus {
   /** Counted from 1; unique in the life of a server. A change on top of one that is under way joins it. */
   readonly id: number;
