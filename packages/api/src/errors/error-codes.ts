@@ -373,7 +373,7 @@ export const errorCodes = {
     fix: "Call the server by its address or as localhost, and not from a web page.",
   },
   XDSKIT_FAULT: {
-    meaning: "A request to the API failed by a fault of xdskit.",
+    meaning: "A request to the API failed because of a fault in xdskit.",
     cause: "An error in xdskit.",
     fix: "Please report it with the message.",
   },

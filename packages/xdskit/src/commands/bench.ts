@@ -69,7 +69,7 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(readOption("--churn <share>", "share of the nodes that reconnect each second", readShare, "0%"))
     .addOption(readOption("--stall <share>", "share of the nodes that stop reading", readShare, "0%"))
     .addOption(readOption("--stall-for <duration>", "how long they stop", readDurationWithUnit, "10s"))
-    .addOption(readOption("--reject <share>", "share that rejects each change once", readShare, "0%"));
+    .addOption(readOption("--reject <share>", "share of the nodes that reject each change once", readShare, "0%"));
   return addTokenOption(addTlsOptions(command), "connection")
     .option("--json", "print JSON")
     .addHelpText("after", details)
