@@ -1,4 +1,5 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { ResourceLocator } from "@xdskit/api/xds/core/v3/resource_locator";
 import type { FieldStep } from "../errors/field-path.js";
 import { fieldValue } from "../messages/walk-plan.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
@@ -127,23 +128,13 @@ export const rules: { readonly [typeName: string]: ReferenceRule } = {
   },
 };
 
-/** A `xds.core.v3.ResourceLocator` that names something. */
-interface ResourceLocator {
-  readonly scheme: number;
-  readonly id: string;
-  readonly authority: string;
-  readonly resourceType: string;
-  readonly contextParamSpecifier?: { readonly case?: string | undefined; readonly value?: unknown };
-}
-
 function nameOfLocator({ authority, resourceType, id, contextParamSpecifier }: ResourceLocator): string {
-  const context = contextParamSpecifier?.value as { readonly params?: Readonly<Record<string, string>> } | undefined;
   return formatName({
     kind: "xdstp",
     authority,
     type: resourceType,
     path: id.split("/"),
-    parameters: new Map(Object.entries(context?.params ?? {})),
+    parameters: new Map(Object.entries(contextParamSpecifier.value?.params ?? {})),
     directives: [],
   });
 }

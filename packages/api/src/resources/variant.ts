@@ -1,4 +1,5 @@
 import { type DescMessage, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
+import type { DynamicParameterConstraints } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { XdskitError } from "../errors/errors.js";
 import type { ResourceName } from "../names/identifiers.js";
 import { canonicalName } from "../names/xdstp.js";
@@ -68,12 +69,12 @@ export function variantOf(constraints: Constraints): Variant {
 /** Reads a `DynamicParameterConstraints` message. Throws XDSKIT_CONSTRAINTS if a part is missing. */
 export function constraintsOf(message: object, depth = 1): Constraints {
   if (depth > deepest) throw tooMany();
-  const { type } = message as Constrained;
-  switch (type?.case) {
+  const { type } = message as DynamicParameterConstraints;
+  switch (type.case) {
     case "constraint": {
       const { key, constraintType: by } = type.value;
-      if (by?.case === "value") return { kind: "value", key, value: by.value };
-      if (by?.case === "exists") return { kind: "exists", key };
+      if (by.case === "value") return { kind: "value", key, value: by.value };
+      if (by.case === "exists") return { kind: "exists", key };
       throw refusedConstraint(`the constraint on ${JSON.stringify(key)} says neither a value nor exists`);
     }
     case "orConstraints":
@@ -87,23 +88,6 @@ export function constraintsOf(message: object, depth = 1): Constraints {
         "dynamic_parameter_constraints hold nothing: leave them out where a resource is for all clients",
       );
   }
-}
-
-/** The message, as far as it is read here. */
-interface Constrained {
-  readonly type?:
-    | { readonly case: "constraint"; readonly value: Single }
-    | { readonly case: "orConstraints" | "andConstraints"; readonly value: { readonly constraints: readonly object[] } }
-    | { readonly case: "notConstraints"; readonly value: object }
-    | { readonly case: undefined };
-}
-
-interface Single {
-  readonly key: string;
-  readonly constraintType?:
-    | { readonly case: "value"; readonly value: string }
-    | { readonly case: "exists" }
-    | { readonly case: undefined };
 }
 
 /** The canonical JSON of constraints: sorted lists without duplicates. */

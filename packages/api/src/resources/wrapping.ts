@@ -1,4 +1,4 @@
-import type { Duration } from "@bufbuild/protobuf/wkt";
+import type { Resource } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { XdskitError } from "../errors/errors.js";
 import type { ResourceName } from "../names/identifiers.js";
 import { type Constraints, constraintsOf } from "./variant.js";
@@ -25,16 +25,9 @@ export interface Wrapping {
   readonly problem?: string | undefined;
 }
 
-interface WrapperMessage {
-  readonly name: string;
-  readonly resourceName?: { readonly name: string; readonly dynamicParameterConstraints?: object } | undefined;
-  readonly aliases: string[];
-  readonly ttl?: Duration | undefined;
-}
-
 /** Reads a wrapper's message. */
 export function wrappingOf(wrapper: object): Wrapping {
-  const { name: plain, resourceName, aliases, ttl } = wrapper as WrapperMessage;
+  const { name: plain, resourceName, aliases, ttl } = wrapper as Resource;
   const name = resourceName?.name || plain;
   const constraints = readConstraints(resourceName?.dynamicParameterConstraints);
   return {

@@ -1,8 +1,8 @@
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import type { Address } from "@xdskit/api/envoy/config/core/v3/address";
 import { envoySchema } from "../registry/envoy-schema.js";
 import type { Resource } from "../resources/resource.js";
-import type { Address, SocketAddress } from "./refused/addresses.js";
 import { isIpv4, isIpv6 } from "./values/ip-address.js";
 
 /** An address at which a listener listens. */
@@ -63,13 +63,7 @@ function isBound(listener: DescMessage, number: number, bytes: Uint8Array): bool
 function placeOf({ address }: Address, binds: boolean): Omit<ListeningAddress, "field"> | undefined {
   if (address.case === "pipe") return { key: `pipe ${address.value.path}`, text: address.value.path };
   if (address.case !== "socketAddress") return undefined;
-  const {
-    portSpecifier,
-    protocol,
-    resolverName,
-    networkNamespaceFilepath: space,
-    address: host,
-  } = address.value as Socket;
+  const { portSpecifier, protocol, resolverName, networkNamespaceFilepath: space, address: host } = address.value;
   const ip = canonicalIp(host);
   const { case: kind, value: port } = portSpecifier;
   if (ip === undefined || kind !== "portValue" || (resolverName !== "" && resolverName !== "envoy.ip"))
@@ -77,11 +71,6 @@ function placeOf({ address }: Address, binds: boolean): Omit<ListeningAddress, "
   if (port === 0 && binds) return undefined;
   const text = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   return { key: `${protocol} ${ip} ${port} ${space}`, text: space === "" ? text : `${text} in ${space}` };
-}
-
-interface Socket extends Omit<SocketAddress, "portSpecifier"> {
-  readonly portSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
-  readonly networkNamespaceFilepath: string;
 }
 
 /** The same text for all spellings of an IP address; undefined if it is none. */

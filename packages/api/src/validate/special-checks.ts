@@ -1,3 +1,6 @@
+import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
+import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
+import type { RegexMatcher } from "@xdskit/api/envoy/type/matcher/v3/regex";
 import type { FieldStep } from "../errors/field-path.js";
 import type { SpecialProblem } from "./refused/problem.js";
 import type { Rule } from "./refused/rules.js";
@@ -26,11 +29,6 @@ export function specialRules(typeName: string): readonly Rule[] {
 
 const none: readonly Rule[] = [];
 
-interface RegexMatcher {
-  readonly regex: string;
-  readonly engineType?: { readonly value?: { readonly maxProgramSize?: number | undefined } | undefined } | undefined;
-}
-
 function checkRegex({ regex, engineType }: RegexMatcher): readonly SpecialProblem[] {
   const verdict = judgeRegex(regex);
   const steps = ["regex"];
@@ -50,16 +48,11 @@ function checkRegex({ regex, engineType }: RegexMatcher): readonly SpecialProble
   return [{ code: "XDSKIT_REGEX_LARGE", severity: "warning", steps, message }];
 }
 
-interface VirtualHost {
-  readonly name: string;
-  readonly domains: readonly string[];
-}
-
 /**
  * By the proto's comment a domain must be unique across all virtual hosts. `checkHostDomains` checks inside each of
  * them.
  */
-function checkDomains(routes: { readonly virtualHosts: readonly VirtualHost[] }): readonly SpecialProblem[] {
+function checkDomains(routes: RouteConfiguration): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const owners = new Map<string, { readonly name: string; readonly host: number }>();
   for (const [host, { name, domains }] of routes.virtualHosts.entries()) {

@@ -1,24 +1,7 @@
+import type { Address, SocketAddress } from "@xdskit/api/envoy/config/core/v3/address";
 import { isIpv4, isIpv6 } from "../values/ip-address.js";
 import type { SpecialProblem } from "./problem.js";
 import { none, quoted, refused, within } from "./problem.js";
-
-/** `envoy.config.core.v3.SocketAddress` */
-export interface SocketAddress {
-  readonly address: string;
-  readonly portSpecifier: { readonly case?: string | undefined };
-  readonly resolverName: string;
-  readonly ipv4Compat: boolean;
-  readonly protocol: number;
-}
-
-/** `envoy.config.core.v3.Address` */
-export interface Address {
-  readonly address:
-    | { readonly case: "socketAddress"; readonly value: SocketAddress }
-    | { readonly case: "pipe"; readonly value: { readonly path: string } }
-    | { readonly case: "envoyInternalAddress" }
-    | { readonly case?: undefined };
-}
 
 /** A path with more bytes fits no system: Linux has room for 107. */
 const longestPath = 107;

@@ -1,13 +1,8 @@
+import type { CidrRange } from "@xdskit/api/envoy/config/core/v3/address";
 import { isIpv4 } from "../values/ip-address.js";
 import { isNumericAddress } from "./addresses.js";
 import type { SpecialProblem } from "./problem.js";
 import { none, quoted, refused, within } from "./problem.js";
-
-/** `envoy.config.core.v3.CidrRange` */
-export interface CidrRange {
-  readonly addressPrefix: string;
-  readonly prefixLen?: number | undefined;
-}
 
 /** Problems of the address ranges of a field. */
 export function cidrProblems(ranges: readonly CidrRange[], field: string): readonly SpecialProblem[] {

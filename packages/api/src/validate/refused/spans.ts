@@ -1,11 +1,9 @@
+import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { SpecialProblem } from "./problem.js";
 import { none, refused } from "./problem.js";
 
 /** `google.protobuf.Duration` */
-export interface Span {
-  readonly seconds: bigint;
-  readonly nanos: number;
-}
+export type Span = Pick<Duration, "seconds" | "nanos">;
 
 /** Whether both durations are set and the first is shorter. */
 export function isShorter(one: Span | undefined, other: Span | undefined): boolean {

@@ -1,39 +1,13 @@
+import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { FieldStep } from "../../../errors/field-path.js";
-import { isNumericAddress, type SocketAddress, socketAddressProblems } from "../addresses.js";
+import { isNumericAddress, socketAddressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
 import { quoted, refused, refusedByEnvoy, within } from "../problem.js";
 import { isShorter, type Span } from "../spans.js";
-import { type Cluster, discoveryTypeOf } from "./clusters.js";
-
-interface SourceAddress {
-  readonly address?: SocketAddress | undefined;
-}
-
-interface PartsCluster extends Cluster {
-  readonly upstreamBindConfig?:
-    | {
-        readonly sourceAddress?: SocketAddress | undefined;
-        readonly additionalSourceAddresses: readonly SocketAddress[];
-        readonly extraSourceAddresses: readonly SourceAddress[];
-      }
-    | undefined;
-  readonly dnsResolvers: readonly { readonly address: { readonly case?: string; readonly value?: unknown } }[];
-  readonly dnsResolutionConfig?: unknown;
-  readonly typedDnsResolverConfig?: unknown;
-  readonly dnsFailureRefreshRate?: { readonly baseInterval?: Span; readonly maxInterval?: Span } | undefined;
-  readonly outlierDetection?: { readonly baseEjectionTime?: Span; readonly maxEjectionTime?: Span } | undefined;
-  readonly httpProtocolOptions?: unknown;
-  readonly http2ProtocolOptions?: unknown;
-  readonly typedExtensionProtocolOptions: Readonly<Record<string, unknown>>;
-  readonly protocolSelection: number;
-  readonly healthChecks: readonly {
-    readonly name: string;
-    readonly healthChecker: { readonly case?: string | undefined };
-  }[];
-}
+import { discoveryTypeOf } from "./clusters.js";
 
 /** Source addresses: Envoy binds one for each version of IP. */
-export function bindProblems({ upstreamBindConfig: config }: PartsCluster): SpecialProblem[] {
+export function bindProblems({ upstreamBindConfig: config }: Cluster): SpecialProblem[] {
   if (config === undefined) return [];
   const { sourceAddress, additionalSourceAddresses: additional, extraSourceAddresses: extra } = config;
   const at = (field: string, ...more: readonly FieldStep[]) => ["upstream_bind_config", field, ...more];
@@ -58,7 +32,7 @@ export function bindProblems({ upstreamBindConfig: config }: PartsCluster): Spec
 }
 
 /** Of clusters that resolve names. */
-export function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
+export function dnsProblems(cluster: Cluster): SpecialProblem[] {
   const { dnsResolvers, dnsFailureRefreshRate } = cluster;
   if (dnsResolvers.length === 0 && dnsFailureRefreshRate === undefined) return [];
   const type = discoveryTypeOf(cluster);
@@ -68,7 +42,7 @@ export function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
   const isReplaced = cluster.dnsResolutionConfig !== undefined || cluster.typedDnsResolverConfig !== undefined;
   for (const [index, { address }] of (isReplaced ? [] : dnsResolvers).entries()) {
     if (address.case !== "socketAddress") continue;
-    const { address: text } = address.value as SocketAddress;
+    const { address: text } = address.value;
     const steps = ["dns_resolvers", index, "socket_address", "address"];
     if (!isNumericAddress(text)) problems.push(refused(steps, `must be an IP address, not ${quoted(text)}`));
   }
@@ -81,7 +55,7 @@ export function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
 const usualEjection: Span = { seconds: 30n, nanos: 0 };
 
 /** Outlier detection. */
-export function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
+export function ejectionProblems(cluster: Cluster): SpecialProblem[] {
   const { baseEjectionTime = usualEjection, maxEjectionTime } = cluster.outlierDetection ?? {};
   if (!isShorter(maxEjectionTime, baseEjectionTime)) return [];
   const type = discoveryTypeOf(cluster);
@@ -92,7 +66,7 @@ export function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
 }
 
 /** Protocols that exclude each other, or that health checks need. */
-export function protocolProblems(cluster: PartsCluster): SpecialProblem[] {
+export function protocolProblems(cluster: Cluster): SpecialProblem[] {
   const { httpProtocolOptions, http2ProtocolOptions, typedExtensionProtocolOptions, protocolSelection } = cluster;
   const problems: SpecialProblem[] = [];
   const extended = Object.keys(typedExtensionProtocolOptions).length > 0;
@@ -110,7 +84,7 @@ export function protocolProblems(cluster: PartsCluster): SpecialProblem[] {
 }
 
 /** Several health checks have names, and each its own. */
-export function healthCheckNameProblems(cluster: PartsCluster): SpecialProblem[] {
+export function healthCheckNameProblems(cluster: Cluster): SpecialProblem[] {
   const { healthChecks } = cluster;
   if (healthChecks.length < 2) return [];
   const type = discoveryTypeOf(cluster);

@@ -1,16 +1,7 @@
+import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { SpecialProblem } from "../problem.js";
 import { none, refused, refusedByEnvoy, within } from "../problem.js";
-import { dropProblems, type LoadAssignment, numericEndpoints, weightProblems } from "./endpoints.js";
-
-/** The fields of `envoy.config.cluster.v3.Cluster` that depend on its type. */
-export interface Cluster {
-  readonly clusterDiscoveryType: { readonly case?: string | undefined; readonly value?: unknown };
-  readonly edsClusterConfig?: { readonly edsConfig?: unknown } | undefined;
-  readonly loadAssignment?: LoadAssignment | undefined;
-  readonly lbPolicy: number;
-  readonly loadBalancingPolicy?: { readonly policies: readonly unknown[] } | undefined;
-  readonly lbConfig: { readonly case?: string | undefined; readonly value?: unknown };
-}
+import { dropProblems, numericEndpoints, weightProblems } from "./endpoints.js";
 
 /** Cluster.DiscoveryType */
 const types = ["STATIC", "STRICT_DNS", "LOGICAL_DNS", "EDS", "ORIGINAL_DST"] as const;
@@ -24,11 +15,11 @@ export function discoveryTypeOf({
   clusterDiscoveryType: { case: kind, value },
 }: Cluster): (typeof types)[number] | undefined {
   if (kind === undefined) return "STATIC";
-  return kind === "type" ? types[value as number] : undefined;
+  return kind === "type" ? types[value] : undefined;
 }
 
 /** Fields that do not match the cluster's type. */
-export function typeProblems(cluster: LbCluster): readonly SpecialProblem[] {
+export function typeProblems(cluster: Cluster): readonly SpecialProblem[] {
   switch (discoveryTypeOf(cluster)) {
     case "STATIC": {
       const advice = ": the endpoints of a STATIC cluster are not resolved; STRICT_DNS and LOGICAL_DNS resolve names";
@@ -59,7 +50,7 @@ export function typeProblems(cluster: LbCluster): readonly SpecialProblem[] {
 }
 
 /** Whether all weights are added up at once. Subsets are balanced one by one. */
-function addsWeights({ lbPolicy, loadBalancingPolicy, lbSubsetConfig }: LbCluster): boolean {
+function addsWeights({ lbPolicy, loadBalancingPolicy, lbSubsetConfig }: Cluster): boolean {
   const isHashed = lbPolicy === ringHash || lbPolicy === maglev;
   return isHashed && loadBalancingPolicy === undefined && lbSubsetConfig === undefined;
 }
@@ -90,20 +81,14 @@ function resolverProblems({ loadAssignment }: Cluster): readonly SpecialProblem[
   const problems: SpecialProblem[] = [];
   for (const [locality, { lbEndpoints }] of (loadAssignment?.endpoints ?? []).entries()) {
     for (const [index, { hostIdentifier }] of lbEndpoints.entries()) {
-      const { address } = (hostIdentifier.value as EndpointOfName | undefined)?.address ?? {};
-      if (address?.case !== "socketAddress" || (address.value?.resolverName ?? "") === "") continue;
+      const address = hostIdentifier.case === "endpoint" ? hostIdentifier.value.address?.address : undefined;
+      if (address?.case !== "socketAddress" || address.value.resolverName === "") continue;
       const steps = ["load_assignment", "endpoints", locality, "lb_endpoints", index, "endpoint", "address"];
       const message = "must not be set in a cluster that resolves its endpoints itself";
       problems.push(refused([...steps, "socket_address", "resolver_name"], message));
     }
   }
   return problems;
-}
-
-interface EndpointOfName {
-  readonly address?: {
-    readonly address: { readonly case?: string; readonly value?: { readonly resolverName?: string } };
-  };
 }
 
 function originalDstProblems(cluster: Cluster): readonly SpecialProblem[] {
@@ -113,27 +98,13 @@ function originalDstProblems(cluster: Cluster): readonly SpecialProblem[] {
   if (cluster.lbPolicy !== lbPolicies.clusterProvided)
     problems.push(refused(["lb_policy"], "must be CLUSTER_PROVIDED in a cluster of type ORIGINAL_DST"));
   const { case: kind, value } = cluster.lbConfig;
-  const { useHttpHeader, httpHeaderName } = (kind === "originalDstLbConfig" ? value : {}) as {
-    readonly useHttpHeader?: boolean;
-    readonly httpHeaderName?: string;
-  };
-  if (httpHeaderName !== undefined && httpHeaderName !== "" && !useHttpHeader)
+  if (kind === "originalDstLbConfig" && value.httpHeaderName !== "" && !value.useHttpHeader)
     problems.push(refused(["original_dst_lb_config", "http_header_name"], "needs use_http_header: true too"));
   return problems;
 }
 
-interface LbCluster extends Cluster {
-  readonly lbSubsetConfig?: unknown;
-  readonly commonLbConfig?:
-    | {
-        readonly localityConfigSpecifier: { readonly case?: string | undefined };
-        readonly consistentHashingLbConfig?: { readonly useHostnameForHashing: boolean } | undefined;
-      }
-    | undefined;
-}
-
 /** Fields that load_balancing_policy excludes. */
-export function loadBalancingPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] {
+export function loadBalancingPolicyProblems(cluster: Cluster): readonly SpecialProblem[] {
   const { loadBalancingPolicy, lbSubsetConfig, commonLbConfig } = cluster;
   if (loadBalancingPolicy === undefined) return none;
   if (loadBalancingPolicy.policies.length === 0)
@@ -152,7 +123,7 @@ export function loadBalancingPolicyProblems(cluster: LbCluster): readonly Specia
 }
 
 /** An lb_policy that does not match the cluster's type or its configuration. */
-export function lbPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] {
+export function lbPolicyProblems(cluster: Cluster): readonly SpecialProblem[] {
   const { lbPolicy, loadBalancingPolicy, lbSubsetConfig } = cluster;
   if (loadBalancingPolicy !== undefined) return none;
   if (lbPolicy === lbPolicies.loadBalancingPolicyConfig)
@@ -167,7 +138,7 @@ export function lbPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] 
 
 const leastRing = 1024n;
 
-function lbConfigProblems(cluster: LbCluster): readonly SpecialProblem[] {
+function lbConfigProblems(cluster: Cluster): readonly SpecialProblem[] {
   const { lbPolicy, commonLbConfig } = cluster;
   const problems: SpecialProblem[] = [];
   const type = commonLbConfig?.consistentHashingLbConfig?.useHostnameForHashing ? discoveryTypeOf(cluster) : undefined;
@@ -179,17 +150,14 @@ function lbConfigProblems(cluster: LbCluster): readonly SpecialProblem[] {
   if (lbPolicy !== ringHash && lbPolicy !== maglev) return problems;
   const { lbConfig } = cluster;
   if (lbPolicy === ringHash && lbConfig.case === "ringHashLbConfig") {
-    const { minimumRingSize = leastRing, maximumRingSize } = lbConfig.value as {
-      readonly minimumRingSize?: bigint;
-      readonly maximumRingSize?: bigint;
-    };
+    const { minimumRingSize = leastRing, maximumRingSize } = lbConfig.value;
     if (maximumRingSize !== undefined && minimumRingSize > maximumRingSize) {
       const message = `must be at least minimum_ring_size, which is ${minimumRingSize}`;
       problems.push(refused(["ring_hash_lb_config", "maximum_ring_size"], message));
     }
   }
   if (lbPolicy === maglev && lbConfig.case === "maglevLbConfig") {
-    const { tableSize } = lbConfig.value as { readonly tableSize?: bigint };
+    const { tableSize } = lbConfig.value;
     if (tableSize !== undefined && !isPrime(Number(tableSize)))
       problems.push(refused(["maglev_lb_config", "table_size"], "must be a prime number"));
   }

@@ -1,38 +1,12 @@
-import { type Address, addressProblems } from "../addresses.js";
+import type { ClusterLoadAssignment } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import type { LbEndpoint } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
+import { addressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, refused, refusedByEnvoy, within } from "../problem.js";
 import { mostWeight } from "../routes/routes.js";
 
-interface Endpoint {
-  readonly address?: Address | undefined;
-  readonly healthCheckConfig?: { readonly address?: Address | undefined } | undefined;
-  readonly additionalAddresses: readonly { readonly address?: Address | undefined }[];
-}
-
-interface LbEndpoint {
-  readonly hostIdentifier: { readonly case?: string | undefined; readonly value?: unknown };
-  readonly loadBalancingWeight?: number | undefined;
-}
-
-interface LocalityEndpoints {
-  readonly lbEndpoints: readonly LbEndpoint[];
-  readonly loadBalancingWeight?: number | undefined;
-  readonly priority: number;
-}
-
-/** `envoy.config.endpoint.v3.ClusterLoadAssignment` */
-export interface LoadAssignment {
-  readonly endpoints: readonly LocalityEndpoints[];
-  readonly policy?: { readonly dropOverloads: readonly DropOverload[] } | undefined;
-}
-
-interface DropOverload {
-  /** `envoy.type.v3.FractionalPercent` */
-  readonly dropPercentage?: { readonly numerator: number; readonly denominator: number } | undefined;
-}
-
 /** Endpoints of EDS and of STATIC clusters: nobody resolves their names. */
-export function numericEndpoints({ endpoints }: LoadAssignment, advice: string): readonly SpecialProblem[] {
+export function numericEndpoints({ endpoints }: ClusterLoadAssignment, advice: string): readonly SpecialProblem[] {
   return endpoints.flatMap(({ lbEndpoints }, locality) =>
     lbEndpoints.flatMap((each, index) =>
       within(endpointProblems(each, advice), "endpoints", locality, "lb_endpoints", index),
@@ -45,7 +19,7 @@ function endpointProblems({ hostIdentifier }: LbEndpoint, advice: string): reado
     const field = hostIdentifier.case === "endpointName" ? ["endpoint_name"] : [];
     return [refused(field, "needs an endpoint with an address")];
   }
-  const { address, healthCheckConfig, additionalAddresses } = hostIdentifier.value as Endpoint;
+  const { address, healthCheckConfig, additionalAddresses } = hostIdentifier.value;
   const health = healthCheckConfig?.address;
   const own = addressProblems(address, advice);
   if (own.length === 0 && health === undefined && additionalAddresses.length === 0) return none;
@@ -65,7 +39,7 @@ export function lbEndpointProblems(endpoint: LbEndpoint): readonly SpecialProble
 }
 
 /** For a load assignment that is a resource. One inside a cluster is checked with the cluster. */
-export function loadAssignmentProblems(assignment: LoadAssignment): readonly SpecialProblem[] {
+export function loadAssignmentProblems(assignment: ClusterLoadAssignment): readonly SpecialProblem[] {
   const endpoints = numericEndpoints(assignment, ": endpoints of EDS are not resolved");
   const dropped = dropProblems(assignment, refusedByEnvoy);
   return dropped.length === 0 ? endpoints : [...endpoints, ...dropped];
@@ -75,7 +49,7 @@ export function loadAssignmentProblems(assignment: LoadAssignment): readonly Spe
 const denominators = [100, 10_000, 1_000_000];
 
 /** Requests to be dropped: of one category, and not more than all. */
-export function dropProblems({ policy }: LoadAssignment, refuse: typeof refused): readonly SpecialProblem[] {
+export function dropProblems({ policy }: ClusterLoadAssignment, refuse: typeof refused): readonly SpecialProblem[] {
   const drops = policy?.dropOverloads ?? [];
   if (drops.length === 0) return none;
   const steps = ["policy", "drop_overloads"];
@@ -86,7 +60,7 @@ export function dropProblems({ policy }: LoadAssignment, refuse: typeof refused)
 }
 
 /** Weights that are added up for a ring or a table. An endpoint without a weight has 1. */
-export function weightProblems({ endpoints }: LoadAssignment): readonly SpecialProblem[] {
+export function weightProblems({ endpoints }: ClusterLoadAssignment): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const priority of new Set(endpoints.map((locality) => locality.priority))) {
     const localities = endpoints.filter((locality) => locality.priority === priority);

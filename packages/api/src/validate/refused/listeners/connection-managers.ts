@@ -1,23 +1,12 @@
-import { type CidrRange, cidrProblems } from "../cidr-ranges.js";
+import type { HttpConnectionManager } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
+import { cidrProblems } from "../cidr-ranges.js";
 import type { SpecialProblem } from "../problem.js";
 import { refused, within } from "../problem.js";
 import { upgradeProblems } from "../routes/routes.js";
-import { type Filter, filterOrderProblems } from "./filters.js";
-
-interface ConnectionManager {
-  readonly httpFilters: readonly Filter[];
-  readonly upgradeConfigs: readonly { readonly upgradeType: string; readonly filters: readonly Filter[] }[];
-  readonly stripMatchingHostPort: boolean;
-  readonly stripPortMode: { readonly case?: string | undefined; readonly value?: unknown };
-  readonly useRemoteAddress?: boolean | undefined;
-  readonly xffNumTrustedHops: number;
-  readonly originalIpDetectionExtensions: readonly unknown[];
-  readonly internalAddressConfig?: { readonly cidrRanges: readonly CidrRange[] } | undefined;
-  readonly routeSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
-}
+import { filterOrderProblems } from "./filters.js";
 
 /** Problems for which Envoy refuses an HTTP connection manager. */
-export function connectionManagerProblems(manager: ConnectionManager): SpecialProblem[] {
+export function connectionManagerProblems(manager: HttpConnectionManager): SpecialProblem[] {
   const problems: SpecialProblem[] = [
     ...filterOrderProblems(manager.httpFilters, "http_filters"),
     ...upgradeProblems(manager),
@@ -37,23 +26,12 @@ export function connectionManagerProblems(manager: ConnectionManager): SpecialPr
   return problems;
 }
 
-interface ScopesSpecifier {
-  readonly configSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
-}
-
-interface InlineScopes {
-  readonly scopedRouteConfigurations: readonly {
-    readonly routeConfigurationName: string;
-    readonly routeConfiguration?: unknown;
-  }[];
-}
-
 /** Scopes inside the connection manager include their routes. */
-function inlineScopeProblems({ routeSpecifier }: ConnectionManager): SpecialProblem[] {
+function inlineScopeProblems({ routeSpecifier }: HttpConnectionManager): SpecialProblem[] {
   if (routeSpecifier.case !== "scopedRoutes") return [];
-  const { configSpecifier } = routeSpecifier.value as ScopesSpecifier;
+  const { configSpecifier } = routeSpecifier.value;
   if (configSpecifier.case !== "scopedRouteConfigurationsList") return [];
-  const { scopedRouteConfigurations: scopes } = configSpecifier.value as InlineScopes;
+  const { scopedRouteConfigurations: scopes } = configSpecifier.value;
   return scopes.flatMap(({ routeConfigurationName, routeConfiguration }, index) => {
     const list = "scoped_route_configurations_list";
     const steps = ["scoped_routes", list, "scoped_route_configurations", index];

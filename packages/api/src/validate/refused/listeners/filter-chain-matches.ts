@@ -1,27 +1,7 @@
-import { type CidrRange, canonicalRange, cidrProblems } from "../cidr-ranges.js";
+import type { FilterChain, FilterChainMatch } from "@xdskit/api/envoy/config/listener/v3/listener_components";
+import { canonicalRange, cidrProblems } from "../cidr-ranges.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, quoted, refused, within } from "../problem.js";
-
-/** `envoy.config.listener.v3.FilterChainMatch` */
-export interface FilterChainMatch {
-  readonly destinationPort?: number | undefined;
-  readonly prefixRanges: readonly CidrRange[];
-  readonly directSourcePrefixRanges: readonly CidrRange[];
-  readonly sourcePrefixRanges: readonly CidrRange[];
-  readonly sourceType: number;
-  readonly sourcePorts: readonly number[];
-  readonly serverNames: readonly string[];
-  readonly transportProtocol: string;
-  readonly applicationProtocols: readonly string[];
-  readonly addressSuffix: string;
-  readonly suffixLen?: number | undefined;
-}
-
-/** A filter chain's match and name. */
-export interface MatchingChain {
-  readonly name: string;
-  readonly filterChainMatch?: FilterChainMatch | undefined;
-}
 
 /** Nobody lists more combinations. */
 const mostCombinations = 100_000;
@@ -29,7 +9,7 @@ const mostCombinations = 100_000;
 const longestName = 255;
 
 /** Filter chains that match the same connections, and matches that Envoy cannot read. */
-export function matchProblems(chains: readonly MatchingChain[]): SpecialProblem[] {
+export function matchProblems(chains: readonly FilterChain[]): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const owners = new Map<string, number>();
   const numberOf = numbering();
@@ -75,7 +55,7 @@ function ownProblems(match: FilterChainMatch): readonly SpecialProblem[] {
 }
 
 /** Each connection has one combination of these, and Envoy keeps one filter chain for each. */
-function combinationsOf(match: FilterChainMatch, numberOf: (part: string) => number): Generator<string> {
+function combinationsOf(match: typeof everything, numberOf: (part: string) => number): Generator<string> {
   const lists: readonly (readonly string[])[] = [
     [String(match.destinationPort ?? 0)],
     orNone(match.prefixRanges.map(canonicalRange)),
@@ -95,7 +75,7 @@ function combinationsOf(match: FilterChainMatch, numberOf: (part: string) => num
 }
 
 /** The match of a filter chain that has none. */
-const everything: FilterChainMatch = {
+const everything: Omit<FilterChainMatch, "$typeName"> = {
   ...{ prefixRanges: [], directSourcePrefixRanges: [], sourcePrefixRanges: [], sourceType: 0, sourcePorts: [] },
   ...{ serverNames: [], transportProtocol: "", applicationProtocols: [], addressSuffix: "" },
 };
@@ -127,7 +107,7 @@ function orNone(parts: readonly string[]): readonly string[] {
 }
 
 /** If a matcher tree selects filter chains by name. */
-export function namedChainProblems(chains: readonly MatchingChain[]): SpecialProblem[] {
+export function namedChainProblems(chains: readonly FilterChain[]): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const names = new Set<string>();
   for (const [index, { name, filterChainMatch }] of chains.entries()) {

@@ -1,27 +1,10 @@
+import type { Address, SocketAddress } from "@xdskit/api/envoy/config/core/v3/address";
+import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { isIpv6 } from "../../values/ip-address.js";
-import { type Address, addressProblems, type SocketAddress } from "../addresses.js";
+import { addressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, refused, within } from "../problem.js";
-import { type MatchingChain, matchProblems, namedChainProblems } from "./filter-chain-matches.js";
-
-/** The parts of `envoy.config.listener.v3.Listener` that are checked. */
-export interface Listener {
-  readonly address?: Address | undefined;
-  readonly additionalAddresses: readonly { readonly address?: Address | undefined }[];
-  readonly apiListener?: unknown;
-  readonly listenerSpecifier: { readonly case?: string | undefined };
-  readonly filterChains: readonly MatchingChain[];
-  readonly defaultFilterChain?: unknown;
-  readonly filterChainMatcher?: unknown;
-  readonly udpListenerConfig?: { readonly quicOptions?: unknown } | undefined;
-  readonly bindToPort?: boolean | undefined;
-  readonly enableMptcp: boolean;
-  readonly socketOptions: readonly unknown[];
-  readonly enableReusePort?: boolean | undefined;
-  readonly freebind?: boolean | undefined;
-  readonly tcpBacklogSize?: number | undefined;
-  readonly tcpFastOpenQueueLength?: number | undefined;
-}
+import { matchProblems, namedChainProblems } from "./filter-chain-matches.js";
 
 /** SocketAddress.Protocol.UDP */
 const udp = 1;

@@ -1,13 +1,13 @@
+import type { HeaderValueOption } from "@xdskit/api/envoy/config/core/v3/base";
+import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
+import type {
+  Route,
+  VirtualHost,
+  WeightedCluster_ClusterWeight,
+} from "@xdskit/api/envoy/config/route/v3/route_components";
 import type { FieldStep } from "../../../errors/field-path.js";
 import type { SpecialProblem } from "../problem.js";
 import { quoted, refused } from "../problem.js";
-
-/** `envoy.config.core.v3.HeaderValueOption` */
-export interface HeaderToAdd {
-  readonly header?: { readonly key: string; readonly value: string } | undefined;
-  readonly append?: boolean | undefined;
-  readonly appendAction: number;
-}
 
 /** Whether nobody may set or remove a header this way. */
 export function isProtected(name: string): boolean {
@@ -24,7 +24,10 @@ export function hasLostPercent(text: string): boolean {
   return false;
 }
 
-export function headersToAddProblems(headers: readonly HeaderToAdd[], steps: readonly FieldStep[]): SpecialProblem[] {
+export function headersToAddProblems(
+  headers: readonly HeaderValueOption[],
+  steps: readonly FieldStep[],
+): SpecialProblem[] {
   return headers.flatMap(({ header, append, appendAction }, index) => {
     const at = [...steps, index];
     const problems: SpecialProblem[] = [];
@@ -49,15 +52,9 @@ export function headersToRemoveProblems(names: readonly string[], steps: readonl
   });
 }
 
-/** A route, a virtual host, a route configuration, or one of several weighted clusters. */
-interface WithHeaders {
-  readonly requestHeadersToAdd: readonly HeaderToAdd[];
-  readonly requestHeadersToRemove: readonly string[];
-  readonly responseHeadersToAdd: readonly HeaderToAdd[];
-  readonly responseHeadersToRemove: readonly string[];
-}
-
-export function routeHeaderProblems(message: WithHeaders): SpecialProblem[] {
+export function routeHeaderProblems(
+  message: RouteConfiguration | VirtualHost | Route | WeightedCluster_ClusterWeight,
+): SpecialProblem[] {
   return [
     ...headersToAddProblems(message.requestHeadersToAdd, ["request_headers_to_add"]),
     ...headersToRemoveProblems(message.requestHeadersToRemove, ["request_headers_to_remove"]),

@@ -1,17 +1,20 @@
+import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
+import type {
+  RetryPolicy_RetryBackOff,
+  RouteAction,
+  RouteAction_RequestMirrorPolicy,
+  RouteAction_UpgradeConfig,
+  VirtualCluster,
+  VirtualHost,
+  WeightedCluster,
+} from "@xdskit/api/envoy/config/route/v3/route_components";
+import type { ScopedRouteConfiguration } from "@xdskit/api/envoy/config/route/v3/scoped_route";
 import type { SpecialProblem } from "../problem.js";
 import { quoted, refused, refusedByEnvoy } from "../problem.js";
-import { isShorter, type Span } from "../spans.js";
+import { isShorter } from "../spans.js";
 
 /** A sum of weights is a number of 32 bits. */
 export const mostWeight = 0xffff_ffff;
-
-interface WeightedCluster {
-  readonly clusters: readonly {
-    readonly name: string;
-    readonly clusterHeader: string;
-    readonly weight?: number | undefined;
-  }[];
-}
 
 /** Clusters that share a route's requests. */
 export function weightedClusterProblems({ clusters }: WeightedCluster): SpecialProblem[] {
@@ -32,13 +35,12 @@ export function weightedClusterProblems({ clusters }: WeightedCluster): SpecialP
   return problems;
 }
 
-interface UpgradeConfig {
-  readonly upgradeType: string;
-  readonly connectConfig?: unknown;
-}
-
 /** Upgrades of a route or a connection manager: each protocol once, in any case. */
-export function upgradeProblems({ upgradeConfigs }: { readonly upgradeConfigs: readonly UpgradeConfig[] }) {
+export function upgradeProblems({
+  upgradeConfigs,
+}: {
+  readonly upgradeConfigs: readonly Pick<RouteAction_UpgradeConfig, "upgradeType" | "connectConfig">[];
+}) {
   const problems: SpecialProblem[] = [];
   const seen = new Set<string>();
   for (const [index, { upgradeType, connectConfig }] of upgradeConfigs.entries()) {
@@ -50,13 +52,6 @@ export function upgradeProblems({ upgradeConfigs }: { readonly upgradeConfigs: r
       problems.push(refused([...steps, "connect_config"], "is for the upgrade_type CONNECT"));
   }
   return problems;
-}
-
-interface RouteAction {
-  readonly prefixRewrite: string;
-  readonly regexRewrite?: unknown;
-  readonly pathRewritePolicy?: unknown;
-  readonly upgradeConfigs: readonly UpgradeConfig[];
 }
 
 /** A route's action: path rewriting and upgrades. */
@@ -72,48 +67,35 @@ export function routeActionProblems(action: RouteAction): SpecialProblem[] {
 }
 
 /** RouteAction.RequestMirrorPolicy: the targets of mirrored requests. */
-export function mirrorProblems(policy: { readonly cluster: string; readonly clusterHeader: string }): SpecialProblem[] {
+export function mirrorProblems(policy: RouteAction_RequestMirrorPolicy): SpecialProblem[] {
   if ((policy.cluster === "") !== (policy.clusterHeader === "")) return [];
   return [refused([], "needs exactly one of cluster and cluster_header")];
 }
 
 /** RetryPolicy.RetryBackOff. gRPC's clients use the longer time. */
-export function retryBackOffProblems(backOff: { readonly baseInterval?: Span; readonly maxInterval?: Span }) {
+export function retryBackOffProblems(backOff: RetryPolicy_RetryBackOff) {
   if (!isShorter(backOff.maxInterval, backOff.baseInterval)) return [];
   return [refusedByEnvoy(["max_interval"], "must be at least base_interval")];
 }
 
 /** VirtualCluster: without headers it matches no request. */
-export function virtualClusterProblems({ headers }: { readonly headers: readonly unknown[] }): SpecialProblem[] {
+export function virtualClusterProblems({ headers }: VirtualCluster): SpecialProblem[] {
   return headers.length === 0 ? [refused(["headers"], "must have at least one item")] : [];
 }
 
 /** VirtualHost: its routes are a list or a tree. */
-export function virtualHostProblems(host: { readonly matcher?: unknown; readonly routes: readonly unknown[] }) {
+export function virtualHostProblems(host: VirtualHost) {
   if (host.matcher === undefined || host.routes.length === 0) return [];
   return [refused(["matcher"], "cannot be combined with routes")];
 }
 
-interface ScopedRoute {
-  readonly routeConfigurationName: string;
-  readonly routeConfiguration?: unknown;
-}
-
 /** ScopedRouteConfiguration: it has routes, or their name. */
-export function scopedRouteProblems({ routeConfigurationName, routeConfiguration }: ScopedRoute): SpecialProblem[] {
+export function scopedRouteProblems({
+  routeConfigurationName,
+  routeConfiguration,
+}: ScopedRouteConfiguration): SpecialProblem[] {
   if (routeConfigurationName !== "" || routeConfiguration !== undefined) return [];
   return [refused(["route_configuration_name"], "must be set, unless there is a route_configuration")];
-}
-
-interface DirectResponse {
-  readonly body?: { readonly specifier: { readonly case?: string | undefined; readonly value?: unknown } } | undefined;
-}
-
-interface RouteConfiguration {
-  readonly maxDirectResponseBodySizeBytes?: number | undefined;
-  readonly virtualHosts: readonly {
-    readonly routes: readonly { readonly action: { readonly case?: string | undefined; readonly value?: unknown } }[];
-  }[];
 }
 
 /** The default limit for a body, unless the route configuration sets another. */
@@ -127,7 +109,7 @@ export function bodySizeProblems(routes: RouteConfiguration): SpecialProblem[] {
   return routes.virtualHosts.flatMap((host, hostIndex) =>
     host.routes.flatMap(({ action }, index) => {
       if (action.case !== "directResponse") return [];
-      const { case: kind, value } = (action.value as DirectResponse).body?.specifier ?? {};
+      const { case: kind, value } = action.value.body?.specifier ?? {};
       const size = typeof value === "string" ? Buffer.byteLength(value) : (value as Uint8Array | undefined)?.length;
       if ((kind !== "inlineString" && kind !== "inlineBytes") || size === undefined || size <= most) return [];
       const steps = ["virtual_hosts", hostIndex, "routes", index, "direct_response", "body"];

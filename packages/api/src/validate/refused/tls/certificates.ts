@@ -1,21 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { DataSource } from "@xdskit/api/envoy/config/core/v3/base";
+import type { TlsCertificate } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/common";
 import { redacted } from "../../../redact/secret-text.js";
 import { isSequence, type PemBlock, pemBlocks } from "../../values/pem.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, refused, within } from "../problem.js";
 import { remembered } from "./remembered.js";
-
-/** `envoy.config.core.v3.DataSource` */
-export interface DataSource {
-  readonly specifier: { readonly case?: string | undefined; readonly value?: unknown };
-}
-
-/** The parts of `envoy.extensions.transport_sockets.tls.v3.TlsCertificate` that hold PEM. */
-export interface PemCertificate {
-  readonly certificateChain?: DataSource | undefined;
-  readonly privateKey?: DataSource | undefined;
-  readonly password?: DataSource | undefined;
-}
 
 /** A data source with its content in the resource. Files and the environment depend on the machine. */
 interface Inline {
@@ -35,7 +25,7 @@ const curves: ReadonlySet<string> = new Set(["prime256v1", "secp384r1", "secp521
 const leastModulus = 2048;
 
 /** A certificate chain and its private key. Messages say nothing of a key's content. */
-export function pemProblems({ certificateChain, privateKey, password }: PemCertificate): readonly SpecialProblem[] {
+export function pemProblems({ certificateChain, privateKey, password }: TlsCertificate): readonly SpecialProblem[] {
   const chain = inlineOf(certificateChain);
   const key = inlineOf(privateKey);
   if (chain === undefined && key === undefined) return none;
@@ -196,9 +186,9 @@ function matches(certificate: X509Certificate, key: KeyObject): boolean {
 }
 
 function inlineOf(source: DataSource | undefined): Inline | undefined {
-  const { case: kind, value } = source?.specifier ?? {};
-  if (kind === "inlineString") return { field: "inline_string", text: value as string };
-  if (kind === "inlineBytes")
-    return { field: "inline_bytes", text: Buffer.from(value as Uint8Array).toString("latin1") };
+  const specifier = source?.specifier;
+  if (specifier?.case === "inlineString") return { field: "inline_string", text: specifier.value };
+  if (specifier?.case === "inlineBytes")
+    return { field: "inline_bytes", text: Buffer.from(specifier.value).toString("latin1") };
   return undefined;
 }

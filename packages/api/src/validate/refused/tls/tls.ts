@@ -1,30 +1,19 @@
+import type {
+  CertificateValidationContext,
+  TlsCertificate,
+  TlsSessionTicketKeys,
+} from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/common";
+import type { Secret } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
+import type {
+  CommonTlsContext,
+  DownstreamTlsContext,
+  UpstreamTlsContext,
+} from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/tls";
 import type { FieldStep } from "../../../errors/field-path.js";
 import { redacted } from "../../../redact/secret-text.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, refused, within } from "../problem.js";
-import { type DataSource, pemProblems, trustedProblems } from "./certificates.js";
-
-interface TlsCertificate {
-  readonly certificateChain?: DataSource | undefined;
-  readonly privateKey?: DataSource | undefined;
-  readonly password?: DataSource | undefined;
-  readonly ocspStaple?: DataSource | undefined;
-  readonly privateKeyProvider?: unknown;
-  readonly pkcs12?: unknown;
-}
-
-interface ValidationContext {
-  readonly trustedCa?: DataSource | undefined;
-  readonly caCertificateProviderInstance?: unknown;
-  readonly systemRootCerts?: unknown;
-  readonly customValidatorConfig?: unknown;
-  readonly matchTypedSubjectAltNames: readonly unknown[];
-  readonly matchSubjectAltNames: readonly unknown[];
-  readonly crl?: unknown;
-  readonly allowExpiredCertificate: boolean;
-  readonly verifyCertificateHash: readonly string[];
-  readonly verifyCertificateSpki: readonly string[];
-}
+import { pemProblems, trustedProblems } from "./certificates.js";
 
 /** Fields of a CommonTlsContext that each bring certificates. */
 const certificateSources = [
@@ -35,12 +24,6 @@ const certificateSources = [
   "tlsCertificateCertificateProviderInstance",
   "customTlsCertificateSelector",
 ] as const;
-
-interface CommonTlsContext extends Readonly<Partial<Record<(typeof certificateSources)[number], unknown>>> {
-  readonly tlsCertificates: readonly TlsCertificate[];
-  readonly tlsCertificateSdsSecretConfigs: readonly unknown[];
-  readonly validationContextType: { readonly case?: string | undefined; readonly value?: unknown };
-}
 
 /** A certificate without its key, or a key without its certificate. */
 export function certificateProblems(certificate: TlsCertificate): readonly SpecialProblem[] {
@@ -57,17 +40,16 @@ export function certificateProblems(certificate: TlsCertificate): readonly Speci
   return [staple, ...pemProblems(certificate)];
 }
 
-interface Secret {
-  readonly type: { readonly case?: string | undefined; readonly value?: unknown };
-}
-
 /** Secret: the authorities in it are used as they are. */
 export function secretProblems({ type }: Secret): readonly SpecialProblem[] {
-  return type.case === "validationContext" ? authorityProblems(type.value as ValidationContext) : none;
+  return type.case === "validationContext" ? authorityProblems(type.value) : none;
 }
 
 /** The authorities of a context that is used as it is. In a default that SDS completes, SDS may bring others. */
-function authorityProblems({ trustedCa, allowExpiredCertificate }: ValidationContext): readonly SpecialProblem[] {
+function authorityProblems({
+  trustedCa,
+  allowExpiredCertificate,
+}: CertificateValidationContext): readonly SpecialProblem[] {
   if (trustedCa === undefined) return none;
   return within(trustedProblems(trustedCa, allowExpiredCertificate), "validation_context");
 }
@@ -76,7 +58,7 @@ function authorityProblems({ trustedCa, allowExpiredCertificate }: ValidationCon
 const ticketKeyBytes = 80;
 
 /** TlsSessionTicketKeys: three keys in one, each of a fixed length. */
-export function ticketKeyProblems({ keys }: { readonly keys: readonly DataSource[] }): SpecialProblem[] {
+export function ticketKeyProblems({ keys }: TlsSessionTicketKeys): SpecialProblem[] {
   return keys.flatMap(({ specifier: { case: kind, value } }, index) => {
     if (kind !== "inlineString" && kind !== "inlineBytes") return [];
     const bytes = Buffer.from(value as string | Uint8Array);
@@ -88,7 +70,7 @@ export function ticketKeyProblems({ keys }: { readonly keys: readonly DataSource
 }
 
 /** Hashes of pinned certificates. */
-export function hashProblems(context: ValidationContext): SpecialProblem[] {
+export function hashProblems(context: CertificateValidationContext): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const check = (values: readonly string[], field: string, form: RegExp, message: string) => {
     for (const [index, value] of values.entries())
@@ -104,7 +86,7 @@ export function hashProblems(context: ValidationContext): SpecialProblem[] {
 /** Settings that need an authority. In a default that SDS completes, SDS may bring the authority. */
 export function commonTlsProblems({ validationContextType }: CommonTlsContext): readonly SpecialProblem[] {
   if (validationContextType.case !== "validationContext") return none;
-  const context = validationContextType.value as ValidationContext;
+  const context = validationContextType.value;
   const { trustedCa, caCertificateProviderInstance, systemRootCerts, customValidatorConfig } = context;
   const trusted = [trustedCa, caCertificateProviderInstance, systemRootCerts, customValidatorConfig];
   if (trusted.some((part) => part !== undefined) || hasUnknown(context)) return authorityProblems(context);
@@ -117,12 +99,8 @@ export function commonTlsProblems({ validationContextType }: CommonTlsContext): 
   return problems;
 }
 
-interface TlsContext {
-  readonly commonTlsContext?: CommonTlsContext | undefined;
-}
-
 /** UpstreamTlsContext: a client presents one certificate. */
-export function upstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
+export function upstreamTlsProblems({ commonTlsContext }: UpstreamTlsContext): SpecialProblem[] {
   const { tlsCertificates = [], tlsCertificateSdsSecretConfigs = [] } = commonTlsContext ?? {};
   const at = (field: string) => [
     refused(["common_tls_context", field], "must hold at most one certificate: a client shows only one"),
@@ -132,7 +110,7 @@ export function upstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialPr
 }
 
 /** DownstreamTlsContext: a server needs a certificate, from any source. */
-export function downstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
+export function downstreamTlsProblems({ commonTlsContext }: DownstreamTlsContext): SpecialProblem[] {
   if (commonTlsContext === undefined) return [refused([], "needs common_tls_context with a certificate")];
   if (hasUnknown(commonTlsContext)) return [];
   const certificates = certificateSources.map((name) => commonTlsContext[name]);
