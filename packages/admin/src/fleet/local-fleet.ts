@@ -1,7 +1,7 @@
 import { redactErrorText, type Where } from "@xdskit/api";
 import type { LoadReport, NodeConfig, NodeMoment, ResourceReport, ResourceState, XdsServer } from "@xdskit/server";
 import type { ShowResource } from "../answers/resource-json.js";
-import type { WhereField, WhereIs } from "../contract/admin-options.js";
+import type { AdminApiOptions } from "../contract/admin-options.js";
 import type {
   Fleet,
   NodeContentsJson,
@@ -20,15 +20,10 @@ import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
 /** The most resources that are looked at: any number of streams may have the id of one node. */
 const mostLookedAt = 50_000;
 
-export interface LocalFleetOptions {
-  readonly server: XdsServer;
+export interface LocalFleetOptions extends Pick<AdminApiOptions, "server" | "whereIs" | "whereField"> {
   readonly show: ShowResource;
   /** The name of the server among others. */
   readonly replica: string;
-  /** Where a resource of a group is written, if that is known. */
-  readonly whereIs?: WhereIs | undefined;
-  /** Where one of its fields is. */
-  readonly whereField?: WhereField | undefined;
 }
 
 /** The nodes with streams to one server. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Resource } from "@xdskit/api";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GroupResource, GroupResources } from "../contract/answers.js";
+import type { NodeResourcesQuery } from "../contract/fleet.js";
 import { mostInEntry } from "../contract/limits.js";
 import type { GraphContext } from "./graph.js";
 import { resourceSummary } from "./summary.js";
@@ -18,14 +19,11 @@ export interface GroupContext extends GraphContext {
 }
 
 /** Selects resources of a group. */
-export interface GroupQuery {
-  readonly type?: string | undefined;
+export interface GroupQuery extends Pick<NodeResourcesQuery, "type" | "offset" | "limit"> {
   /** A part of the name, or of the content with `contents`. */
   readonly q?: string | undefined;
   readonly contents: boolean;
   readonly only?: "dangling" | "unused" | undefined;
-  readonly offset: number;
-  readonly limit: number;
 }
 
 /** A page of a group's resources, by type and name. */

@@ -1,18 +1,15 @@
-import { type JsonObject, type Message, type Registry, toBinary } from "@bufbuild/protobuf";
+import { type JsonObject, type Message, toBinary } from "@bufbuild/protobuf";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { binaryForm, type KeptAsBytes, typedJson } from "../unknown/json-writer.js";
 import { schemaNamed } from "./wrapped-resource.js";
+import type { WriteOptions } from "./write-message.js";
 import { cannotWrite } from "./write-message.js";
 
 /** How to show a message. */
-export interface ReadableJsonOptions {
-  /** Resolves messages. Default: Envoy's. */
-  readonly registry?: Registry | undefined;
+export interface ReadableJsonOptions extends Pick<WriteOptions, "registry" | "fieldNames"> {
   /** Whether to show secrets. Default: false. */
   readonly secrets?: boolean | undefined;
-  /** `lbPolicy` (`json`, the default) or `lb_policy` (`proto`). */
-  readonly fieldNames?: "json" | "proto" | undefined;
   /**
    * Called if a part is not shown because it is, or may be, a secret: the JSON cannot be used as configuration then.
    */

@@ -7,14 +7,7 @@ import type { NodeState, TypeReport, WaitReport } from "../contracts/nodes/node-
  * The details of a type in a summary, given if it is not synced, the client is not told some TTLs, or a rollout or a
  * quarantine withholds something.
  */
-export interface TypeSummary {
-  readonly state: NodeState;
-  /** The number of resources that differ between the client's acknowledged set and its target. */
-  readonly behind: number;
-  /** The changes that wait for answers of the client (make before break), and why. */
-  readonly waits: readonly WaitReport[];
-  /** The number of resources with a TTL that the client is not told. */
-  readonly untoldTtls: number;
+export interface TypeSummary extends Pick<TypeReport, "state" | "behind" | "waits" | "untoldTtls"> {
   /** The number of resources of the group's newest snapshot that a rollout or a quarantine withholds for now. */
   readonly withheld: number;
 }

@@ -1,19 +1,16 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
+import type { Node, TtlPolicy } from "@xdskit/protocol";
 import type { GroupOf, GroupSettings, LayerName, ViewSettings } from "../settings/group-settings.js";
-import { checkLoadReportSettings, type LoadReportSettings } from "../settings/load-report-settings.js";
+import { checkLoadReportSettings } from "../settings/load-report-settings.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
 import { rolloutFaults } from "../settings/rollout-settings.js";
 import { anyOf, wrongWords } from "./option-checks.js";
 
 /** A group as the server knows it. */
-export interface Group extends ViewSettings {
-  readonly name: string;
+export interface Group extends ViewSettings, Pick<GroupSettings, "name" | "loadReports" | "resourceErrors"> {
   /** Undefined means every existing layer, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
-  readonly loadReports?: Partial<LoadReportSettings> | undefined;
   readonly ttl: TtlPolicy;
-  readonly resourceErrors?: ResourceErrorPolicy | undefined;
   /** Unique among groups. */
   readonly key: string;
 }

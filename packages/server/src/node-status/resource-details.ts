@@ -1,19 +1,12 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { emptyResourceSet, missingNames, type ResourceSet, select, type TypeStatus } from "@xdskit/protocol";
-import type { ResourceState } from "../contracts/nodes/node-status.js";
+import type { NodeContents, ResourceState } from "../contracts/nodes/node-status.js";
 
 /** One resource of one type on one stream, with its contents, which may hold secrets. */
-export interface ResourceDetail {
+export interface ResourceDetail extends NodeContents {
   readonly name: ResourceName;
-  /** The client's target; undefined if it must not have the resource. */
-  readonly wanted: Resource | undefined;
   /** The content that it was sent last. */
   readonly sent: Resource | undefined;
-  /** The content that it surely uses. */
-  readonly used: Resource | undefined;
-  /** The content that it rejected, while it is still its target. */
-  readonly rejected: Resource | undefined;
-  readonly state: ResourceState;
 }
 
 /**

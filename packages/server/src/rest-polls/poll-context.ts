@@ -1,26 +1,14 @@
-import type { TypeUrl } from "@xdskit/api";
-import type { Node } from "@xdskit/protocol";
-import type { Events } from "../contracts/events.js";
 import type { StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PollCall, PollRefusal } from "../contracts/poll-transport.js";
-import type { Counters } from "../publication/counters.js";
-import type { Publication } from "../publication/publication.js";
-import type { ServerLimits } from "../settings/limits.js";
-import type { HeldMemories } from "../streams/limits/held-memory.js";
-import type { Rejections } from "../streams/rejections.js";
+import type { SessionContext } from "../streams/session-context.js";
 import type { SharedBodies } from "./shared-bodies.js";
 
 /** The parts that all polls of a server share. */
-export interface PollContext {
-  readonly limits: ServerLimits;
-  readonly defaultNode: Node | undefined;
-  readonly publication: Publication;
-  /** v3 type URLs of types that are supplied on demand. */
-  readonly onDemand: ReadonlySet<TypeUrl> | undefined;
-  readonly heldMemory: HeldMemories;
-  readonly counters: Counters;
-  readonly events: Events;
-  readonly rejections: Rejections;
+export interface PollContext
+  extends Pick<
+    SessionContext<never>,
+    "limits" | "defaultNode" | "publication" | "onDemand" | "heldMemory" | "counters" | "events" | "rejections"
+  > {
   readonly bodies: SharedBodies;
   /** The time for which an up-to-date poll is held, in milliseconds; 0 means not at all. */
   readonly holdMs: number;

@@ -1,16 +1,14 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
+import type { TopOptions } from "../top/run-top.js";
 import { outputOption, type ServerOptions, serverOption } from "./changes/server-options.js";
 import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "./options/arguments.js";
 import { terminalScreen } from "./screen.js";
 
-interface TopArguments extends ServerOptions {
+interface TopArguments extends ServerOptions, Pick<TopOptions, "interval" | "timeout" | "count"> {
   readonly group?: string;
   readonly state?: string;
   readonly search?: string;
-  readonly interval: number;
-  readonly timeout: number;
-  readonly count?: number;
 }
 
 const details = `

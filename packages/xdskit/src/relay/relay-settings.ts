@@ -8,7 +8,7 @@ import {
   type TlsSettings,
   type ValidateLevel,
 } from "@xdskit/client";
-import { everyNode, type ServerOptions } from "@xdskit/server";
+import { everyNode } from "@xdskit/server";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
 import type { AskingOptions } from "../settings/options/asking-options.js";
 import { grpcAddress } from "../settings/options/grpc-address.js";
@@ -19,7 +19,7 @@ import { defined, serverOptions, serverTls } from "../settings/server-settings.j
 import type { WatchedCollection } from "./groups/group-relay.js";
 import type { ServerSettingsInFull } from "./groups/upstream/upstream-types.js";
 import type { NackPolicy } from "./groups/verdict.js";
-import type { RelayedGroup } from "./relay.js";
+import type { RelayedGroup, RelayOptions } from "./relay.js";
 
 /** The origin on the command line; the settings give the rest. */
 export interface UpstreamArguments extends AskingOptions {
@@ -37,17 +37,12 @@ export interface UpstreamArguments extends AskingOptions {
 }
 
 /** The origin and the groups of a relay. */
-export interface UpstreamSettings {
-  readonly servers: readonly ServerSettingsInFull[];
+export interface UpstreamSettings extends Pick<RelayOptions, "servers" | "groups" | "server" | "nack" | "ackWaitMs"> {
   /** Further options of the clients: authorities. */
   readonly client: Partial<ClientOptions>;
-  readonly groups: readonly RelayedGroup[];
-  readonly server: ServerOptions;
   readonly cache: string | undefined;
   /** How many names clients may ask for. */
   readonly names: number | undefined;
-  readonly nack: NackPolicy;
-  readonly ackWaitMs: number;
   readonly holdMs: number | undefined;
   readonly validate: ValidateLevel;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Finding } from "@xdskit/api";
-import type { ServerTls, SharedKeys } from "@xdskit/server";
+import type { ServerTls } from "@xdskit/server";
 import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
+import type { ReplicaListOptions } from "./replica-list.js";
 import { type Replica, ReplicaList } from "./replica-list.js";
 import {
   type ListeningPlace,
@@ -13,8 +13,7 @@ import {
 import { ReplicaToken } from "./replica-token.js";
 import { listenForState, type StateSocket } from "./state-socket.js";
 
-export interface ReplicasOptions {
-  readonly shared: SharedKeys;
+export interface ReplicasOptions extends Pick<ReplicaListOptions, "shared" | "gone" | "problem"> {
   readonly self: Pick<Replica, "id" | "name" | "version">;
   readonly place: ReplicaPlace;
   /** The folder of the state, if it is one of this machine. */
@@ -23,8 +22,6 @@ export interface ReplicasOptions {
   readonly advertise?: string | undefined;
   /** Called before the others are told of this server. */
   readonly answers: () => Promise<ReplicaAnswers>;
-  readonly gone: (replica: Replica) => void;
-  readonly problem: (finding: Finding | undefined) => void;
   /** Ends the wait of `join`, and closes what it has opened. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -32,7 +32,7 @@ export interface ResourceStatusView {
 }
 
 /** One type of a client. Versions are undefined where they are not reported, or where each resource has its own. */
-export interface TypeView {
+export interface TypeView extends Pick<TypeSummary, "waits" | "untoldTtls" | "withheld"> {
   /** The short name: `cluster`. */
   readonly type: string;
   readonly typeUrl: string;
@@ -49,12 +49,6 @@ export interface TypeView {
   /** When it last changed for the client, if reported. */
   readonly lastUpdated: Date | undefined;
   readonly error: ErrorView | undefined;
-  /** The resources that are held back, and the reason, if reported. */
-  readonly waits: TypeSummary["waits"];
-  /** How many of its resources have a TTL that the client is not told, if reported. */
-  readonly untoldTtls: number;
-  /** How many resources a rollout or a quarantine keeps from the client for now, if reported. */
-  readonly withheld: number;
   /** Resources that are not synced. */
   readonly resources: readonly ResourceStatusView[];
 }

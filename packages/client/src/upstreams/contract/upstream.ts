@@ -1,19 +1,18 @@
-import type { Clock, Registry, ResourceName, ResourceType, ResourceTypes, Version, XdskitError } from "@xdskit/api";
-import type { BadResource, CheckMessage, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import type { Clock, Registry, ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
+import type {
+  BadResource,
+  ClientStreamOptions,
+  ClientTypeStatus,
+  ReceivedResource,
+  ResourceUpdate,
+} from "@xdskit/protocol";
 import type { ClientLimits } from "../../options/client-options.js";
 import type { Backoff } from "../../timing/backoff.js";
 
 /** The parts that all upstreams of one client share: its options, with defaults. */
-export interface UpstreamContext {
-  /** The serialized `Node`. */
-  readonly node: Uint8Array;
-  /** REST sends it with every poll in any case. */
-  readonly nodeOn: "first" | "every";
-  readonly types: ResourceTypes;
+export interface UpstreamContext extends Pick<ClientStreamOptions, "node" | "nodeOn" | "types" | "check"> {
   /** The registry of messages; undefined means Envoy's own. */
   readonly registry: Registry | undefined;
-  /** The checks of a message: those of `validate`, and the program's. Undefined means none. */
-  readonly check: CheckMessage | undefined;
   /**
    * Whether the checks include the rules of the protos. Files are checked while they are read, so that errors have line
    * numbers.

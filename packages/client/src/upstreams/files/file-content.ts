@@ -3,23 +3,18 @@ import {
   type Finding,
   mostFindings,
   type PositionedResource,
-  type Registry,
   type Resource,
   type ResourceName,
   type ResourceType,
-  type ResourceTypes,
   readResources,
   XdskitError,
 } from "@xdskit/api";
-import { type CheckMessage, type FileContent, type ReceivedResource, receivedResource } from "@xdskit/protocol";
+import { type FileContent, type ReceivedResource, receivedResource } from "@xdskit/protocol";
 import type { ClientLimits } from "../../options/client-options.js";
+import type { UpstreamContext } from "../contract/upstream.js";
 
-export interface ReadContentOptions {
+export interface ReadContentOptions extends Pick<UpstreamContext, "types" | "registry" | "rules" | "check"> {
   readonly type: ResourceType;
-  readonly types: ResourceTypes;
-  readonly registry: Registry | undefined;
-  readonly rules: boolean;
-  readonly check: CheckMessage | undefined;
   readonly limits: Pick<ClientLimits, "resourcesPerResponse" | "resourcesPerType">;
 }
 

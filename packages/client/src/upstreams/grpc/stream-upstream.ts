@@ -1,18 +1,15 @@
-import type { ApiVersion, ResourceName, ResourceType } from "@xdskit/api";
-import { type ClientStreamEvent, createClientStream, type SotwOrDelta, statusCode } from "@xdskit/protocol";
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { ClientStreamOptions } from "@xdskit/protocol";
+import { type ClientStreamEvent, createClientStream, statusCode } from "@xdskit/protocol";
 import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { DiscoveryStream } from "./discovery-stream.js";
 import { pathOf } from "./methods.js";
 import type { StreamTransport } from "./stream-transport.js";
 
-export interface StreamUpstreamOptions {
+export interface StreamUpstreamOptions
+  extends Pick<ClientStreamOptions, "variant" | "api" | "keepRemoved" | "dropRejected"> {
   readonly server: string;
-  readonly variant: SotwOrDelta;
-  readonly api: ApiVersion;
   readonly aggregated: boolean;
-  /** As in the machine's options. */
-  readonly keepRemoved?: boolean | undefined;
-  readonly dropRejected?: boolean | undefined;
   readonly transport: StreamTransport;
 }
 

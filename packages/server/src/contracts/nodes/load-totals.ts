@@ -1,19 +1,14 @@
-import type { Node } from "@xdskit/protocol";
+import type { Node, RequestLoad } from "@xdskit/protocol";
 
 /**
  * All reports about one locality of a cluster since the start, summed over nodes. All numbers are counters, except
  * `inProgress`.
  */
-export interface LocalityTotals {
+export interface LocalityTotals extends RequestLoad {
   /** `(other)` sums up all clusters that the server does not know. */
   readonly cluster: string;
   /** `(other)` in each part: all localities of a cluster beyond the first 200. */
   readonly locality: Node["locality"];
-  readonly successful: number;
-  readonly errors: number;
-  readonly issued: number;
-  /** The current number: the last reports of clients with a stream. */
-  readonly inProgress: number;
 }
 
 /** Requests that clients dropped on purpose since the start, by cluster and category. */

@@ -43,7 +43,7 @@ export type Cause =
   | { readonly kind: "source"; readonly source: string };
 
 /** One state of one layer, like a commit. It is immutable. */
-export interface Revision {
+export interface Revision extends Pick<CommitInfo, "author" | "cause" | "message"> {
   readonly id: RevisionId;
   readonly layer: LayerName;
   /** Undefined for the first one. A parent that retention removed is still named. */
@@ -52,9 +52,6 @@ export interface Revision {
   readonly number: number;
   /** In milliseconds since 1970. Never before that of its parent. */
   readonly time: number;
-  readonly author: string;
-  readonly cause: Cause;
-  readonly message: string;
   /** How many resources are new or have another content. */
   readonly upserted: number;
   /** How many resources went. */

@@ -1,13 +1,6 @@
-import type { Server } from "node:net";
-import type { TlsOptions } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
-import {
-  createGrpcServer,
-  type GrpcLimits,
-  type GrpcMethod,
-  type HandshakeFailed,
-  type Keepalive,
-} from "@xdskit/grpc-server";
+import type { GrpcServer, GrpcServerOptions } from "@xdskit/grpc-server";
+import { createGrpcServer, type GrpcLimits, type GrpcMethod, type Keepalive } from "@xdskit/grpc-server";
 import type { StatusCode } from "@xdskit/protocol";
 import { formatAddress } from "../../basics/address.js";
 import type { Accept, Service, Transport } from "../../contracts/transport.js";
@@ -17,7 +10,8 @@ import { discoveryMethods } from "../discovery-methods.js";
 import { listenAddress, listenError } from "../listening.js";
 
 /** The options of the gRPC transport. */
-export interface GrpcTransportOptions {
+export interface GrpcTransportOptions
+  extends Pick<GrpcServerOptions, "requestTimeoutMs" | "tls" | "handshakeFailed" | "fault"> {
   readonly types: ResourceTypes;
   readonly keepalive: Keepalive;
   /** The largest request, in bytes; a larger one ends its stream with RESOURCE_EXHAUSTED. */
@@ -25,39 +19,19 @@ export interface GrpcTransportOptions {
   /** The limits of a connection and of an address. Default: the limits of a server. */
   readonly limits?: Omit<GrpcLimits, "requestBytes"> | undefined;
   /**
-   * Milliseconds that a stream may be without its first request, and a request without its rest; a client that goes
-   * on to send has longer. Default 10,000.
-   */
-  readonly requestTimeoutMs?: number | undefined;
-  /**
    * Called for a call that was refused or ended because of its client, before the server was told. Default: nothing is
    * called.
    */
   readonly refused?: ((peer: string, code: StatusCode, message: string) => void) | undefined;
-  /** Certificates. Default: plaintext. */
-  readonly tls?: TlsOptions | undefined;
-  /** Called for a TLS handshake that failed. Default: nothing is called. */
-  readonly handshakeFailed?: HandshakeFailed | undefined;
-  /**
-   * Called for a fault of the server. It ended the connection of that peer, and nothing else. Default: nothing is
-   * called.
-   */
-  readonly fault?: ((peer: string, error: unknown) => void) | undefined;
 }
 
 /**
  * A transport that can also listen on a socket that was bound elsewhere. If it began in plaintext, `renew` does
  * nothing.
  */
-export interface SocketTransport extends Transport, Renewable {
+export interface SocketTransport extends Transport, Renewable, Pick<GrpcServer, "connections" | "askToGo" | "servers"> {
   /** `descriptor`: of a bound socket, which then belongs to the transport. */
   listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
-  /** Connections whose clients were not asked to go. */
-  readonly connections: number;
-  /** Asks this many of them to reconnect. Returns the number of those that were asked. */
-  askToGo(count: number): number;
-  /** Node's servers, one for each address. */
-  readonly servers: ReadonlySet<Server>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Address } from "@xdskit/server/address";
 import type { Command } from "commander";
-import { type LogFormat, type LogLevel, logFormats, logLevels } from "../../output/log-options.js";
+import { logFormats, logLevels } from "../../output/log-options.js";
 import type { ServingOptions } from "../../serving/serving.js";
 import { type FileFormat, fileFormats } from "../../to-files/file-formats.js";
 import {
@@ -13,19 +13,15 @@ import {
 } from "./arguments.js";
 
 /** The options of every command that serves, as commander reads them. */
-export interface ServingArguments {
-  readonly grpc: Address;
+export interface ServingArguments
+  extends Pick<ServingOptions, "grpc" | "restHold" | "admin" | "logLevel" | "logFormat"> {
   readonly rest: Address | "off";
-  readonly restHold?: number;
-  readonly admin: Address;
   readonly settings?: string;
   readonly descriptors?: readonly string[];
   readonly toFiles?: string;
   readonly toFilesGroup?: string;
   readonly toFilesPath?: string;
   readonly toFilesFormat?: FileFormat;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
 }
 
 /** Adds the ports. */

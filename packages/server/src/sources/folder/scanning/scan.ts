@@ -21,20 +21,16 @@ import { listFolder, pathBelow, type ScannedFile, type ScannedFolder, unreadable
 import { relistFolder } from "./relist-folder.js";
 
 /** The files of a folder, without their bytes. */
-export interface Scan {
+export interface Scan extends Pick<ScannedFolder, "files" | "findings" | "moved"> {
   /** The directory without symbolic links; undefined if it does not exist. */
   readonly root: string | undefined;
   /** The inode of that folder. */
   readonly rootInode: string | undefined;
-  readonly files: ReadonlyMap<string, ScannedFile>;
   readonly folders: ReadonlyMap<string, ScannedFolder>;
   /** Every followed symbolic link: while they stay, the scan is one state. */
   readonly links: readonly FollowedLink[];
   /** The directory (`.`) or folders of layers that do not exist, and why. */
   readonly missing: readonly MissingFolder[];
-  readonly findings: readonly Finding[];
-  /** Something went away during the scan. */
-  readonly moved: boolean;
 }
 
 /** A folder that does not exist. */
