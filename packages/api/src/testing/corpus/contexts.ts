@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { config, ext, hcm } from "./blocks.js";
+import { config, ext, hcm } from "./hints/blocks.js";
 import { type Context, category, one, perFilter, type Slot } from "./slots.js";
 
 const upstreamSockets: Context = {

@@ -1,8 +1,8 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { envoyRegistry, type Registry } from "../../registry/registry.js";
-import { placeholders } from "./blocks.js";
 import { brokenValues } from "./broken.js";
 import { configurableExtensions, type Extensions } from "./extensions.js";
+import { placeholders } from "./hints/blocks.js";
 import { anyOf, fullName, Messages } from "./messages.js";
 import { type Reached, reachedFrom, resourceWith } from "./paths.js";
 import { createRuleBook, type RuleBook } from "./rules.js";

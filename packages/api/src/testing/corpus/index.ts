@@ -1,3 +1,3 @@
-export { knownClusters } from "./blocks.js";
 export { type Case, type CorpusOptions, corpus, unreached } from "./corpus.js";
 export { configurableExtensions, type Extension, type Extensions } from "./extensions.js";
+export { knownClusters } from "./hints/blocks.js";

@@ -2,11 +2,11 @@ import type { DescField, DescMessage, DescOneof, JsonObject, JsonValue } from "@
 import type { Registry } from "../../registry/registry.js";
 import { contexts } from "./contexts.js";
 import type { Extension, Extensions } from "./extensions.js";
-import { contentHints, fieldHints } from "./field-hints.js";
-import { messageHints } from "./message-hints.js";
+import { contentHints, fieldHints } from "./hints/field-hints.js";
+import { messageHints } from "./hints/message-hints.js";
+import { siblingHints } from "./hints/sibling-hints.js";
 import type { RuleBook } from "./rules.js";
 import type { Labelled } from "./scalars.js";
-import { siblingHints } from "./sibling-hints.js";
 import { type Context, type Slot, slots } from "./slots.js";
 import { emptyScalar, ownValues } from "./values.js";
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { config, ext, hcm } from "./blocks.js";
 import type { Extension } from "./extensions.js";
+import { config, ext, hcm } from "./hints/blocks.js";
 
 /** The extensions that an `Any` (or a `TypedExtensionConfig`) may hold: those of categories of Envoy, or these. */
 export interface Slot {

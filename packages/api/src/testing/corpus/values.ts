@@ -1,5 +1,5 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
-import { contentHints, textHints } from "./field-hints.js";
+import { contentHints, textHints } from "./hints/field-hints.js";
 import type { RuleBook } from "./rules.js";
 import {
   durationValues,
