@@ -20,8 +20,6 @@ export function keysIn({ carried, removed }: NumberedResponse): ReadonlySet<Reso
   return new Set([...carried.map(({ key }) => key), ...removed.map(canonicalName)]);
 }
 
-const knownNew = new WeakMap<readonly Resource[], WeakMap<LastGood, readonly Resource[]>>();
-
 /**
  * The resources of a response that the client was not using: the new ones, and those that it rejected before and that a
  * full state repeats.
@@ -30,20 +28,16 @@ export function newIn(
   { isWhole, used: { lastGood } }: Subscriber,
   { carried, set }: NumberedResponse,
 ): readonly Resource[] {
-  if (!isWhole || lastGood.size === 0) return carried;
-  let known = knownNew.get(carried);
-  if (known === undefined) {
-    known = new WeakMap();
-    knownNew.set(carried, known);
-  }
-  let found = known.get(lastGood);
-  if (found === undefined) {
-    const repeated = [...lastGood.keys()].map((key) => ResourceSets.get(set, key));
-    found = [...new Set([...carried, ...repeated.filter((resource) => resource !== undefined)])];
-    known.set(lastGood, found);
-  }
-  return found;
+  return !isWhole || lastGood.size === 0 ? carried : withoutTwice(carried, repeatedIn(lastGood, set));
 }
+
+const repeatedIn = perPair((lastGood: LastGood, set: ResourceSet): readonly Resource[] =>
+  [...lastGood.keys()].map((key) => ResourceSets.get(set, key)).filter((resource) => resource !== undefined),
+);
+
+const withoutTwice = perPair((some: readonly Resource[], others: readonly Resource[]): readonly Resource[] => [
+  ...new Set([...some, ...others]),
+]);
 
 const knownLastGood = new PerKey<readonly Resource[], LastGood>(mostTransitions);
 
