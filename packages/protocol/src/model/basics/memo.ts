@@ -6,7 +6,7 @@ import { mostShared } from "./limits.js";
  */
 
 /** A function of two objects that computes its result once for each pair, and keeps it as long as both live. */
-export function perPair<One extends object, Other extends object, Made extends object>(
+export function perPair<One extends object, Other extends object, Made extends object | number>(
   make: (one: One, other: Other) => Made,
 ): (one: One, other: Other) => Made {
   const known = new WeakMap<One, WeakMap<Other, Made>>();

@@ -1,4 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
+import { perPair } from "../../model/basics/memo.js";
 import { nameOf } from "../../model/names/locator.js";
 import type { NameSet } from "../../model/names/name-set.js";
 import { type Change, changeBetween } from "../../model/sets/change.js";
@@ -6,7 +7,7 @@ import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Subscription } from "../../model/subscribed/subscription.js";
 import { knowsVariants, variantChange } from "../../model/subscribed/variants.js";
 import { find } from "../state/find.js";
-import { differences } from "./content.js";
+import { concerning } from "./content.js";
 import { select } from "./selection.js";
 
 /**
@@ -23,22 +24,14 @@ export function countDifferences(subscription: Subscription, from: ResourceSet, 
     return fresh.length + gone.length;
   }
   const { wildcard, names } = subscription;
-  if (wildcard) return change.differences.size;
-  let known = counts.get(change);
-  if (known === undefined) {
-    known = new WeakMap();
-    counts.set(change, known);
-  }
-  let count = known.get(names);
-  if (count === undefined) {
-    count = 0;
-    for (const _ of differences({ subscription, sentSet: from, current: to })) count += 1;
-    known.set(names, count);
-  }
-  return count;
+  return wildcard ? change.differences.size : countNamed(change, names);
 }
 
-const counts = new WeakMap<Change, WeakMap<NameSet, number>>();
+const countNamed = perPair((change: Change, names: NameSet): number => {
+  let count = 0;
+  for (const _ of concerning({ wildcard: false, names }, change)) count += 1;
+  return count;
+});
 
 /** The names that a client asks for and a set does not have, without parameters, each once. */
 export function missingNames({ names }: Subscription, set: ResourceSet): readonly ResourceName[] {

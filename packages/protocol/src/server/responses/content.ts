@@ -1,6 +1,6 @@
 import type { ApiVersion, Resource } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
-import { changeBetween, type Difference } from "../../model/sets/change.js";
+import { type Change, changeBetween, type Difference } from "../../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { concerns, covers, type Subscription } from "../../model/subscribed/subscription.js";
 import { knowsVariants, variantChange } from "../../model/subscribed/variants.js";
@@ -101,13 +101,8 @@ export function isUnconcerned(sent: SentState, subscription: Subscription, curre
 /** A longer list of differences is not walked for each stream. Streams share that work in a need. */
 const fewDifferences = 8;
 
-/** The subscribed differences between the set that the client holds and its target. */
-export function* differences({
-  subscription,
-  sentSet,
-  current,
-}: Pick<Need, "subscription" | "sentSet" | "current">): Iterable<Difference> {
-  const change = changeBetween(sentSet, current);
+/** The differences that concern a client. */
+export function* concerning(subscription: Subscription, change: Change): Iterable<Difference> {
   const { wildcard, names } = subscription;
   if (wildcard) {
     yield* change.differences.values();
@@ -129,12 +124,13 @@ export function lacking(need: Need): { readonly fresh: readonly Resource[]; read
   const { subscription, sentSet, current } = need;
   if (sentSet === current || current.size + sentSet.size === 0) return { fresh: [], gone: [] };
   if (sentSet.size === 0) return { fresh: subscribed(subscription, current), gone: [] };
+  const change = changeBetween(sentSet, current);
   if (knowsVariants(sentSet, subscription) || knowsVariants(current, subscription)) {
-    return variantChange(sentSet, current, changeBetween(sentSet, current), subscription);
+    return variantChange(sentSet, current, change, subscription);
   }
   const fresh: Resource[] = [];
   const gone: Resource[] = [];
-  for (const { before, after } of differences(need)) {
+  for (const { before, after } of concerning(subscription, change)) {
     if (after !== undefined && covers(subscription, after)) fresh.push(after);
     else if (before !== undefined) gone.push(before);
   }
