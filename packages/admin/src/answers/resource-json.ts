@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { type Registry, type Resource, readableJson, redacted, wrapperJson, XdskitError } from "@xdskit/api";
+import { perObject, type Registry, type Resource, readableJson, redacted, wrapperJson, XdskitError } from "@xdskit/api";
 import { receivedResource } from "@xdskit/protocol";
 
 /** A resource as JSON without its secrets. */
@@ -16,12 +16,7 @@ const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
  * lives.
  */
 export function createShowResource(registry: Registry, fieldNames: FieldNames = "json"): ShowResource {
-  const known = new WeakMap<Resource, Readonly<Record<string, unknown>>>();
-  return (resource) => {
-    const shown = known.get(resource) ?? show(resource, registry, fieldNames);
-    known.set(resource, shown);
-    return shown;
-  };
+  return perObject((resource) => show(resource, registry, fieldNames));
 }
 
 function show(resource: Resource, registry: Registry, fieldNames: FieldNames): Readonly<Record<string, unknown>> {

@@ -39,21 +39,16 @@ export function isUnread({ typeName }: DescMessage): boolean {
 /** The writers for the messages of one registry. They are made on first use. */
 class Writers {
   private readonly registry: Registry;
-  private readonly known = new WeakMap<DescMessage, MessageWriter>();
   private readonly urls = new Map<string, MessageWriter>();
 
   constructor(registry: Registry) {
     this.registry = registry;
   }
 
-  readonly of = (schema: DescMessage): MessageWriter => {
-    let writer = this.known.get(schema);
-    if (writer === undefined) {
-      writer = schema.typeName === "google.protobuf.Any" ? this.anyWriter(schema) : this.writer(schema);
-      this.known.set(schema, writer);
-    }
-    return writer;
-  };
+  readonly of = perObject(
+    (schema: DescMessage): MessageWriter =>
+      schema.typeName === "google.protobuf.Any" ? this.anyWriter(schema) : this.writer(schema),
+  );
 
   /** By type URL; for a v2 type the writer of its successor. Undefined if the type is unknown. */
   byUrl(url: string): MessageWriter | undefined {

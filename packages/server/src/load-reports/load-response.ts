@@ -1,4 +1,5 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { perObject } from "@xdskit/api";
 import { changeBetween, type ResourceSet } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
@@ -7,14 +8,13 @@ import type { LoadReportSettings } from "../settings/load-report-settings.js";
 export type WantedClusters = "all" | readonly string[] | ResourceSet;
 
 /** Responses that name the clusters of a set are large, and equal for all clients with the same settings. */
-const shared = new WeakMap<ResourceSet, Map<string, Uint8Array>>();
+const responsesOf = perObject((_: ResourceSet) => new Map<string, Uint8Array>());
 
 /** Writes `envoy.service.load_stats.v3.LoadStatsResponse`; v2's has the same numbers. */
 export function loadResponse(settings: LoadReportSettings, wanted: WantedClusters): Uint8Array {
   if (wanted === "all" || !isSet(wanted)) return write(settings, wanted);
   const key = `${settings.intervalMs} ${settings.endpoints}`;
-  const responses = getOrInsert(shared, wanted, () => new Map<string, Uint8Array>());
-  return getOrInsert(responses, key, () =>
+  return getOrInsert(responsesOf(wanted), key, () =>
     write(
       settings,
       Array.from(wanted, ({ name }) => name),

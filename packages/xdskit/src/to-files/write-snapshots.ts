@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   createFromPaths,
+  perObject,
   type Reference,
   type Registry,
   type Resource,
@@ -48,8 +49,6 @@ export class SnapshotWriter {
   readonly #going: Going;
   readonly #dangling = createDanglingNames();
   readonly #shown = new Map<ResourceType, ReturnType<Snapshot["of"]>>();
-  /** Undefined: it cannot be written. */
-  readonly #parts = new WeakMap<Resource, Uint8Array | undefined>();
   // The work that is left after a call that failed.
   readonly #placeholders = new Set<string>();
   readonly #dirty = new Set<ResourceType>();
@@ -62,6 +61,9 @@ export class SnapshotWriter {
     return name === "*" ? `${this.#options.path}/${typeFile(type, this.#options.form.format)}` : undefined;
   };
 
+  /** Undefined: it cannot be written. */
+  readonly #partOf = perObject((resource: Resource) => this.#partIfWritable(resource));
+
   constructor(options: WriteSnapshotsOptions) {
     this.#options = options;
     this.#order = inOrderOfFiles(this.#options.types);
@@ -69,17 +71,14 @@ export class SnapshotWriter {
     this.#going = createGoing(this.#options.lingerMs);
   }
 
-  #partOf(resource: Resource): Uint8Array | undefined {
-    if (this.#parts.has(resource)) return this.#parts.get(resource);
-    let part: Uint8Array | undefined;
+  #partIfWritable(resource: Resource): Uint8Array | undefined {
     try {
-      part = this.#options.form.part(this.#fromPaths(resource));
+      return this.#options.form.part(this.#fromPaths(resource));
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       this.#options.unwritable(error);
+      return undefined;
     }
-    this.#parts.set(resource, part);
-    return part;
   }
 
   async #writeType(type: ResourceType, snapshot: Snapshot, { upserted }: Change): Promise<void> {

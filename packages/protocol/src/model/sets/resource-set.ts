@@ -1,4 +1,11 @@
-import { canonicalName, type Resource, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import {
+  canonicalName,
+  perObject,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type Version,
+} from "@xdskit/api";
 import { beatInterval } from "../basics/beat.js";
 import { ChainedMap } from "../basics/chained-map.js";
 import {
@@ -33,16 +40,10 @@ export interface ResourceSet {
 }
 
 /** The empty set of a type: one object for each type. */
-export function emptyResourceSet(type: ResourceType): ResourceSet {
-  let set = emptySets.get(type);
-  if (set === undefined) {
-    set = new ChainedResourceSet(type, ChainedMap.of(), undefined, undefined, undefined, emptyFingerprint);
-    emptySets.set(type, set);
-  }
-  return set;
-}
-
-const emptySets = new WeakMap<ResourceType, ResourceSet>();
+export const emptyResourceSet = perObject(
+  (type: ResourceType): ResourceSet =>
+    new ChainedResourceSet(type, ChainedMap.of(), undefined, undefined, undefined, emptyFingerprint),
+);
 
 /** This package's operations on sets beyond their public interface. These functions make every set. */
 export const ResourceSets = {

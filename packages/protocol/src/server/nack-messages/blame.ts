@@ -1,5 +1,6 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { longestErrorText } from "../../model/basics/limits.js";
+import { PerKey } from "../../model/basics/memo.js";
 import { envoyTexts } from "./blame-envoy.js";
 import { grpcTexts } from "./blame-grpc.js";
 import { type Blame, CarriedNames } from "./blame-text.js";
@@ -29,21 +30,20 @@ export function blameIn(message: string, carried: Iterable<ResourceName>): Blame
   return names.size === 1 && only !== undefined ? { names: [only], usesRest: false } : undefined;
 }
 
-const lastBlame = new WeakMap<readonly Resource[], { readonly message: string; readonly blame: Blame | undefined }>();
+const lastBlame = new PerKey<readonly Resource[], { readonly blame: Blame | undefined }>(1);
 
 /**
  * The blame that an error detail puts on these resources. It is read once for all streams that share a response and its
  * error.
  */
 export function blameOf(message: string, carried: readonly Resource[]): Blame | undefined {
-  const last = lastBlame.get(carried);
-  if (last?.message === message) return last.blame;
+  const known = lastBlame.get(carried, message);
+  if (known !== undefined) return known.blame;
   const blame = blameIn(
     message,
     carried.map(({ name }) => name),
   );
-  lastBlame.set(carried, { message, blame });
-  return blame;
+  return lastBlame.set(carried, message, { blame }).blame;
 }
 
 /** Whether further names may have been cut off, here or by Envoy. */

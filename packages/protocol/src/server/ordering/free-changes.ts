@@ -1,19 +1,12 @@
-import type { Resource } from "@xdskit/api";
+import { perObject, type Resource } from "@xdskit/api";
 import { changeBetween } from "../../model/sets/change.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Subscriber } from "../state/subscriber.js";
 
-const naming = new WeakMap<readonly Resource[], boolean>();
-
 /** Whether one of the resources names another one. */
-export function namesAny(resources: readonly Resource[]): boolean {
-  let known = naming.get(resources);
-  if (known === undefined) {
-    known = resources.some(({ references }) => references.length > 0);
-    naming.set(resources, known);
-  }
-  return known;
-}
+export const namesAny = perObject((resources: readonly Resource[]): boolean =>
+  resources.some(({ references }) => references.length > 0),
+);
 
 /**
  * Whether a change holds nothing back on the stream of these subscribers. That is so if it removes nothing, if its new

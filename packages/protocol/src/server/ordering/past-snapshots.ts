@@ -1,30 +1,19 @@
+import { perObject } from "@xdskit/api";
 import { mostAlternatives } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 
-const numbers = new WeakMap<object, number>();
 let lastNumber = 0;
 
 /** A number that no other object has, for keys of caches. */
-export function numberOf(thing: object): number {
-  let number = numbers.get(thing);
-  if (number === undefined) {
-    number = ++lastNumber;
-    numbers.set(thing, number);
-  }
-  return number;
-}
+export const numberOf = perObject((_: object): number => ++lastNumber);
 
 /** Known lists by their last snapshot. Weak, or each list would hold the one before. */
-const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
+const listsOf = perObject((_: Snapshot): WeakRef<readonly Snapshot[]>[] => []);
 
 /** Returns the same list for equal contents, so that lists compare by identity. The list must not be empty. */
 export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] {
   const last = snapshots[snapshots.length - 1] as Snapshot;
-  let known = lists.get(last);
-  if (known === undefined) {
-    known = [];
-    lists.set(last, known);
-  }
+  const known = listsOf(last);
   for (const ref of known) {
     const list = ref.deref();
     if (list?.length === snapshots.length && list.every((one, index) => one === snapshots[index])) return list;

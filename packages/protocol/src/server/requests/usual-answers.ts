@@ -1,3 +1,4 @@
+import { perObject } from "@xdskit/api";
 import { longestText, mostAlternatives, mostTransitions } from "../../model/basics/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Request } from "../../wire/requests/requests.js";
@@ -11,7 +12,7 @@ import type { NumberedResponse } from "../state/exchange.js";
  */
 
 /** Usual answers by the names in them (SotW), to share among clients. */
-const known = new WeakMap<NameSet, UsualAnswer[]>();
+const answersOf = perObject((_: NameSet): UsualAnswer[] => []);
 
 /** Enough for an acknowledgement without names: type URL, version, nonce. */
 const bytesWithoutNames = 2 * longestText;
@@ -29,18 +30,14 @@ export function usualAnswerOf(
   // The bytes of the node are not kept.
   const length = bytes.length - (node === undefined ? 0 : node.end - node.start);
   if (length > bytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
-  let answers = known.get(names);
-  const same = answers?.find((answer) => answer.is(bytes, version, nonce));
+  const answers = answersOf(names);
+  const same = answers.find((answer) => answer.is(bytes, version, nonce));
   if (same !== undefined) return same;
   // Clients that write a list in a different order each time share none, and each would keep useless copies.
-  if (answers !== undefined && answers.length >= mostAlternatives && length > bytesWithoutNames) return undefined;
+  if (answers.length >= mostAlternatives && length > bytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
   // Some clients acknowledge with a version that differs from the one that they were sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
-  if (answers === undefined) {
-    answers = [];
-    known.set(names, answers);
-  }
   if (answers.length < mostTransitions) answers.push(made);
   return made;
 }

@@ -1,5 +1,5 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { BoundedCache } from "../../model/basics/memo.js";
+import { BoundedCache, PerKey } from "../../model/basics/memo.js";
 import { equalFingerprints } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
@@ -20,10 +20,10 @@ interface ComparedClaims {
 const noneRenamed: ReadonlyMap<ResourceName, Resource> = new Map();
 
 /**
- * The last decision on claims that several streams share, with a key for set and subscription. It does not hold the
+ * The last decision on claims that several streams share, by set and subscription. It does not hold the
  * set: an old set keeps all later ones alive.
  */
-const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly compared: ComparedClaims }>();
+const decided = new PerKey<ClaimedVersions, ComparedClaims>(1);
 
 /** The absent names of lists that many clients ask for, by set and list. */
 const absences = new BoundedCache<NameSet>(64);
@@ -42,11 +42,7 @@ export function comparedClaims(
   const { wildcard, names } = subscription;
   if (warming.size === 0 && isSet(claimed, current)) return { pending: absentOf(names, current), renamed: noneRenamed };
   const key = `${ResourceSets.id(current)} ${names.id} ${warming.id} ${wildcard}`;
-  const known = decided.get(claimed);
-  if (known?.key === key) return known.compared;
-  const compared = compareByName(claimed, current, subscription, warming);
-  decided.set(claimed, { key, compared });
-  return compared;
+  return decided.get(claimed, key) ?? decided.set(claimed, key, compareByName(claimed, current, subscription, warming));
 }
 
 /** Whether the client has all of the set and nothing else. Only the sums are compared, not the names. */
