@@ -2,7 +2,8 @@ import { canonicalName, type Resource, type ResourceName, type ResourceType, Xds
 import type { Node } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
 import type { LayerChange } from "../configuration/layers.js";
-import type { Supplied, SupplyRequest } from "../settings/on-demand-options.js";
+import type { Supplied } from "../settings/on-demand-options.js";
+import { BorneNames } from "./borne-names.js";
 import type { Result } from "./calls.js";
 import type { DemandContext } from "./demand-context.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
@@ -11,6 +12,7 @@ import { NameTable } from "./name-table.js";
 import type { OwnLayers } from "./supplied/own-layers.js";
 import { supplyFindings } from "./supplied/supplied-resource.js";
 import { type SuppliedSet, suppliedNames } from "./supplied/supplied-set.js";
+import { supplyRequestOf } from "./supply-request.js";
 import { type WaitKind, Waits } from "./waits.js";
 import { type Asker, type NameDecision, states, WantedName, type WantedState } from "./wanted.js";
 
@@ -24,8 +26,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   readonly #supplied: SuppliedSet;
   readonly #wanted = new NameTable<WantedName>();
   readonly #waits: Waits<WantedName>;
-  /** Names that the layers have, by the name of the resource that has them. */
-  readonly #borne = new NameTable<Set<WantedName>>();
+  readonly #borne = new BorneNames();
   #known = false;
 
   readonly #dropUnwanted = (wanted: WantedName) => this.#drop(wanted, unwanted);
@@ -109,7 +110,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     for (const name of names) {
       const wanted = this.#wanted.get(type, name);
       if (wanted !== undefined) this.#evaluate(wanted);
-      for (const borne of [...(this.#borne.get(type, name) ?? [])]) this.#evaluate(borne);
+      for (const borne of this.#borne.of(type, name)) this.#evaluate(borne);
       // A layer has another resource of that name now.
       for (const lease of this.#supplied.named(type, name)) {
         for (const holder of lease.holders) this.#evaluate(holder);
@@ -187,7 +188,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     wanted.stop("next-call");
     const lease = new SupplierLease(wanted, this);
     this.#become(wanted, states.pending, lease, "it is asked for anew");
-    const call = () => supply(requestOf(lease, wanted.node, this.group.name));
+    const call = () => supply(supplyRequestOf(lease, wanted.node, this.group.name));
     if (!calls.add(lease, call, (result) => this.#ended(lease, result))) {
       const full = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", "too many names wait to be supplied", {
         type: wanted.type.name,
@@ -329,21 +330,13 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     wanted.lease = lease;
     this.#context.count(before.kind, -1);
     this.#context.count(state.kind, 1);
-    if (before.kind === "in-layers") this.#forgetBearer(wanted, before.bearer);
+    if (before.kind === "in-layers") this.#borne.delete(wanted, before.bearer);
     if (state.kind === "in-layers") {
       wanted.stop("next-call");
-      const borne = this.#borne.get(wanted.type, state.bearer);
-      if (borne === undefined) this.#borne.set(wanted.type, state.bearer, new Set([wanted]));
-      else borne.add(wanted);
+      this.#borne.add(wanted, state.bearer);
     }
     lease?.hold(wanted);
     if (held !== undefined && held !== lease) this.#letGo(wanted, held, why);
-  }
-
-  #forgetBearer(wanted: WantedName, bearer: ResourceName): void {
-    const borne = this.#borne.get(wanted.type, bearer);
-    borne?.delete(wanted);
-    if (borne?.size === 0) this.#borne.delete(wanted.type, bearer);
   }
 
   #letGo(wanted: WantedName, lease: SupplierLease<WantedName>, why: string): void {
@@ -351,7 +344,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     if (lease.isHeld || lease.isOver) return;
     this.#supplied.put(lease, undefined);
     // This comes before the supplier is told, so that its reaction finds a consistent state.
-    lease.end(reasonOf(why));
+    lease.end(why);
     this.#context.calls.finish(lease);
   }
 
@@ -397,7 +390,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     wanted.stopAll();
     const { kind } = wanted.state;
     const lease = wanted.lease;
-    if (kind === "in-layers") this.#forgetBearer(wanted, wanted.state.bearer);
+    if (kind === "in-layers") this.#borne.delete(wanted, wanted.state.bearer);
     this.#context.count(kind, -1);
     if (lease !== undefined) this.#letGo(wanted, lease, why);
     if (kind === "supplied") this.#context.report("dropped", this.group, wanted, []);
@@ -406,28 +399,3 @@ export class GroupDemand implements LeaseOwner<WantedName> {
 }
 
 const unwanted = "nobody asks for it any more";
-
-/** One error each, since thousands of names end at once. */
-const reasons = new Map<string, Error>();
-
-function reasonOf(why: string): Error {
-  const reason = reasons.get(why) ?? new Error(why);
-  reasons.set(why, reason);
-  return reason;
-}
-
-function requestOf(lease: SupplierLease<WantedName>, node: Node, group: string): SupplyRequest {
-  const { type, name } = lease;
-  return {
-    type,
-    name,
-    group,
-    node,
-    get signal() {
-      return lease.signal;
-    },
-    onEnd: (call) => lease.onEnd(call),
-    update: (supplied) => lease.update(supplied),
-    lease,
-  };
-}

@@ -99,13 +99,10 @@ export class SupplierLease<Holder extends LeaseHolder = LeaseHolder> implements 
     this.#owner.updated(this, supplied);
   }
 
-  /**
-   * Tells the supplier that its answer is no longer wanted. `why` is one shared error for all names that end for that
-   * reason.
-   */
-  end(why: Error): void {
-    this.#over = why;
-    this.#controller?.abort(why);
+  /** Tells the supplier that its answer is no longer wanted. */
+  end(why: string): void {
+    this.#over = reasonOf(why);
+    this.#controller?.abort(this.#over);
     const listener = this.#listener;
     this.#listener = undefined;
     if (listener !== undefined) tell(listener);
@@ -115,4 +112,13 @@ export class SupplierLease<Holder extends LeaseHolder = LeaseHolder> implements 
 function tell(listener: EndListener): void {
   if (typeof listener === "function") listener();
   else listener.ended();
+}
+
+/** One error each, since thousands of names end at once. */
+const reasons = new Map<string, Error>();
+
+function reasonOf(why: string): Error {
+  const reason = reasons.get(why) ?? new Error(why);
+  reasons.set(why, reason);
+  return reason;
 }
