@@ -10,7 +10,6 @@ import {
   type StreamEvent,
   statusCode,
   type TypeStatus,
-  type UnknownTypes,
 } from "@xdskit/protocol";
 import { RateLimit } from "../basics/rate-limit.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
@@ -25,6 +24,7 @@ import type { MemberStanding } from "../rollouts/members/member.js";
 import { memberStandingOf } from "../rollouts/members/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { AbsentNames } from "./absent-names.js";
+import { GivenTarget } from "./given-target.js";
 import { type Joined, type JoiningStream, joinAgain, joinNode, leaveOrder } from "./joining.js";
 import type { StreamMemory } from "./limits/held-memory.js";
 import type { SessionContext } from "./session-context.js";
@@ -39,6 +39,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   readonly #context: SessionContext<Session>;
   readonly #call: DiscoveryCall;
   readonly #stream: Stream;
+  readonly #given: GivenTarget;
   readonly #memory: StreamMemory;
   readonly #rate: RateLimit;
   readonly #counter: ReturnType<Counters["stream"]>;
@@ -49,10 +50,6 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   #history: NodeHistory | undefined;
   /** Undefined until a name is decided as absent. */
   #absent: AbsentNames | undefined;
-  /** The unknown types that the machine was told last. */
-  #unknown: UnknownTypes;
-  /** Whether it joined a group, or an order, that the machine does not know yet. */
-  #isRejoined = false;
   /** Whether the connection takes another response. */
   #room = true;
   #halfClosed = false;
@@ -61,9 +58,6 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   #released = false;
   readonly openedAt = Date.now();
   #unsettledSince: number;
-  #withheldUntil: number;
-  /** The target that the machine was given last was not the newest: a rollout or a quarantine withholds that. */
-  #isWithheld = false;
   /** Whether the client used exactly its target at the last look (`#progress`). */
   #wasSettled = false;
 
@@ -90,7 +84,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
       mayGoOn: () => this.#wantsWork("answers"),
     });
     this.#unsettledSince = context.clock.now();
-    this.#withheldUntil = Math.floor(this.#unsettledSince);
+    this.#given = new GivenTarget(Math.floor(this.#unsettledSince));
     this.#rate = new RateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
     this.#counter.open += 1;
@@ -224,20 +218,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
 
   #giveSnapshot(): void {
     if (this.#joined === undefined) return;
-    const { membership, ttl, resourceErrors, order, resumption } = this.#joined;
-    const newest = membership.newest();
-    const target = membership.snapshot(newest);
-    const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
-    const unknown = membership.stack.unknown();
-    const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isUpToDateWith(snapshot);
-    if (snapshot === undefined || isGiven) return;
-    const isWithheld = target !== newest;
-    if (isWithheld || this.#isWithheld || this.#isRejoined) this.#withheldUntil = this.#now;
-    this.#isWithheld = isWithheld;
-    this.#isRejoined = false;
-    this.#unknown = unknown;
-    const lineage = snapshot === target ? membership.stack.lineage : undefined;
-    this.#step({ kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown });
+    const event = this.#given.next(this.#joined, this.#stream, this.#context.clock);
+    if (event !== undefined) this.#step(event);
   }
 
   /** In whole milliseconds: streams that do the same within one share the record of it (`Sending`). */
@@ -306,7 +288,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   }
 
   get withheldUntil(): number {
-    return this.#withheldUntil;
+    return this.#given.withheldUntil;
   }
 
   status(): readonly TypeStatus[] {
@@ -355,7 +337,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   ): void {
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
-    if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.#withheldUntil)));
+    if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.withheldUntil)));
     this.#history?.acknowledged(type, version, now);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));
@@ -407,7 +389,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     const rejoined = joinAgain(this.#joining, this.#context, joined, admission);
     this.#joined = rejoined;
     if (admission !== undefined) this.#context.events.emit(() => ({ kind: "stream-moved", stream: rejoined.stream }));
-    this.#isRejoined = true;
+    this.#given.rejoined();
     this.#wantsWork("changes");
     return admission !== undefined;
   }

@@ -1,0 +1,47 @@
+import type { Clock } from "@xdskit/api";
+import type { Stream, StreamEvent, UnknownTypes } from "@xdskit/protocol";
+import type { Joined } from "./joining.js";
+
+/** The target that the machine of a stream was given last, and whether the stream must be given another one. */
+export class GivenTarget {
+  /** The unknown types that the machine was told last. */
+  #unknown: UnknownTypes;
+  /** Whether the stream joined a group, or an order, that the machine does not know yet. */
+  #isRejoined = false;
+  /** The target was not the newest: a rollout or a quarantine withholds that. */
+  #isWithheld = false;
+  #withheldUntil: number;
+
+  /** `now`: in whole milliseconds. */
+  constructor(now: number) {
+    this.#withheldUntil = now;
+  }
+
+  /** Until when the client could not get changes, see `ReportedStream`. */
+  get withheldUntil(): number {
+    return this.#withheldUntil;
+  }
+
+  /** The stream has joined another group or another order. */
+  rejoined(): void {
+    this.#isRejoined = true;
+  }
+
+  /** The event that gives the machine its target; undefined if it has that, or there is none. */
+  next(joined: Joined, machine: Stream, clock: Clock): StreamEvent | undefined {
+    const { membership, ttl, resourceErrors, order, resumption } = joined;
+    const newest = membership.newest();
+    const target = membership.snapshot(newest);
+    const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
+    const unknown = membership.stack.unknown();
+    const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && machine.isUpToDateWith(snapshot);
+    if (snapshot === undefined || isGiven) return undefined;
+    const isWithheld = target !== newest;
+    if (isWithheld || this.#isWithheld || this.#isRejoined) this.#withheldUntil = Math.floor(clock.now());
+    this.#isWithheld = isWithheld;
+    this.#isRejoined = false;
+    this.#unknown = unknown;
+    const lineage = snapshot === target ? membership.stack.lineage : undefined;
+    return { kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown };
+  }
+}
