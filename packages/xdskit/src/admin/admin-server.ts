@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { problemDocument } from "@xdskit/admin/problem";
@@ -63,13 +64,7 @@ const listed = [
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
 export async function startAdminServer(address: Address, state: AdminState): Promise<AdminServer> {
   const server = createServer((request, response) => void respond(request, response, state));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(address.port, address.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  await once(server.listen(address.port, address.host), "listening");
   const { port } = server.address() as AddressInfo;
   return {
     address: { ...address, port },

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, isIPv6 } from "node:net";
@@ -38,16 +39,9 @@ export async function startReplicaListener(
   const handle: RequestListener = (request, response) => void respond(request, response, token.value, answers);
   const { server, scheme, stop } = await serverFor(place, handle);
   server.requestTimeout = 10_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    const listening = () => {
-      server.off("error", reject);
-      resolve();
-    };
-    if (place.kind === "socket") server.listen(place.path, listening);
-    // Not shared with other workers of this machine: each of them answers for itself.
-    else server.listen({ port: place.address.port, host: place.address.host, exclusive: true }, listening);
-  });
+  // A port is not shared with other workers of this machine: each of them answers for itself.
+  server.listen(place.kind === "socket" ? { path: place.path } : { ...place.address, exclusive: true });
+  await once(server, "listening");
   return {
     address: place.kind === "socket" ? `unix:${place.path}` : `${scheme}://${hostOf(place.address, server)}`,
     close: () =>
