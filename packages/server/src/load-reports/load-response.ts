@@ -1,5 +1,7 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { perObject } from "@xdskit/api";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { envoySchema, perObject } from "@xdskit/api";
+import type { LoadStatsResponseSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import { changeBetween, type ResourceSet } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
@@ -32,15 +34,13 @@ function isSet(wanted: readonly string[] | ResourceSet): wanted is ResourceSet {
   return "version" in wanted;
 }
 
-function write({ intervalMs, endpoints }: LoadReportSettings, clusters: "all" | readonly string[]): Uint8Array {
-  const writer = new BinaryWriter();
-  if (clusters !== "all") for (const name of clusters) writer.tag(1, WireType.LengthDelimited).string(name);
-  const seconds = Math.floor(intervalMs / 1_000);
-  writer.tag(2, WireType.LengthDelimited).fork();
-  if (seconds > 0) writer.tag(1, WireType.Varint).int64(seconds);
-  if (intervalMs % 1_000 > 0) writer.tag(2, WireType.Varint).int32(Math.round((intervalMs % 1_000) * 1e6));
-  writer.join();
-  if (endpoints) writer.tag(3, WireType.Varint).bool(true);
-  if (clusters === "all") writer.tag(4, WireType.Varint).bool(true);
-  return writer.finish();
+function write(settings: LoadReportSettings, clusters: "all" | readonly string[]): Uint8Array {
+  const schema = envoySchema<typeof LoadStatsResponseSchema>("envoy.service.load_stats.v3.LoadStatsResponse");
+  const response = create(schema, {
+    clusters: clusters === "all" ? [] : [...clusters],
+    sendAllClusters: clusters === "all",
+    loadReportingInterval: durationFromMs(Math.round(settings.intervalMs)),
+    reportEndpointGranularity: settings.endpoints,
+  });
+  return toBinary(schema, response);
 }

@@ -34,7 +34,7 @@ export function createDescriptors(registry: Registry) {
       return message === undefined ? undefined : registry.getExtensionFor(message, field)?.file;
     },
     /** The field numbers of all extensions of a message; undefined if there is no such message. */
-    extensionsOf(extended: string): readonly number[] | undefined {
+    extensionsOf(extended: string): number[] | undefined {
       const message = messageIn(extended);
       return message === undefined ? undefined : extensionNumbers(registry, message);
     },
@@ -69,7 +69,7 @@ function descOf(registry: Registry, symbol: string): { readonly file: DescFile }
   return end === -1 ? undefined : registry.get(symbol.slice(0, end));
 }
 
-function extensionNumbers(registry: Registry, message: DescMessage): readonly number[] {
+function extensionNumbers(registry: Registry, message: DescMessage): number[] {
   const numbers: number[] = [];
   for (const type of registry) {
     if (type.kind === "extension" && type.extendee.typeName === message.typeName) numbers.push(type.number);

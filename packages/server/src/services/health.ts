@@ -1,4 +1,10 @@
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { envoySchema } from "@xdskit/api";
+import type {
+  HealthCheckRequestSchema,
+  HealthCheckResponseSchema,
+  HealthListResponseSchema,
+} from "@xdskit/api/grpc/health/v1/health";
 import { statusCode } from "@xdskit/protocol";
 import type { Call, Service, ServiceHandler } from "../contracts/transport.js";
 
@@ -135,31 +141,17 @@ function respond(call: Call, response: Uint8Array): void {
   call.end(statusCode.ok, "");
 }
 
-/** Reads `grpc.health.v1.HealthCheckRequest`. */
 function readServiceName(bytes: Uint8Array): string {
-  const reader = new BinaryReader(bytes);
-  let name = "";
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    if (field === 1 && wireType === WireType.LengthDelimited) name = reader.string();
-    else reader.skip(wireType, field);
-  }
-  return name;
+  return fromBinary(envoySchema<typeof HealthCheckRequestSchema>("grpc.health.v1.HealthCheckRequest"), bytes).service;
 }
 
-/** Writes `grpc.health.v1.HealthCheckResponse`. */
 function checkResponse(now: number): Uint8Array {
-  return new BinaryWriter().tag(1, WireType.Varint).int32(now).finish();
+  const schema = envoySchema<typeof HealthCheckResponseSchema>("grpc.health.v1.HealthCheckResponse");
+  return toBinary(schema, create(schema, { status: now }));
 }
 
-/** Writes `grpc.health.v1.HealthListResponse`. */
 function listResponse(names: readonly string[], now: number): Uint8Array {
-  const writer = new BinaryWriter();
-  for (const name of names) {
-    writer.tag(1, WireType.LengthDelimited).fork();
-    writer.tag(1, WireType.LengthDelimited).string(name);
-    writer.tag(2, WireType.LengthDelimited).bytes(checkResponse(now));
-    writer.join();
-  }
-  return writer.finish();
+  const schema = envoySchema<typeof HealthListResponseSchema>("grpc.health.v1.HealthListResponse");
+  const statuses = Object.fromEntries(names.map((name) => [name, { status: now }]));
+  return toBinary(schema, create(schema, { statuses }));
 }

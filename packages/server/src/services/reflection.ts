@@ -1,19 +1,27 @@
-import type { DescFile, Registry } from "@bufbuild/protobuf";
+import { create, type DescFile, fromBinary, type MessageInitShape, type Registry, toBinary } from "@bufbuild/protobuf";
+import { envoySchema } from "@xdskit/api";
+import type {
+  ServerReflectionRequest,
+  ServerReflectionRequestSchema,
+  ServerReflectionResponseSchema,
+} from "@xdskit/api/grpc/reflection/v1/reflection";
 import { statusCode } from "@xdskit/protocol";
 import type { Call, Service, ServiceHandler } from "../contracts/transport.js";
 import { createDescriptors, type Descriptors, serializedFile, withImports } from "./descriptors.js";
-import {
-  type ReflectionAnswer,
-  type ReflectionRequest,
-  readReflectionRequest,
-  reflectionResponse,
-} from "./reflection-messages.js";
 
 /** Clients send one question, or a few at once; each is small. */
 const most = { waiting: 100, requestBytes: 16 * 1024 } as const;
 
 /** v1, and v1alpha for older clients: their messages are the same. */
 const serviceNames = ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
+
+const requestSchema = () =>
+  envoySchema<typeof ServerReflectionRequestSchema>("grpc.reflection.v1.ServerReflectionRequest");
+const responseSchema = () =>
+  envoySchema<typeof ServerReflectionResponseSchema>("grpc.reflection.v1.ServerReflectionResponse");
+
+/** The answer, one of several kinds. */
+type ReflectionAnswer = MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"];
 
 /**
  * gRPC's server reflection, by which `grpcurl` and others learn what a server serves: its services. Nothing is loaded
@@ -26,7 +34,7 @@ export function createReflection(options: {
   readonly registry: () => Registry;
 }): readonly Service[] {
   let descriptors: Descriptors | undefined;
-  const answerTo = (request: ReflectionRequest, sent: Set<string>): ReflectionAnswer => {
+  const answerTo = (request: ServerReflectionRequest, sent: Set<string>): ReflectionAnswer => {
     descriptors ??= createDescriptors(options.registry());
     return answer(request, { descriptors, services: options.services, sent });
   };
@@ -37,14 +45,14 @@ export function createReflection(options: {
 /** One client's questions, answered in their order, each when the client has read the answers before. */
 class ReflectionStream implements ServiceHandler {
   readonly #call: Call;
-  readonly #answerTo: (request: ReflectionRequest, sent: Set<string>) => ReflectionAnswer;
+  readonly #answerTo: (request: ServerReflectionRequest, sent: Set<string>) => ReflectionAnswer;
   readonly #waiting: Uint8Array[] = [];
   /** Names of the files that the client has. */
   readonly #sent = new Set<string>();
   #room = true;
   #finished = false;
 
-  constructor(call: Call, answerTo: (request: ReflectionRequest, sent: Set<string>) => ReflectionAnswer) {
+  constructor(call: Call, answerTo: (request: ServerReflectionRequest, sent: Set<string>) => ReflectionAnswer) {
     this.#call = call;
     this.#answerTo = answerTo;
   }
@@ -86,15 +94,17 @@ class ReflectionStream implements ServiceHandler {
         if (this.#finished) this.#call.end(statusCode.ok, "");
         return;
       }
-      let request: ReflectionRequest;
+      let request: ServerReflectionRequest;
       try {
-        request = readReflectionRequest(bytes);
+        request = fromBinary(requestSchema(), bytes);
       } catch {
         this.#waiting.length = 0;
         this.#call.end(statusCode.invalidArgument, "malformed reflection request");
         return;
       }
-      this.#room = this.#call.send(reflectionResponse(bytes, this.#answerTo(request, this.#sent)), nothing);
+      const messageResponse = this.#answerTo(request, this.#sent);
+      const response = create(responseSchema(), { originalRequest: request, messageResponse });
+      this.#room = this.#call.send(toBinary(responseSchema(), response), nothing);
     }
   }
 }
@@ -102,7 +112,7 @@ class ReflectionStream implements ServiceHandler {
 const nothing = new Uint8Array();
 
 function answer(
-  request: ReflectionRequest,
+  { messageRequest: asked }: ServerReflectionRequest,
   known: {
     readonly descriptors: Descriptors;
     readonly services: () => readonly string[];
@@ -115,31 +125,37 @@ function answer(
     // A requested file is sent again; its imports are not.
     const imported = file.dependencies.flatMap((each) => withImports(each, sent));
     sent.add(file.proto.name);
-    return { kind: "files", files: [file, ...imported].map(serializedFile) };
+    const fileDescriptorProto = [file, ...imported].map(serializedFile);
+    return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
   };
-  switch (request.kind) {
-    case "file":
-      return files(descriptors.file(request.name), `file ${shown(request.name)}`);
-    case "symbol":
-      return files(descriptors.fileOf(request.name), `symbol ${shown(request.name)}`);
-    case "extension": {
-      const { extended, field } = request;
-      return files(descriptors.fileOfExtension(extended, field), `extension ${field} of ${shown(extended)}`);
+  switch (asked.case) {
+    case "fileByFilename":
+      return files(descriptors.file(asked.value), `file ${shown(asked.value)}`);
+    case "fileContainingSymbol":
+      return files(descriptors.fileOf(asked.value), `symbol ${shown(asked.value)}`);
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = asked.value;
+      const what = `extension ${extensionNumber} of ${shown(containingType)}`;
+      return files(descriptors.fileOfExtension(containingType, extensionNumber), what);
     }
-    case "extensions": {
-      const { extended } = request;
-      const fields = descriptors.extensionsOf(extended);
-      return fields === undefined ? notFound(`message ${shown(extended)}`) : { kind: "extensions", extended, fields };
+    case "allExtensionNumbersOfType": {
+      const extensionNumber = descriptors.extensionsOf(asked.value);
+      if (extensionNumber === undefined) return notFound(`message ${shown(asked.value)}`);
+      return { case: "allExtensionNumbersResponse", value: { baseTypeName: asked.value, extensionNumber } };
     }
-    case "services":
-      return { kind: "services", names: services() };
-    case "unknown":
-      return { kind: "error", code: statusCode.invalidArgument, message: "the request asks for nothing that is known" };
+    case "listServices":
+      return { case: "listServicesResponse", value: { service: services().map((name) => ({ name })) } };
+    case undefined:
+      return failed(statusCode.invalidArgument, "the request asks for nothing that is known");
   }
 }
 
 function notFound(what: string): ReflectionAnswer {
-  return { kind: "error", code: statusCode.notFound, message: `there is no ${what}` };
+  return failed(statusCode.notFound, `there is no ${what}`);
+}
+
+function failed(errorCode: number, errorMessage: string): ReflectionAnswer {
+  return { case: "errorResponse", value: { errorCode, errorMessage } };
 }
 
 function shown(name: string): string {
