@@ -10,6 +10,7 @@ import {
   validateMessage,
   XdskitError,
 } from "@xdskit/api";
+import { refuse } from "../basics/refuse.js";
 import {
   type ChangeOptions,
   type Config,
@@ -80,8 +81,7 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
       findings.push(...error.findings);
     }
   }
-  const [first, ...rest] = findings;
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  refuse(findings);
   return resources;
 }
 
@@ -98,8 +98,7 @@ function asResource(message: Message, { types, registry, validate }: ConfigOptio
   const resource = createResource(message, { types, registry });
   const findings = validate ? validateMessage(message, { registry }) : [];
   const about = { type: resource.type.name, resource: resource.name };
-  const [first, ...rest] = findings.map((finding) => ({ ...finding, ...about }));
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  refuse(findings.map((finding) => ({ ...finding, ...about })));
   return resource;
 }
 

@@ -1,5 +1,6 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import type { Finding } from "@xdskit/api";
 import type { Node, TtlPolicy } from "@xdskit/protocol";
+import { refuse } from "../basics/refuse.js";
 import type { GroupOf, GroupSettings, LayerName, ViewSettings } from "../settings/group-settings.js";
 import { checkLoadReportSettings } from "../settings/load-report-settings.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
@@ -47,8 +48,7 @@ export function createGroups(
     };
     return { of, configured: [] };
   }
-  const [first, ...rest] = groupFindings(settings);
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  refuse(groupFindings(settings));
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
   }

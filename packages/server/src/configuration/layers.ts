@@ -1,6 +1,7 @@
-import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import type { Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { MultiMap } from "../basics/maps.js";
+import { refuse } from "../basics/refuse.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
@@ -99,8 +100,7 @@ function refuseDuplicates(updates: readonly LayerUpdate[]): void {
       seen.add(type, key);
     }
   }
-  const [first, ...rest] = findings;
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  refuse(findings);
 }
 
 function differencesOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerUpdate): LayerChange {

@@ -1,4 +1,5 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import type { Finding } from "@xdskit/api";
+import { refuse } from "../basics/refuse.js";
 
 /** The load that clients are asked to report (LRS). All fields may be left out. */
 export interface LoadReportSettings {
@@ -43,8 +44,7 @@ export function checkLoadReportSettings(settings: Partial<LoadReportSettings> | 
   }
   // gRPC's Go client takes an empty list for all clusters, and Envoy for none.
   if (Array.isArray(clusters) && clusters.length === 0) add("clusters", "the list of clusters to report is empty");
-  const [first, ...rest] = findings;
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  refuse(findings);
 }
 
 /** gRPC's Go client does not survive an interval of 0. */

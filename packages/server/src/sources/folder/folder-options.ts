@@ -7,6 +7,7 @@ import {
   type TableOf,
   XdskitError,
 } from "@xdskit/api";
+import { refuse } from "../../basics/refuse.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderSummary } from "./folder-summary.js";
 
@@ -164,8 +165,7 @@ export function layerFolders(layers: readonly LayerName[] | undefined): readonly
     }
     return { name, path };
   });
-  const [first, ...more] = findings;
-  if (first !== undefined) throw new XdskitError([first, ...more]);
+  refuse(findings);
   return folders;
 }
 

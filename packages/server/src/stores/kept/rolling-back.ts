@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Resource, XdskitError } from "@xdskit/api";
+import { refuse } from "../../basics/refuse.js";
 import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
 import type { LayerWritten } from "../../contracts/stores/layer-writer.js";
 import type { Revision, RevisionId } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { readAgainMs } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";
-import { refuse } from "../basics/refuse.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { commitOf, decodeStored } from "../history/stored-content.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock, XdskitError } from "@xdskit/api";
+import { refuse } from "../../basics/refuse.js";
 import type { LayerUpdate, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerWrite, LayerWritten, Lease } from "../../contracts/stores/layer-writer.js";
 import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/stores/store.js";
@@ -8,7 +9,6 @@ import { heldBy } from "../basics/held-by.js";
 import { inTime } from "../basics/in-time.js";
 import { mostConflicts } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";
-import { refuse } from "../basics/refuse.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { Retaining } from "../history/retaining.js";
 import { stepsBack } from "../history/steps-back.js";
