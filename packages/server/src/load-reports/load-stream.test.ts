@@ -34,6 +34,12 @@ describe("a stream of load reports", () => {
     assert.equal(stream.next(all, wanted), undefined);
   });
 
+  it("an interval with a fraction of a millisecond is told to the millisecond", () => {
+    const response = identified(request()).next(settingsOf({ intervalMs: 1_000.1 }), clusters(snapshot("a")));
+    const { loadReportingInterval: interval } = fromBinary(LoadStatsResponseSchema, response ?? new Uint8Array());
+    assert.deepEqual([interval?.seconds, interval?.nanos], [1n, 0]);
+  });
+
   it("a response names the newest clusters when it is asked for, and not those in between", () => {
     const stream = identified(request());
     const first = snapshot("a");
