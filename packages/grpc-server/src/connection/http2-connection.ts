@@ -14,7 +14,7 @@ import {
   settingsFrame,
   windowUpdateFrame,
 } from "../frames/frames.js";
-import { type AssembledBlock, createHeaderAssembly, type HeaderAssembly, unpadded } from "../frames/header-assembly.js";
+import { type AssembledBlock, HeaderAssembly, unpadded } from "../frames/header-assembly.js";
 import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from "../frames/http2-errors.js";
 import { IncomingFrames } from "../frames/incoming-frames.js";
 import { agreeOnTable, readSettings, startSettings } from "../frames/peer-settings.js";
@@ -63,7 +63,7 @@ export class Http2Connection implements StreamOwner {
     this.#host = host;
     this.#limits = limits;
     this.#flood = new FloodGuard(host.now);
-    this.#assembly = createHeaderAssembly(2 * limits.headerBytes);
+    this.#assembly = new HeaderAssembly(2 * limits.headerBytes);
     this.#output = new Output(host);
     this.#sender = new Http2Sender(this.#output, this.#peer, this.#flood, this, host.now);
     this.#incoming = new IncomingFrames(this.#assembly, (type, flags, stream, payload) =>
