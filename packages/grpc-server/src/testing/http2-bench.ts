@@ -107,8 +107,8 @@ export function http2Bench(
       room = has;
       if (has) connection.drained();
     },
-    sentBytes: (stream) => peer.dataOf(stream).length,
-    outBytes: (stream) => peer.dataOf(stream).toString("latin1"),
+    sentBytes: (stream) => peer.dataOf(stream).reduce((bytes, { length }) => bytes + length, 0),
+    outBytes: (stream) => Buffer.concat(peer.dataOf(stream)).toString("latin1"),
   };
   if (options.handshake !== false) {
     result.send(preface, options.settings ?? noSettings);
@@ -141,13 +141,15 @@ function createPeer(frameBytes: number | undefined) {
     else if (type === frameType.windowUpdate) words.push(`window:${stream}`);
     else if (type === frameType.data) {
       words.push(`data:${stream}:${payload.length}`);
-      data.set(stream, [...(data.get(stream) ?? []), Buffer.from(payload)]);
+      const all = data.get(stream) ?? [];
+      all.push(Buffer.from(payload));
+      data.set(stream, all);
     } else words.push(stream === 0 ? name : `${name}:${stream}${(flags & flag.endStream) !== 0 ? ":end" : ""}`);
   }, frameBytes);
   return {
     words,
     receive: (bytes: Buffer) => reader.receive(bytes),
-    dataOf: (stream: number) => Buffer.concat(data.get(stream) ?? []),
+    dataOf: (stream: number): readonly Buffer[] => data.get(stream) ?? [],
   };
 }
 
