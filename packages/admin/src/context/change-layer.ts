@@ -1,4 +1,4 @@
-import { type Finding, type PositionedResource, type Resource, XdskitError } from "@xdskit/api";
+import { type Finding, type PositionedResource, type Resource, throwIfAny, XdskitError } from "@xdskit/api";
 import type { CommitInfo, LayerUpdate, LayerWrite, Revision, RollbackTerms } from "@xdskit/server";
 import { changesJson, countsOf } from "../answers/changes.js";
 import { leaseJson } from "../answers/lease-json.js";
@@ -115,8 +115,7 @@ export function noRevisions({ name }: ApiLayer): ApiProblem {
 
 /** Throws what the server would refuse the change for. A change that is made is checked where it is written. */
 function mustBeAllowed({ options: { server } }: ApiContext, update: LayerUpdate): void {
-  const [first, ...rest] = server.checkChange([update]);
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  throwIfAny(server.checkChange([update]));
 }
 
 async function answer(

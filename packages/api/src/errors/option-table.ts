@@ -1,6 +1,7 @@
 import type { XdskitErrorCode } from "./error-codes.js";
 import { XdskitError } from "./errors.js";
 import { didYouMean } from "./nearest-name.js";
+import { throwIfAny } from "./throw-if-any.js";
 
 /** The kinds of values that options take. `off` and `false` stand for themselves. */
 export type OptionKind = "string" | "number" | "boolean" | "function" | "object" | "list" | "off" | "false";
@@ -51,10 +52,7 @@ export function checkCall({ call, example, table, code }: CallWithOptions, optio
   if (!isOptions(options))
     throw XdskitError.of(code, `${call} takes an object, such as ${example}, not ${nameOf(options)}`);
   const faults = [...faultsOf(table, options, "")];
-  const [first, ...rest] = faults.map((fault) => {
-    return { code, severity: "error", message: `${call}: ${fault}` } as const;
-  });
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  throwIfAny(faults.map((fault) => ({ code, severity: "error", message: `${call}: ${fault}` })));
 }
 
 /** The same for a list or another iterable. `wanted` names the items that it must hold. */

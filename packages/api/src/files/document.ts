@@ -2,6 +2,7 @@ import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import { type Finding, XdskitError } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
+import { throwIfAny } from "../errors/throw-if-any.js";
 import { readJsonMessage } from "../json/json-message.js";
 import { parseJson } from "../json/json-source.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
@@ -61,8 +62,4 @@ export function readDocument(bytes: Uint8Array, file: string, form: "json" | "ya
       throw new XdskitError([placed("XDSKIT_FIELD_INVALID", "cannot be read", steps)]);
     },
   };
-}
-
-function throwIfAny([first, ...more]: readonly Finding[]): void {
-  if (first !== undefined) throw new XdskitError([first, ...more]);
 }

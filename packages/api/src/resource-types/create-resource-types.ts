@@ -1,5 +1,6 @@
 import { type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
-import { type Finding, XdskitError } from "../errors/errors.js";
+import type { Finding } from "../errors/errors.js";
+import { throwIfAny } from "../errors/throw-if-any.js";
 import { createUnpack } from "../messages/any.js";
 import type { TypeUrl } from "../names/identifiers.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
@@ -63,8 +64,7 @@ export function createResourceTypes(
     const place = after === undefined ? all.length : all.indexOf(after) + 1;
     all.splice(place, 0, typeOfOptions(definition, between(all[place - 1], all[place])));
   }
-  const [first, ...rest] = findings;
-  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  throwIfAny(findings);
   return lookedUp(all);
 }
 

@@ -1,6 +1,5 @@
-import type { Finding, Resource } from "@xdskit/api";
+import { type Finding, type Resource, throwIfAny } from "@xdskit/api";
 import { foreignAuthority } from "@xdskit/protocol";
-import { refuse } from "../basics/refuse.js";
 
 /**
  * Refuses resources whose names have an authority that is not served, since no client could get them. Throws an
@@ -15,5 +14,5 @@ export function refuseForeign(resources: readonly Resource[], authorities: Reado
     const message = `the authority ${JSON.stringify(authority)} is none of those that are served: ${[...authorities].join(", ")}`;
     findings.push({ code: "XDSKIT_AUTHORITY", severity: "error", message, type: type.name, resource: name });
   }
-  refuse(findings);
+  throwIfAny(findings);
 }

@@ -7,10 +7,10 @@ import {
   type ResourceType,
   type ResourceTypes,
   type TypeUrl,
+  throwIfAny,
   validateMessage,
   XdskitError,
 } from "@xdskit/api";
-import { refuse } from "../basics/refuse.js";
 import {
   type ChangeOptions,
   type Config,
@@ -81,7 +81,7 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
       findings.push(...error.findings);
     }
   }
-  refuse(findings);
+  throwIfAny(findings);
   return resources;
 }
 
@@ -98,7 +98,7 @@ function asResource(message: Message, { types, registry, validate }: ConfigOptio
   const resource = createResource(message, { types, registry });
   const findings = validate ? validateMessage(message, { registry }) : [];
   const about = { type: resource.type.name, resource: resource.name };
-  refuse(findings.map((finding) => ({ ...finding, ...about })));
+  throwIfAny(findings.map((finding) => ({ ...finding, ...about })));
   return resource;
 }
 

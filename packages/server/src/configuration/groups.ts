@@ -1,6 +1,5 @@
-import type { Finding } from "@xdskit/api";
+import { type Finding, throwIfAny } from "@xdskit/api";
 import type { Node, TtlPolicy } from "@xdskit/protocol";
-import { refuse } from "../basics/refuse.js";
 import type { GroupOf, GroupSettings, LayerName, ViewSettings } from "../settings/group-settings.js";
 import { checkLoadReportSettings } from "../settings/load-report-settings.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
@@ -48,7 +47,7 @@ export function createGroups(
     };
     return { of, configured: [] };
   }
-  refuse(groupFindings(settings));
+  throwIfAny(groupFindings(settings));
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
   }

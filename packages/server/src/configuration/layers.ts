@@ -1,7 +1,6 @@
-import type { Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { type Finding, type Resource, type ResourceName, type ResourceType, throwIfAny } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { MultiMap } from "../basics/maps.js";
-import { refuse } from "../basics/refuse.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
@@ -100,7 +99,7 @@ function refuseDuplicates(updates: readonly LayerUpdate[]): void {
       seen.add(type, key);
     }
   }
-  refuse(findings);
+  throwIfAny(findings);
 }
 
 function differencesOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerUpdate): LayerChange {

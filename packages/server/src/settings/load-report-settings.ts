@@ -1,5 +1,4 @@
-import type { Finding } from "@xdskit/api";
-import { refuse } from "../basics/refuse.js";
+import { type Finding, throwIfAny } from "@xdskit/api";
 
 /** The load that clients are asked to report (LRS). All fields may be left out. */
 export interface LoadReportSettings {
@@ -44,7 +43,7 @@ export function checkLoadReportSettings(settings: Partial<LoadReportSettings> | 
   }
   // gRPC's Go client takes an empty list for all clusters, and Envoy for none.
   if (Array.isArray(clusters) && clusters.length === 0) add("clusters", "the list of clusters to report is empty");
-  refuse(findings);
+  throwIfAny(findings);
 }
 
 /** gRPC's Go client does not survive an interval of 0. */

@@ -1,4 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, throwIfAny } from "@xdskit/api";
 import { changesOfLayers } from "../changes/layer-changes.js";
 import type { ShownChange } from "../changes/shown-change.js";
 import { type CheckedDirectory, checkDirectory, type Directory } from "../validate/check-directory.js";
@@ -46,8 +46,7 @@ export async function compareFolders(options: FoldersToCompare): Promise<Compare
 /** A folder that has only warnings. */
 async function valid(directory: Directory): Promise<CheckedDirectory> {
   const checked = await checkDirectory(directory);
-  const [first, ...more] = checked.findings.filter(({ severity }) => severity === "error");
-  if (first !== undefined) throw new XdskitError([first, ...more]);
+  throwIfAny(checked.findings.filter(({ severity }) => severity === "error"));
   return checked;
 }
 

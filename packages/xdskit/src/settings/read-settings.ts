@@ -1,4 +1,4 @@
-import { didYouMean, type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { didYouMean, type Finding, throwIfAny, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { type Settings, settingsSchema } from "./schema.js";
@@ -69,10 +69,6 @@ function badAliasIn(document: Document): number {
  */
 function withoutContent(message: string): string {
   return message.replace(/ at line \d+.*$|(?<=[\w)]): .*$/s, "");
-}
-
-function throwIfAny([first, ...more]: readonly Finding[]): void {
-  if (first !== undefined) throw new XdskitError([first, ...more]);
 }
 
 interface SettingsProblem {

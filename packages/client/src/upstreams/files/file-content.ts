@@ -7,7 +7,7 @@ import {
   type ResourceName,
   type ResourceType,
   readResources,
-  XdskitError,
+  throwIfAny,
 } from "@xdskit/api";
 import { type FileContent, type ReceivedResource, receivedResource } from "@xdskit/protocol";
 import type { ClientLimits } from "../../options/client-options.js";
@@ -29,11 +29,11 @@ export function readContent(
 ): FileContent {
   const { type, types, registry, rules: validate, limits } = options;
   const read = readResources(file, { types, registry, validate, envoy: false });
-  refuse(read.findings.filter(({ severity }) => severity === "error"));
+  throwIfAny(read.findings.filter(({ severity }) => severity === "error").slice(0, mostFindings));
   const most = Math.min(limits.resourcesPerResponse, limits.resourcesPerType);
   if (read.resources.length > most) {
     const message = `it holds ${read.resources.length} resources, and at most ${most} are taken`;
-    refuse([{ code: "XDSKIT_CLIENT_LIMIT", severity: "error", message, file: file.path, type: type.name }]);
+    throwIfAny([{ code: "XDSKIT_CLIENT_LIMIT", severity: "error", message, file: file.path, type: type.name }]);
   }
   const findings: Finding[] = [];
   const resources = new Map<ResourceName, ReceivedResource>();
@@ -62,16 +62,11 @@ export function readContent(
       resources.set(name, received);
     }
   }
-  refuse(findings);
+  throwIfAny(findings.slice(0, mostFindings));
   return { version: read.version, resources };
 }
 
 /** Compares content, not the version that the file gives. */
 function isSameContent(known: ReceivedResource, resource: Resource): boolean {
   return known.resource().version === resource.version && known.name === resource.name;
-}
-
-function refuse(findings: readonly Finding[]): void {
-  const [first, ...more] = findings;
-  if (first !== undefined) throw new XdskitError([first, ...more.slice(0, mostFindings - 1)]);
 }

@@ -5,9 +5,9 @@ import {
   numberOptions,
   type ReadResourcesOptions,
   type TableOf,
+  throwIfAny,
   XdskitError,
 } from "@xdskit/api";
-import { refuse } from "../../basics/refuse.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderSummary } from "./folder-summary.js";
 
@@ -165,7 +165,7 @@ export function layerFolders(layers: readonly LayerName[] | undefined): readonly
     }
     return { name, path };
   });
-  refuse(findings);
+  throwIfAny(findings);
   return folders;
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Resource, XdskitError } from "@xdskit/api";
-import { refuse } from "../../basics/refuse.js";
+import { type Resource, throwIfAny, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
 import type { LayerWritten } from "../../contracts/stores/layer-writer.js";
 import type { Revision, RevisionId } from "../../contracts/stores/store.js";
@@ -118,7 +117,7 @@ export class RollingBack {
     if (rollbacks.changes !== changes || writer.state === "writing") return { kind: "conflict", head };
     condition?.();
     const update = { layer, kind: "replace", upsert } as const;
-    refuse(check?.([update]) ?? []);
+    throwIfAny(check?.([update]) ?? []);
     return await writer.alone(async () => {
       const result = await store.commit([commitOf(update, head)], info);
       if (result.kind === "conflict") return result;

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { systemClock, XdskitError } from "@xdskit/api";
-import { refuse } from "../../basics/refuse.js";
+import { systemClock, throwIfAny, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerWrite, LayerWritten, Lease } from "../../contracts/stores/layer-writer.js";
 import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/stores/store.js";
@@ -216,7 +215,7 @@ export class WrittenLayers implements Source {
       condition?.();
       const now = this.#options.server.layerSnapshot(layer);
       const update = updateOf(write, now);
-      refuse(this.#options.server.checkChange([update]));
+      throwIfAny(this.#options.server.checkChange([update]));
       const leased = leases.plan(...touchedBy(write, update, now, leases), lease);
       // A store that lost the layer gets what is left of it.
       if (head === undefined && update.upsert.length === 0 && heldBy(now).length === 0)
