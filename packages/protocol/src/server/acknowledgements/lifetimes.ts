@@ -37,7 +37,7 @@ export function isPerishable({ sent: { set: sentSet } }: Subscriber): boolean {
 /** Records that a heartbeat is due for resources that need one at least every `interval` milliseconds. */
 export function beat(subscriber: Subscriber, interval: number): void {
   if (!isPerishable(subscriber)) return;
-  const lifetimes = lifetimesOf(subscriber);
+  const { lifetimes = noBeats } = subscriber;
   // One beat may be skipped: twice the interval is still well below the TTL.
   subscriber.lifetimes = lifetimes.refreshed
     ? { ...lifetimes, refreshed: false }
@@ -47,17 +47,18 @@ export function beat(subscriber: Subscriber, interval: number): void {
 /** Makes a heartbeat due at once for everything that a reconnected client says it has: its timers kept running. */
 export function beatAtOnce(subscriber: Subscriber, held: ResourceSet): void {
   if (ResourceSets.perishable(held) === undefined) return;
-  subscriber.lifetimes = { ...lifetimesOf(subscriber), due: Number.POSITIVE_INFINITY };
+  const { lifetimes = noBeats } = subscriber;
+  subscriber.lifetimes = { ...lifetimes, due: Number.POSITIVE_INFINITY };
 }
 
 /** Records a response in which these resources have a TTL. `everything`: it holds the client's whole target. */
 export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, everything: boolean): void {
   if (perishable.size === 0) return;
-  const { due, refreshed, rejected, whole } = lifetimesOf(subscriber);
+  const { due, refreshed, rejected, whole } = subscriber.lifetimes ?? noBeats;
   subscriber.lifetimes = {
     due: everything ? 0 : due,
     refreshed: everything || refreshed,
-    rejected: rejected.size === 0 ? rejected : rejected.without(perishable),
+    rejected: rejected.without(perishable),
     whole,
   };
 }
@@ -108,10 +109,6 @@ function othersThan(
     const resource = resourceWith(sentSet, identity);
     return resource !== undefined && !faulty.has(resource.name);
   });
-}
-
-function lifetimesOf({ lifetimes }: Subscriber): Lifetimes {
-  return lifetimes ?? noBeats;
 }
 
 /** The value of a client whose first resource with a TTL is being sent. */

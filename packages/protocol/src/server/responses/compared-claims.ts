@@ -20,8 +20,8 @@ interface ComparedClaims {
 const noneRenamed: ReadonlyMap<ResourceName, Resource> = new Map();
 
 /**
- * The last decision on claims that several streams share, by set and subscription. It does not hold the
- * set: an old set keeps all later ones alive.
+ * The last decision on claims that several streams share, by set and subscription. It does not hold the set: an old set
+ * keeps all later ones alive.
  */
 const decided = new PerKey<ClaimedVersions, ComparedClaims>(1);
 
