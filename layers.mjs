@@ -9,7 +9,15 @@
 
 /** @type {Readonly<Record<string, readonly (string | readonly string[])[]>>} */
 export const layers = {
-  "grpc-server": [["hpack", "timing", "node-internals"], "frames", "connection", "sockets", "messages", "calls", "."],
+  "grpc-server": [
+    ["bytes", "hpack", "timing", "node-internals"],
+    "frames",
+    "connection",
+    "sockets",
+    "messages",
+    "calls",
+    ".",
+  ],
   api: [
     ["errors", "schema", "timing"],
     ["names", "schema/making", "disk"],

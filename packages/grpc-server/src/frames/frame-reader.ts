@@ -1,11 +1,9 @@
+import { WaitingBytes } from "../bytes/waiting-bytes.js";
 import { defaultFrameBytes, frameHeadBytes } from "./frames.js";
 import { ConnectionError, http2Error } from "./http2-errors.js";
 
 /** Called for each frame. The payload is only good until the call returns, unless it is copied. */
 export type FrameReceiver = (type: number, flags: number, stream: number, payload: Buffer) => void;
-
-/** Cuts the bytes of a connection into frames, however they come. */
-export type FrameReader = ReturnType<typeof createFrameReader>;
 
 /** Whether these bytes are one frame, whole, of that type and with those flags. */
 export function isOneFrame(bytes: Buffer, type: number, flags: number): boolean {
@@ -20,81 +18,81 @@ export function streamAt(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at + 5) & 0x7fffffff;
 }
 
-/** Makes a reader of frames with payloads of at most `most` bytes. */
-export function createFrameReader(receive: FrameReceiver, most = defaultFrameBytes) {
-  /** The beginning of a frame whose rest has not come. */
-  let parts: Buffer[] = [];
-  let waiting = 0;
+/** Cuts the bytes of a connection into frames, however they come. */
+export class FrameReader {
+  readonly #receive: FrameReceiver;
+  readonly #most: number;
+  /** The beginning of a frame whose rest has not come; undefined between frames. */
+  #kept: WaitingBytes | undefined;
 
-  /**
-   * Adds the missing bytes of the waiting frame from the chunk, and reports the frame if it is whole. Later bytes are
-   * not copied. Returns their start.
-   */
-  function complete(chunk: Buffer): number {
-    const before = waiting;
-    parts.push(chunk);
-    waiting += chunk.length;
-    // Joined only once it is a whole frame, so that a frame that comes byte by byte costs no copy for each.
-    const needed = neededOf(parts, waiting, most);
-    if (waiting < needed) {
-      // The bytes are only valid during the call.
-      parts.push(Buffer.from(parts.pop() as Buffer));
-      return chunk.length;
-    }
-    const whole = Buffer.concat(parts, needed);
-    parts = [];
-    waiting = 0;
-    receive(whole[3] as number, whole[4] as number, streamAt(whole, 0), whole.subarray(frameHeadBytes));
-    return needed - before;
+  /** `most`: the largest payload, in bytes. */
+  constructor(receive: FrameReceiver, most = defaultFrameBytes) {
+    this.#receive = receive;
+    this.#most = most;
   }
 
-  return {
-    /**
-     * Throws a ConnectionError for a too large frame, and the receiver's errors. A part of a frame is copied until its
-     * rest comes.
-     */
-    receive(bytes: Buffer): void {
-      let at = 0;
-      if (waiting > 0) {
-        at = complete(bytes);
-        if (waiting > 0) return;
-      }
-      while (bytes.length - at >= frameHeadBytes) {
-        const length = lengthAt(bytes, at, most);
-        const start = at + frameHeadBytes;
-        const end = start + length;
-        if (end > bytes.length) break;
-        const type = bytes[at + 3] as number;
-        const flags = bytes[at + 4] as number;
-        const stream = streamAt(bytes, at);
-        at = end;
-        receive(type, flags, stream, bytes.subarray(start, end));
-      }
-      if (at < bytes.length) {
-        // A copy, so that the few bytes that are left do not keep the whole chunk.
-        parts = [Buffer.from(bytes.subarray(at))];
-        waiting = bytes.length - at;
-        if (waiting >= 3) lengthAt(bytes, at, most);
-      }
-    },
-    /** Bytes of a frame whose rest has not come. */
-    get waiting(): number {
-      return waiting;
-    },
-  };
+  /** Bytes of a frame whose rest has not come. */
+  get waiting(): number {
+    return this.#kept?.length ?? 0;
+  }
+
+  /**
+   * Throws a ConnectionError for a too large frame, and the receiver's errors. A part of a frame is copied until its
+   * rest comes.
+   */
+  receive(bytes: Buffer): void {
+    let at = this.#kept === undefined ? 0 : this.#complete(this.#kept, bytes);
+    while (bytes.length - at >= frameHeadBytes) {
+      const end = at + frameHeadBytes + lengthAt(bytes, at, this.#most);
+      if (end > bytes.length) break;
+      this.#frame(bytes, at, end);
+      at = end;
+    }
+    if (at < bytes.length) this.#keep(bytes.subarray(at));
+  }
+
+  /**
+   * Adds to the waiting frame its missing bytes, and reports it if it is whole. Returns the number of bytes that it
+   * took.
+   */
+  #complete(kept: WaitingBytes, bytes: Buffer): number {
+    let at = 0;
+    if (kept.length < frameHeadBytes) {
+      at = Math.min(frameHeadBytes - kept.length, bytes.length);
+      kept.add(bytes.subarray(0, at), frameHeadBytes);
+      if (kept.length >= lengthBytes) lengthAt(kept.bytes, 0, this.#most);
+      if (kept.length < frameHeadBytes) return at;
+    }
+    const needed = frameHeadBytes + lengthAt(kept.bytes, 0, this.#most);
+    const end = at + Math.min(needed - kept.length, bytes.length - at);
+    kept.add(bytes.subarray(at, end), needed);
+    if (kept.length < needed) return end;
+    this.#kept = undefined;
+    try {
+      this.#frame(kept.bytes, 0, needed);
+    } finally {
+      kept.release();
+    }
+    return end;
+  }
+
+  #frame(bytes: Buffer, at: number, end: number): void {
+    const payload = bytes.subarray(at + frameHeadBytes, end);
+    this.#receive(bytes[at + 3] as number, bytes[at + 4] as number, streamAt(bytes, at), payload);
+  }
+
+  #keep(bytes: Buffer): void {
+    const length = bytes.length < lengthBytes ? undefined : lengthAt(bytes, 0, this.#most);
+    this.#kept = new WaitingBytes();
+    this.#kept.add(bytes, length === undefined ? frameHeadBytes : frameHeadBytes + length);
+  }
 }
+
+/** The first bytes of a frame's head are the length of its payload. */
+const lengthBytes = 3;
 
 function lengthAt(bytes: Buffer, at: number, most: number): number {
-  const length = bytes.readUIntBE(at, 3);
+  const length = bytes.readUIntBE(at, lengthBytes);
   if (length > most) throw new ConnectionError(http2Error.frameSizeError, `a frame of ${length} bytes is too large`);
   return length;
-}
-
-/** The number of bytes that are needed before a frame can be read. */
-function neededOf(parts: Buffer[], waiting: number, most: number): number {
-  if (waiting < frameHeadBytes) return frameHeadBytes;
-  const [first] = parts as [Buffer];
-  const head = first.length >= 3 ? first : Buffer.concat(parts, waiting);
-  if (head !== first) parts.splice(0, parts.length, head);
-  return frameHeadBytes + lengthAt(head, 0, most);
 }

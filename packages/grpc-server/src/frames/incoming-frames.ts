@@ -1,4 +1,4 @@
-import { createFrameReader, type FrameReader, type FrameReceiver } from "./frame-reader.js";
+import { FrameReader, type FrameReceiver } from "./frame-reader.js";
 import { protocolError } from "./frame-rules.js";
 import { flag, frameType } from "./frames.js";
 import type { HeaderAssembly } from "./header-assembly.js";
@@ -20,7 +20,7 @@ export class IncomingFrames {
   constructor(assembly: HeaderAssembly, frame: FrameReceiver) {
     this.#assembly = assembly;
     this.#frame = frame;
-    this.#reader = createFrameReader((type, flags, id, payload) => this.#check(type, flags, id, payload));
+    this.#reader = new FrameReader((type, flags, id, payload) => this.#check(type, flags, id, payload));
   }
 
   /** Whether the client has sent the preface and SETTINGS. */

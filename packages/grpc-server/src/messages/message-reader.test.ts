@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { createFrameReader } from "../frames/frame-reader.js";
+import { FrameReader } from "../frames/frame-reader.js";
 import { frame } from "../frames/frames.js";
 import { MessageReader } from "./message-reader.js";
 
@@ -100,7 +100,7 @@ describe("frames that come in parts", () => {
   for (const size of [1, 2, 3, 8, 9, 10, 11, 100, 16_384, 16_393, all.length]) {
     it(`of ${size} bytes equal whole ones`, () => {
       const seen: Buffer[] = [];
-      const reader = createFrameReader((...[type, flags, stream, payload]) => {
+      const reader = new FrameReader((...[type, flags, stream, payload]) => {
         seen.push(frame(type, flags, stream, Buffer.from(payload)));
       });
       for (let at = 0; at < all.length; at += size) reader.receive(all.subarray(at, at + size));

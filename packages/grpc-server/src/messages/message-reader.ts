@@ -1,9 +1,7 @@
+import { WaitingBytes } from "../bytes/waiting-bytes.js";
 import { prefixBytes } from "./framing.js";
 import { type GrpcCode, grpcCode } from "./grpc-code.js";
 import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
-
-/** The most memory of a message, in multiples of its received bytes. */
-const mostGrowth = 8;
 
 /** Receives the messages. */
 export interface MessageSink {
@@ -42,9 +40,8 @@ export class MessageReader {
   readonly #hold: (bytes: number) => string | undefined;
   readonly #fault: ((error: unknown) => void) | undefined;
   readonly #noun: string;
-  /** The bytes that wait, with room for more behind them. */
-  #kept = nothing;
-  #waiting = 0;
+  /** Undefined if no bytes wait. */
+  #kept: WaitingBytes | undefined;
   /** Bytes of the waiting message with its prefix; undefined until the prefix came. */
   #needed: number | undefined;
   #isOver = false;
@@ -66,23 +63,23 @@ export class MessageReader {
 
   /** Bytes of a message that is not whole yet, or that waits for one before it. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#kept?.length ?? 0;
   }
 
   /** Reads the bytes from `from` on; it copies those that it keeps. */
   receive(bytes: Buffer, from = 0): void {
     if (this.#isOver) return;
-    if (this.#waiting === 0 && !this.#isInflating) {
+    if (this.#kept === undefined && !this.#isInflating) {
       this.#read(bytes, from);
       return;
     }
     if (!this.#add(bytes.subarray(from))) return;
     if (this.#isInflating) {
-      if (this.#waiting > 2 * this.#mostBytes)
+      if (this.waiting > 2 * this.#mostBytes)
         this.#fail(grpcCode.resourceExhausted, `${this.#noun}s come faster than they can be read`);
       return;
     }
-    if (this.#needed !== undefined && this.#waiting < this.#needed) return;
+    if (this.#needed !== undefined && this.waiting < this.#needed) return;
     this.#needed = undefined;
     this.#readAll();
   }
@@ -95,9 +92,7 @@ export class MessageReader {
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#waiting > 0) this.#hold(-this.#kept.length);
-    this.#kept = nothing;
-    this.#waiting = 0;
+    this.#take()?.release();
   }
 
   #fail(code: GrpcCode, message: string): void {
@@ -105,33 +100,36 @@ export class MessageReader {
     this.#sink.failed(code, message);
   }
 
+  /** Keeps a copy. The claim of a reconnecting client is some frames long, and each copy of it counts. */
   #add(bytes: Buffer): boolean {
-    const before = this.#kept;
-    const waiting = this.#waiting + bytes.length;
-    if (waiting > before.length) {
-      // Makes room for the whole message at once if that is not much more: the claim of a reconnecting client is some
-      // frames long, and each copy of it counts. If the length is unknown, the room doubles, so that a message in
-      // small parts is not copied for each of them.
-      const room = this.#needed === undefined ? 2 * before.length : Math.min(this.#needed, mostGrowth * waiting);
-      this.#kept = Buffer.allocUnsafe(Math.max(waiting, room));
-      before.copy(this.#kept, 0, 0, this.#waiting);
-    }
-    // A copy: the chunk is not ours, and is larger.
-    bytes.copy(this.#kept, this.#waiting);
-    this.#waiting = waiting;
-    const refused = this.#kept === before ? undefined : this.#hold(this.#kept.length - before.length);
+    if (bytes.length === 0) return true;
+    this.#kept ??= new WaitingBytes();
+    const before = this.#kept.capacity;
+    this.#kept.add(bytes, this.#needed);
+    const more = this.#kept.capacity - before;
+    const refused = more === 0 ? undefined : this.#hold(more);
     if (refused === undefined) return true;
     this.#fail(grpcCode.resourceExhausted, refused);
     return false;
   }
 
-  #readAll(): void {
+  /** The bytes that wait, which no longer count. */
+  #take(): WaitingBytes | undefined {
     const kept = this.#kept;
-    const waiting = this.#waiting;
-    this.#hold(-kept.length);
-    this.#kept = nothing;
-    this.#waiting = 0;
-    this.#read(kept.subarray(0, waiting), 0);
+    if (kept === undefined) return undefined;
+    this.#kept = undefined;
+    this.#hold(-kept.capacity);
+    return kept;
+  }
+
+  #readAll(): void {
+    const kept = this.#take();
+    if (kept === undefined) return;
+    try {
+      this.#read(kept.bytes, 0);
+    } finally {
+      kept.release();
+    }
   }
 
   /** Passes on the messages that are whole, and keeps the rest. */
@@ -179,14 +177,14 @@ export class MessageReader {
       }
       this.#sink.message(result.bytes);
       if (this.#isOver) return;
-      if (this.#waiting > 0) this.#readAll();
+      this.#readAll();
       this.#finishIfDone();
     }).catch(this.#fault);
   }
 
   #finishIfDone(): void {
     if (!this.#isEnding || this.#isOver || this.#isInflating) return;
-    if (this.#waiting > 0) {
+    if (this.#kept !== undefined) {
       this.#fail(grpcCode.internal, `the stream ended in the middle of a ${this.#noun}`);
       return;
     }
@@ -194,5 +192,3 @@ export class MessageReader {
     this.#sink.lastMessage();
   }
 }
-
-const nothing = Buffer.alloc(0);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Http2Connection } from "../connection/http2-connection.js";
 import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
 import { Slab } from "../connection/output.js";
-import { createFrameReader } from "../frames/frame-reader.js";
+import { FrameReader } from "../frames/frame-reader.js";
 import { flag, frame, frameType } from "../frames/frames.js";
 import { encodeHeaders } from "../hpack/header-encoder.js";
 
@@ -134,7 +134,7 @@ const frameNames = [
 function createPeer(frameBytes: number | undefined) {
   const words: Word[] = [];
   const data = new Map<number, Buffer[]>();
-  const reader = createFrameReader((type, flags, stream, payload) => {
+  const reader = new FrameReader((type, flags, stream, payload) => {
     const name = `${frameNames[type]}${(flags & flag.ack) !== 0 && type === frameType.settings ? "-ack" : ""}`;
     if (type === frameType.goAway) words.push(`goaway:${payload.readUInt32BE(4)}`);
     else if (type === frameType.rstStream) words.push(`rst:${stream}:${payload.readUInt32BE(0)}`);

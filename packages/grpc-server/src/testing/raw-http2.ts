@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { createFrameReader } from "../frames/frame-reader.js";
+import { FrameReader } from "../frames/frame-reader.js";
 import { flag, frame, frameType } from "../frames/frames.js";
 import { encodeHeaders } from "../hpack/header-encoder.js";
 import { noSettings, preface } from "./http2-bench.js";
@@ -60,7 +60,7 @@ export async function rawHttp2(address: string, { handshake = true } = {}): Prom
   const [host = "", port = ""] = address.split(":");
   const socket = connect({ host, port: Number(port), allowHalfOpen: true, noDelay: true });
   const frames: CameFrame[] = [];
-  const reader = createFrameReader((type, flags, stream, payload) => {
+  const reader = new FrameReader((type, flags, stream, payload) => {
     frames.push({ type, flags, stream, payload: Buffer.from(payload) });
   }, 1 << 24);
   let isClosed = false;
