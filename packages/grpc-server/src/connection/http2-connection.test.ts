@@ -2,7 +2,28 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { flag, frame } from "../frames/frames.js";
 import { http2Error } from "../frames/http2-errors.js";
-import { data, http2Bench, open, request, setting, uint32 } from "../testing/http2-bench.js";
+import { data, http2Bench, noSettings, open, preface, request, setting, uint32 } from "../testing/http2-bench.js";
+
+describe("the first frames of a server (3.4)", () => {
+  it("nothing goes out before the client's first bytes, and then one write with the answer to its settings", () => {
+    const { send, out, writes } = http2Bench({ handshake: false });
+    assert.deepEqual(out(), []);
+    send(preface, noSettings);
+    assert.deepEqual([out(), writes()], [["settings", "window:0", "settings-ack"], 1]);
+  });
+  it("they come before a ping and before GOAWAY, and only once", () => {
+    const { connection, send, out } = http2Bench({ handshake: false });
+    connection.ping();
+    assert.deepEqual(out(), ["settings", "window:0", "ping"]);
+    connection.goAway();
+    assert.deepEqual(out(), ["goaway:0"]);
+    const other = http2Bench({ handshake: false });
+    other.connection.goAway();
+    assert.deepEqual(other.out(), ["settings", "window:0", "goaway:0"]);
+    send(preface, noSettings);
+    assert.deepEqual(out(), []);
+  });
+});
 
 describe("the receiving side of a connection", () => {
   it("pings are answered", () => {

@@ -54,6 +54,7 @@ export class Http2Connection implements StreamOwner {
   #isShared = false;
   #lastStream = 0;
   #received = 0;
+  #hasGreeted = false;
   #isOver = false;
   #isGoingAway = false;
   #pings = 0;
@@ -69,10 +70,6 @@ export class Http2Connection implements StreamOwner {
     this.#incoming = new IncomingFrames(this.#assembly, (type, flags, stream, payload) =>
       this.#frame(type, flags, stream, payload),
     );
-    // A server's first frames (RFC 9113, 3.4): its settings and its window.
-    this.#write(settingsFrame(limits.streams, ourWindow, limits.headerBytes));
-    this.#write(windowUpdateFrame(0, ourWindow - defaultWindow));
-    this.#output.flush();
   }
 
   /** The client sent the preface and SETTINGS. */
@@ -95,6 +92,7 @@ export class Http2Connection implements StreamOwner {
     this.#wasHeard = true;
     this.#sender.heard();
     this.#output.begin();
+    this.#greet();
     try {
       if (!this.#tookAlone(bytes)) {
         this.#incoming.receive(bytes);
@@ -134,6 +132,7 @@ export class Http2Connection implements StreamOwner {
     if (this.#isOver || wasHeard) return;
     this.#pings += 1;
     this.#output.begin();
+    this.#greet();
     this.#write(pingFrame(Buffer.alloc(8), false));
     this.#output.end();
   }
@@ -143,6 +142,7 @@ export class Http2Connection implements StreamOwner {
     if (this.#isGoingAway || this.#isOver) return;
     this.#isGoingAway = true;
     this.#output.begin();
+    this.#greet();
     this.#write(goAwayFrame(this.#lastStream, http2Error.noError, ""));
     this.#finishIfDone();
     this.#output.end();
@@ -180,6 +180,17 @@ export class Http2Connection implements StreamOwner {
     this.#output.begin();
     this.#reset(id, code);
     this.#output.end();
+  }
+
+  /**
+   * Sends a server's first frames (RFC 9113, 3.4): its settings and its window. The client does not wait for them, and
+   * with its own first bytes they go out in one write with the answer to these.
+   */
+  #greet(): void {
+    if (this.#hasGreeted) return;
+    this.#hasGreeted = true;
+    this.#write(settingsFrame(this.#limits.streams, ourWindow, this.#limits.headerBytes));
+    this.#write(windowUpdateFrame(0, ourWindow - defaultWindow));
   }
 
   /**
