@@ -13,36 +13,41 @@ interface Ageing {
 }
 
 /** Ends a connection when it is too old, or when it is asked to. */
-export type ConnectionAge = ReturnType<typeof limitAge>;
+export class ConnectionAge {
+  readonly #connection: Ageing;
+  readonly #graceMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
 
-export function limitAge(
-  connection: Ageing,
-  { maxAgeMs, maxAgeGraceMs }: Pick<Keepalive, "maxAgeMs" | "maxAgeGraceMs">,
-) {
-  let timer: NodeJS.Timeout | undefined;
-  let isOver = false;
-  const after = (ms: number, then: () => void) => {
-    timer = setTimeout(then, Math.min(ms, longestTimerMs)).unref();
-  };
-  const end = () => {
-    if (isOver) return;
-    isOver = true;
-    clearTimeout(timer);
-    connection.goAway();
-    after(maxAgeGraceMs, () => {
-      connection.stopCalls();
-      after(lastWordMs, () => connection.destroy());
+  constructor(connection: Ageing, { maxAgeMs, maxAgeGraceMs }: Pick<Keepalive, "maxAgeMs" | "maxAgeGraceMs">) {
+    this.#connection = connection;
+    this.#graceMs = maxAgeGraceMs;
+    if (maxAgeMs !== Infinity) this.#after(maxAgeMs * (0.9 + 0.2 * Math.random()), () => this.end());
+  }
+
+  /** The connection was told to go. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Tells the connection to go now, if it was not told before. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.stop();
+    this.#connection.goAway();
+    this.#after(this.#graceMs, () => {
+      this.#connection.stopCalls();
+      this.#after(lastWordMs, () => this.#connection.destroy());
     });
-  };
-  if (maxAgeMs !== Infinity) after(maxAgeMs * (0.9 + 0.2 * Math.random()), end);
-  return {
-    /** It was told to go. */
-    get isOver(): boolean {
-      return isOver;
-    },
-    /** Tells it to go now, if it was not told before. */
-    end,
-    /** The connection is gone. */
-    stop: () => clearTimeout(timer),
-  };
+  }
+
+  /** The connection is gone. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #after(ms: number, then: () => void): void {
+    this.#timer = setTimeout(then, Math.min(ms, longestTimerMs)).unref();
+  }
 }

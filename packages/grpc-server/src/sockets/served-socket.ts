@@ -6,7 +6,7 @@ import { Http2Connection } from "../connection/http2-connection.js";
 import { tellEnd } from "../node-internals/late-ends.js";
 import type { LentBytes } from "../node-internals/shared-reads.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
-import { type ConnectionAge, limitAge } from "./connection-age.js";
+import { ConnectionAge } from "./connection-age.js";
 import { handshakeMs } from "./handshakes.js";
 import type { Keepalive } from "./keepalive.js";
 import type { TurnBudget } from "./turn-budget.js";
@@ -88,7 +88,7 @@ export function serveSocket(
     }
   };
   const stopPings = keepAlive(socket, connection, keepalive);
-  const age = limitAge(
+  const age = new ConnectionAge(
     {
       goAway: guarded(() => connection.goAway()),
       stopCalls: guarded(() => stopCalls(connection)),
