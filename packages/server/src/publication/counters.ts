@@ -19,6 +19,8 @@ export type Counters = ReturnType<typeof createCounters>;
 
 export function createCounters() {
   const streams = new Rows<StreamStats>();
+  /** The same rows, for the methods of open streams. */
+  const byMethod = new WeakMap<Method, MutableCounters<StreamStats>>();
   const types = new Rows<TypeCounter>();
   /** The same rows, for existing types, without a new key for each look-up. */
   const byType = {
@@ -31,10 +33,15 @@ export function createCounters() {
   const pollsRefused = new Map<number, number>();
   return {
     /** The row of a kind of stream; the caller counts in it. */
-    stream({ api, variant, only }: Method) {
+    stream(method: Method): MutableCounters<StreamStats> {
+      const counted = byMethod.get(method);
+      if (counted !== undefined) return counted;
+      const { api, variant, only } = method;
       const service = only?.name ?? "ads";
       const counts = { open: 0, behind: 0, opened: 0, requests: 0, requestBytes: 0 };
-      return streams.row(`${api} ${variant} ${service}`, { api, variant, service, ...counts });
+      const row = streams.row(`${api} ${variant} ${service}`, { api, variant, service, ...counts });
+      byMethod.set(method, row);
+      return row;
     },
     type(type: ResourceType, variant: SotwOrDelta) {
       const counted = byType[variant].get(type);

@@ -23,9 +23,12 @@ export function tellEffect(
   const { variant } = stream.method;
   const count = counters.type(type, variant);
   switch (effect.kind) {
-    case "subscribed":
-      events.emit(() => ({ ...effect, stream }));
+    case "subscribed": {
+      const { wildcard, names } = effect;
+      // Each client subscribes when it comes back; nobody listens to that by default.
+      if (events.wants("subscribed")) events.emit(() => ({ kind: "subscribed", stream, type, wildcard, names }));
       break;
+    }
     case "rejected": {
       count.rejected += 1;
       membership.seat.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
@@ -45,9 +48,11 @@ export function tellEffect(
       events.emit(() => ({ kind: "wait-ended", stream, type, version, waits }));
       break;
     }
-    case "ttl-untold":
-      events.emit(() => ({ ...effect, stream }));
+    case "ttl-untold": {
+      const { resources } = effect;
+      events.emit(() => ({ kind: "ttl-untold", stream, type, resources }));
       break;
+    }
     case "stale":
       count.stale += 1;
       events.emit(() => ({ kind: "stale", stream, type }));

@@ -243,8 +243,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     const { isSettled } = this;
     if (isSettled !== this.#wasSettled) {
       this.#wasSettled = isSettled;
-      if (isSettled) this.#context.events.emit(() => ({ kind: "synced", stream }));
-      else this.#unsettledSince = this.#context.clock.now();
+      const { events, clock } = this.#context;
+      if (!isSettled) this.#unsettledSince = clock.now();
+      else if (events.wants("synced")) events.emit(() => ({ kind: "synced", stream }));
     }
     this.#context.arrivals.progressed(this);
   }

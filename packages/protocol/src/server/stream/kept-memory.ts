@@ -1,4 +1,5 @@
 import type { TypeUrl } from "@xdskit/api";
+import type { Node } from "../../model/basics/node.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { HeldItem, HeldMemory } from "../contract/options.js";
 
@@ -28,10 +29,11 @@ export class KeptMemory {
     return this.change(before, names);
   }
 
-  /** The stream ends: gives back the pending names, and these items. */
-  end(items: Iterable<HeldItem | undefined>): void {
-    for (const item of items) this.change(item, undefined);
-    for (const names of this.#pending?.values() ?? []) this.change(names, undefined);
+  /** The stream ends: gives back its node and the pending names. */
+  end(node: Node | undefined): void {
+    this.change(node, undefined);
+    if (this.#pending === undefined) return;
+    for (const names of this.#pending.values()) this.change(names, undefined);
     this.#pending = undefined;
   }
 }

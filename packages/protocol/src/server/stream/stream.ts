@@ -318,10 +318,11 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   end(): void {
-    this.#kept.end([
-      this.#phase.kind === "identified" ? this.#phase.node : undefined,
-      ...this.#ordered.flatMap((subscriber) => [subscriber.subscription.names, this.#rules.claimsOf(subscriber)]),
-    ]);
+    for (const subscriber of this.#ordered) {
+      this.#kept.change(subscriber.subscription.names, undefined);
+      this.#kept.change(this.#rules.claimsOf(subscriber), undefined);
+    }
+    this.#kept.end(this.#phase.kind === "identified" ? this.#phase.node : undefined);
     this.#phase = { kind: "closed" };
     this.#place.give(undefined);
     this.#byType.clear();

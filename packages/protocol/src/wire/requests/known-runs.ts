@@ -27,10 +27,8 @@ export class KnownRuns<Value> {
       const run = this.#runs[index] as Run<Value>;
       const { length } = run.bytes;
       if (length > end - start || !equalBytes(run.bytes, 0, bytes, start, length)) continue;
-      if (index > 0) {
-        this.#runs.splice(index, 1);
-        this.#runs.unshift(run);
-      }
+      for (let to = index; to > 0; to--) this.#runs[to] = this.#runs[to - 1] as Run<Value>;
+      this.#runs[0] = run;
       return run;
     }
     return undefined;

@@ -1,4 +1,4 @@
-import type { Clock, ResourceType } from "@xdskit/api";
+import type { Clock, ResourceType, TypeUrl } from "@xdskit/api";
 import { type HeldSnapshot, mayBeWarming, type Snapshot, type Stream } from "@xdskit/protocol";
 
 /** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
@@ -123,10 +123,15 @@ export class Resumption {
     if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
     const claims = this.#stream.has(newest);
     const mayWarm = this.#mayWarm(newest, claims);
-    const told = [...claims.values()].filter((has) => has !== undefined);
+    let told = 0;
+    let isOther = false;
+    for (const has of claims.values()) {
+      if (has !== undefined) told += 1;
+      isOther ||= has === false;
+    }
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
-    const isMute = told.length === 0 && this.#cancel === undefined;
-    const hasNewest = told.length > 0 && !told.includes(false);
+    const isMute = told === 0 && this.#cancel === undefined;
+    const hasNewest = told > 0 && !isOther;
     if (!mayWarm && (isMute || (hasNewest && !this.#isRestart))) {
       this.end();
       return newest;
@@ -177,8 +182,12 @@ export class Resumption {
   /** Until the client asks for clusters nobody knows which ones it has, and none may go. */
   #mayWarm({ sets }: Snapshot, claims: ReadonlyMap<ResourceType, unknown>): boolean {
     if (!this.#isAggregated || claims.size === 0) return false;
-    const claimed = new Set(Array.from(claims.keys(), ({ typeUrl }) => typeUrl));
-    return [...sets.values()].some(({ type, size }) => size > 0 && mayBeWarming(type, this.#stream.asked, claimed));
+    // Loops, since each client of a fleet that comes back gets here for each type.
+    const claimed = new Set<TypeUrl>();
+    for (const { typeUrl } of claims.keys()) claimed.add(typeUrl);
+    for (const { type, size } of sets.values())
+      if (size > 0 && mayBeWarming(type, this.#stream.asked, claimed)) return true;
+    return false;
   }
 
   /** The client has asked for no further type for some time. */
