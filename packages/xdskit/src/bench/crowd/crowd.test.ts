@@ -14,7 +14,10 @@ test("clients of a crowd and a server agree in the end, whatever happens on the 
 
 const context = { variant: "delta", api: "v3", only: undefined, count: () => 1 } as const;
 const respond = (client: CrowdClient, text: string) => {
-  const received = client.receive(0, responseBytes(text, context));
+  // The bytes are lent: the next message may have the same memory.
+  const bytes = Buffer.from(responseBytes(text, context));
+  const received = client.receive(0, bytes);
+  bytes.fill(0);
   client.answer(received?.problem);
   return received;
 };

@@ -24,7 +24,8 @@ export class CrowdTransition<Held extends object> {
   readonly #to: WeakRef<Held>;
 
   constructor(bytes: Uint8Array, { to, resources, removed, problem }: TransitionOutcome<Held>) {
-    this.#bytes = bytes.slice();
+    // Not `slice`: a `Buffer` would share its memory, which is only lent.
+    this.#bytes = new Uint8Array(bytes);
     [this.#nonceStart, this.#nonceEnd] = placeOfNonce(bytes);
     this.#to = new WeakRef(to);
     this.#resources = resources;

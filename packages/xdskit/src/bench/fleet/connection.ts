@@ -23,6 +23,7 @@ export interface FleetConnectionListener {
 
 /** The events of a stream. None comes after `close`. */
 export interface StreamListener {
+  /** The message is only valid until the call returns. */
   received(message: Uint8Array): void;
   ended(status: GrpcStatus): void;
 }
