@@ -120,18 +120,26 @@ it("healthy clients are not taken for floods: a response and its answer, 100,000
 });
 
 describe("an idle connection", () => {
-  /** Runs a test with a socket to a listening transport, while time stands still. */
-  async function withSocket(test: (socket: Socket) => Promise<void>): Promise<void> {
+  /**
+   * Runs a test with a socket to a listening transport, while time stands still. The client has sent the beginning of
+   * the preface, unless it is silent.
+   */
+  async function withSocket(test: (socket: Socket) => Promise<void>, isSilent = false): Promise<void> {
     const keepalive = { ...defaultKeepalive, intervalMs: 1_000_000, timeoutMs: 1_000_000 };
     const server = createGrpcServer({ methods: new Map(), keepalive });
     const port = await server.listen({ host: "127.0.0.1", port: 0 });
+    const [listening] = server.servers;
+    assert.ok(listening);
+    const accepted = once(listening, "connection");
     mock.timers.enable({ apis: ["setTimeout"] });
     const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
     socket.on("error", () => {});
     try {
-      // The server's settings show that it has the connection.
-      socket.write(preface.subarray(0, 10));
-      await once(socket, "data");
+      await accepted;
+      if (!isSilent) {
+        socket.write(preface.subarray(0, 10));
+        await once(socket, "data");
+      }
       await test(socket);
     } finally {
       mock.timers.reset();
@@ -141,6 +149,15 @@ describe("an idle connection", () => {
   }
 
   const goneOf = (socket: Socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()));
+
+  it("an idle connection is closed if its client sends nothing for ten seconds, and gets nothing before", () =>
+    withSocket(async (socket) => {
+      const gone = goneOf(socket);
+      socket.on("data", () => assert.fail("no frame goes out before the client's first bytes"));
+      socket.on("end", () => socket.end());
+      mock.timers.tick(10_000);
+      await gone;
+    }, true));
 
   it("an idle connection is closed if it makes no call within ten seconds", () =>
     withSocket(async (socket) => {

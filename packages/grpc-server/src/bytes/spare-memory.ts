@@ -1,9 +1,7 @@
 /** Pieces are multiples of this many bytes, so that messages of about the same length can use the same piece. */
 const stepBytes = 4 * 1024;
-/** Shorter pieces are not kept: they cost little. */
-const fewestBytes = 16 * 1024;
-/** Longer pieces are not kept. */
-const mostBytesOfPiece = 256 * 1024;
+/** Shorter pieces are not kept, since they cost little, and neither are longer ones. */
+const [fewestBytes, mostBytesOfPiece] = [16 * 1024, 256 * 1024];
 /** At most this many bytes are kept. */
 const mostBytes = 1024 * 1024;
 
@@ -16,7 +14,7 @@ let bytes = 0;
  * messages that come in several reads, and nearly all of them are whole before the next one begins.
  */
 export function takeMemory(length: number): Buffer {
-  if (length < fewestBytes) return Buffer.allocUnsafe(length);
+  if (length < fewestBytes || length > mostBytesOfPiece) return Buffer.allocUnsafe(length);
   const size = Math.ceil(length / stepBytes) * stepBytes;
   const at = pieces.findLastIndex((piece) => piece.length === size);
   if (at < 0) return Buffer.allocUnsafeSlow(size);

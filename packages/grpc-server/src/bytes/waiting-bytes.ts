@@ -6,15 +6,17 @@ const mostGrowth = 8;
 /** The beginning of something whose rest has not come: a copy, in memory with room for more. */
 export class WaitingBytes {
   #memory: Buffer = nothing;
+  /** The length of memory that was asked for. */
+  #capacity = 0;
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** The bytes of memory. */
+  /** The bytes of memory that they take. It may be a step of the spare memory longer. */
   get capacity(): number {
-    return this.#memory.length;
+    return this.#capacity;
   }
 
   /** The bytes so far; valid until the next call of `add` or `release`. */
@@ -29,10 +31,11 @@ export class WaitingBytes {
    */
   add(bytes: Buffer, needed: number | undefined): void {
     const length = this.#length + bytes.length;
-    const before = this.#memory;
-    if (length > before.length) {
-      const room = needed === undefined ? 2 * before.length : Math.min(needed, mostGrowth * length);
-      this.#memory = takeMemory(Math.max(length, room));
+    if (length > this.#capacity) {
+      const before = this.#memory;
+      const room = needed === undefined ? 2 * this.#capacity : Math.min(needed, mostGrowth * length);
+      this.#capacity = Math.max(length, room);
+      this.#memory = takeMemory(this.#capacity);
       before.copy(this.#memory, 0, 0, this.#length);
       giveMemory(before);
     }
@@ -44,6 +47,7 @@ export class WaitingBytes {
   release(): void {
     const before = this.#memory;
     this.#memory = nothing;
+    this.#capacity = 0;
     this.#length = 0;
     giveMemory(before);
   }

@@ -22,6 +22,11 @@ describe("the first frames of a server (3.4)", () => {
     assert.deepEqual(other.out(), ["settings", "window:0", "goaway:0"]);
     send(preface, noSettings);
     assert.deepEqual(out(), []);
+    const third = http2Bench({ handshake: false });
+    third.connection.ping();
+    third.out();
+    third.send(preface, noSettings);
+    assert.deepEqual(third.out(), ["settings-ack"]);
   });
 });
 

@@ -90,6 +90,38 @@ describe("requests that come in parts", () => {
     assert.deepEqual(told, ["first", ...texts, "last"]);
     assert.equal(held.now, 0);
   });
+
+  for (const [what, act] of [
+    ["ends", "close"],
+    ["fails in its handler", "throw"],
+  ] as const) {
+    it(`a call that ${what} at a request that came in parts holds nothing afterwards`, () => {
+      const held = { now: 0 };
+      let messages = 0;
+      const sink = {
+        message() {
+          messages += 1;
+          if (messages < 2) return;
+          reader.close();
+          if (act === "throw") throw new Error("a fault");
+        },
+        lastMessage() {},
+        failed() {},
+      };
+      const hold = (bytes: number) => {
+        held.now += bytes;
+        return undefined;
+      };
+      const reader = new MessageReader(sink, { mostBytes: 100_000, hold });
+      const bytes = Buffer.concat([30_000, 40_000, 50_000].map((length) => message(Buffer.alloc(length))));
+      const feed = () => {
+        for (let at = 0; at < bytes.length; at += 9_000) reader.receive(bytes.subarray(at, at + 9_000));
+      };
+      if (act === "throw") assert.throws(feed, /a fault/);
+      else feed();
+      assert.deepEqual([messages, held.now], [2, 0]);
+    });
+  }
 });
 
 describe("frames that come in parts", () => {
@@ -98,14 +130,29 @@ describe("frames that come in parts", () => {
   );
   const all = Buffer.concat(frames);
   for (const size of [1, 2, 3, 8, 9, 10, 11, 100, 16_384, 16_393, all.length]) {
-    it(`of ${size} bytes equal whole ones`, () => {
-      const seen: Buffer[] = [];
-      const reader = new FrameReader((...[type, flags, stream, payload]) => {
-        seen.push(frame(type, flags, stream, Buffer.from(payload)));
+    it(`of ${size} bytes equal whole ones, while other readers and messages use the same memory`, () => {
+      const readers = Array.from({ length: 3 }, () => {
+        const seen: Buffer[] = [];
+        const reader = new FrameReader((...[type, flags, stream, payload]) => {
+          // A message takes memory of about the same size, and fills it.
+          const messages = bench().reader;
+          messages.receive(message(Buffer.alloc(20_000, 0xff)).subarray(0, 17_000));
+          messages.close();
+          seen.push(frame(type, flags, stream, Buffer.from(payload)));
+        });
+        return { reader, seen };
       });
-      for (let at = 0; at < all.length; at += size) reader.receive(all.subarray(at, at + size));
-      assert.deepEqual(Buffer.concat(seen), all);
-      assert.deepEqual([seen.length, reader.waiting], [frames.length, 0]);
+      for (let at = 0; at < all.length; at += size) {
+        for (const { reader } of readers) {
+          const part = Buffer.from(all.subarray(at, at + size));
+          reader.receive(part);
+          part.fill(0);
+        }
+      }
+      for (const { reader, seen } of readers) {
+        assert.deepEqual(Buffer.concat(seen), all);
+        assert.deepEqual([seen.length, reader.waiting], [frames.length, 0]);
+      }
     });
   }
 });
