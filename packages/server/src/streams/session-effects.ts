@@ -25,7 +25,7 @@ export function tellEffect(
   switch (effect.kind) {
     case "subscribed": {
       const { wildcard, names } = effect;
-      // Each client subscribes when it comes back; nobody listens to that by default.
+      // Each client subscribes when it comes back, and hardly any listener wants to hear of it.
       if (events.wants("subscribed")) events.emit(() => ({ kind: "subscribed", stream, type, wildcard, names }));
       break;
     }

@@ -103,9 +103,7 @@ export async function startToFiles(options: ToFilesOptions) {
     }
   }
 
-  const stop = server.on(({ kind }) => {
-    if (kind === "configuration-applied" || kind === "on-demand") wake();
-  });
+  const stop = server.on(wake, (kind) => kind === "configuration-applied" || kind === "on-demand");
   wake();
   return {
     /** Resolves when all present changes were written, or failed. */

@@ -170,9 +170,10 @@ export class GroupRelay {
       report,
     });
     // Resources that were asked for by name are served by the end of the turn.
-    this.#stopListening = server.on(({ kind }) => {
-      if (kind === "on-demand") this.#changes.lookLater();
-    });
+    this.#stopListening = server.on(
+      () => this.#changes.lookLater(),
+      (kind) => kind === "on-demand",
+    );
     const begin = () => this.#begin();
     const known = () => this.known;
     this.source = new UpstreamSource({ group: options.group, layer: options.layer, begin, known, report });
