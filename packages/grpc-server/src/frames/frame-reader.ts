@@ -48,7 +48,11 @@ export class FrameReader {
       this.#frame(bytes, at, end);
       at = end;
     }
-    if (at < bytes.length) this.#keep(bytes.subarray(at));
+    if (at === bytes.length) return;
+    const rest = bytes.subarray(at);
+    const needed = this.#neededOf(rest);
+    this.#kept = new WaitingBytes();
+    this.#kept.add(rest, needed);
   }
 
   /**
@@ -57,23 +61,21 @@ export class FrameReader {
    */
   #complete(kept: WaitingBytes, bytes: Buffer): number {
     let at = 0;
-    if (kept.length < frameHeadBytes) {
-      at = Math.min(frameHeadBytes - kept.length, bytes.length);
-      kept.add(bytes.subarray(0, at), frameHeadBytes);
-      if (kept.length >= lengthBytes) lengthAt(kept.bytes, 0, this.#most);
-      if (kept.length < frameHeadBytes) return at;
+    let needed = this.#neededOf(kept.bytes);
+    while (kept.length < needed) {
+      if (at === bytes.length) return at;
+      const end = Math.min(at + needed - kept.length, bytes.length);
+      kept.add(bytes.subarray(at, end), needed);
+      at = end;
+      needed = this.#neededOf(kept.bytes);
     }
-    const needed = frameHeadBytes + lengthAt(kept.bytes, 0, this.#most);
-    const end = at + Math.min(needed - kept.length, bytes.length - at);
-    kept.add(bytes.subarray(at, end), needed);
-    if (kept.length < needed) return end;
     this.#kept = undefined;
     try {
       this.#frame(kept.bytes, 0, needed);
     } finally {
       kept.release();
     }
-    return end;
+    return at;
   }
 
   #frame(bytes: Buffer, at: number, end: number): void {
@@ -81,10 +83,9 @@ export class FrameReader {
     this.#receive(bytes[at + 3] as number, bytes[at + 4] as number, streamAt(bytes, at), payload);
   }
 
-  #keep(bytes: Buffer): void {
-    const length = bytes.length < lengthBytes ? undefined : lengthAt(bytes, 0, this.#most);
-    this.#kept = new WaitingBytes();
-    this.#kept.add(bytes, length === undefined ? frameHeadBytes : frameHeadBytes + length);
+  /** The length of the frame that these bytes begin, or of its head while that does not say more. */
+  #neededOf(bytes: Buffer): number {
+    return frameHeadBytes + (bytes.length < lengthBytes ? 0 : lengthAt(bytes, 0, this.#most));
   }
 }
 

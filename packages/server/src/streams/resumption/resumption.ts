@@ -123,15 +123,15 @@ export class Resumption {
     if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
     const claims = this.#stream.has(newest);
     const mayWarm = this.#mayWarm(newest, claims);
-    let told = 0;
+    let isTold = false;
     let isOther = false;
     for (const has of claims.values()) {
-      if (has !== undefined) told += 1;
+      isTold ||= has !== undefined;
       isOther ||= has === false;
     }
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
-    const isMute = told === 0 && this.#cancel === undefined;
-    const hasNewest = told > 0 && !isOther;
+    const isMute = !isTold && this.#cancel === undefined;
+    const hasNewest = isTold && !isOther;
     if (!mayWarm && (isMute || (hasNewest && !this.#isRestart))) {
       this.end();
       return newest;
