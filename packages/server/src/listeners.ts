@@ -49,20 +49,20 @@ export function createListeners(context: ListenersContext) {
     createCertificates(context.tls, clock, {
       renewed(contents, notAfter) {
         for (const transport of [grpc, rest]) transport?.renew(contents);
-        events.emit(() => ({ kind: "certificates-renewed", notAfter }));
+        events.emit("certificates-renewed", () => ({ notAfter }));
       },
-      refused: (findings) => events.emit(() => ({ kind: "certificates-refused", findings })),
-      fixed: () => events.emit(() => ({ kind: "certificates-mended" })),
-      untimely: (validity) => events.emit(() => ({ kind: "certificate-untimely", ...validity })),
+      refused: (findings) => events.emit("certificates-refused", () => ({ findings })),
+      fixed: () => events.emit("certificates-mended", () => ({})),
+      untimely: (validity) => events.emit("certificate-untimely", () => ({ ...validity })),
     });
 
   /** A fault of the server that ended a connection; the call is not known. */
   function fault(peer: string, error: unknown): void {
-    events.emit(() => ({ kind: "fault", stream: context.callInfo("HTTP/2", peer), error }));
+    events.emit("fault", () => ({ stream: context.callInfo("HTTP/2", peer), error }));
   }
 
   function handshakeFailed(peer: string, reason: string): void {
-    events.emit(() => ({ kind: "handshake-failed", peer, reason }));
+    events.emit("handshake-failed", () => ({ peer, reason }));
   }
 
   async function listenOn(transport: Transport, address: string): Promise<string> {

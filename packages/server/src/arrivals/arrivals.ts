@@ -134,7 +134,7 @@ export class Arrivals {
         clock: this.#clock,
         ended: (outcome) => {
           this.#waiters.delete(waiter);
-          this.#events.emit(() => ({ kind: "configuration-arrived", outcome }));
+          this.#events.emit("configuration-arrived", () => ({ outcome }));
           resolve(outcome);
         },
       });

@@ -206,14 +206,15 @@ export type ServerListener = (event: ServerEvent) => void;
 /** The kinds of events that a listener wants. */
 export type WantedKinds = (kind: ServerEvent["kind"]) => boolean;
 
+/** The fields of an event besides its kind. */
+type DetailsOf<Kind extends ServerEvent["kind"]> = Omit<Extract<ServerEvent, { readonly kind: Kind }>, "kind">;
+
 /** Passes events to listeners. */
 export interface Events {
   /** Returns a function that stops it. `wants` selects kinds of events; default: all. */
   on(listener: ServerListener, wants?: WantedKinds): () => void;
-  /** Whether somebody listens to events of a kind. */
-  wants(kind: ServerEvent["kind"]): boolean;
-  /** Takes a function, so that no event is built while there is no listener. */
-  emit(event: () => ServerEvent): void;
+  /** Takes a function, so that an event that no listener wants is not built: some come with every push. */
+  emit<Kind extends ServerEvent["kind"]>(kind: Kind, details: () => DetailsOf<Kind>): void;
 }
 
 export function createEvents(): Events {
@@ -225,16 +226,13 @@ export function createEvents(): Events {
       listeners.add(entry);
       return () => void listeners.delete(entry);
     },
-    wants(kind) {
-      for (const each of listeners) if (each.wants(kind)) return true;
-      return false;
-    },
-    emit(event) {
-      if (listeners.size === 0) return;
-      const told = event();
+    emit(kind, details) {
+      let event: ServerEvent | undefined;
       for (const { listener, wants } of listeners) {
-        if (!wants(told.kind)) continue;
-        callListener(`a listener of the server, at "${told.kind}",`, () => listener(told));
+        if (!wants(kind)) continue;
+        event ??= { kind, ...details() } as ServerEvent;
+        const told = event;
+        callListener(`a listener of the server, at "${kind}",`, () => listener(told));
       }
     },
   };

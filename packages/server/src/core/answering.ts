@@ -96,7 +96,7 @@ export function createAdmission(
     callInfo: (service: string, peer: string): CallInfo => ({ id: ids(), service, peer }),
     refusedCall(call: CallInfo, { code, message }: Refusal): void {
       counters.refuse(code);
-      events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
+      events.emit("call-refused", () => ({ call, node: undefined, code, message }));
     },
     refuseFurther(): void {
       isClosing = true;
@@ -114,7 +114,7 @@ export function createAdmission(
         counters.refuse(refused.code);
         const { method, peer } = connection;
         const stream = { id: ids(), method, peer };
-        events.emit(() => ({ kind: "stream-refused", stream, node: undefined, ...refused }));
+        events.emit("stream-refused", () => ({ stream, node: undefined, ...refused }));
         return refused;
       },
   };
@@ -152,7 +152,7 @@ export function createOtherServices(
     refused: refusedCall,
     fault(stream, error) {
       counters.refuse(statusCode.internal);
-      events.emit(() => ({ kind: "fault", stream, error }));
+      events.emit("fault", () => ({ stream, error }));
     },
   });
   return { loadReports, services };

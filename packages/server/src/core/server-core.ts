@@ -126,7 +126,7 @@ function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters,
   return new EventLoopWatch(
     { ...defaultEventLoopOptions, ...options },
     () => counters.work(),
-    (block) => events.emit(() => ({ kind: "event-loop-blocked", block })),
+    (block) => events.emit("event-loop-blocked", () => ({ block })),
   );
 }
 
@@ -148,6 +148,6 @@ function createDemand(context: DemandSettings, tell: (changes: readonly LayerCha
       if (change !== undefined) tell([change]);
     },
     report: (outcome, group, type, name, findings) =>
-      events.emit(() => ({ kind: "on-demand", outcome, type, name, group, findings })),
+      events.emit("on-demand", () => ({ outcome, type, name, group, findings })),
   });
 }

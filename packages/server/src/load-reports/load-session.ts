@@ -145,7 +145,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     const stream: LoadStreamInfo = { ...this.#info, api: this.#api, node, group: this.#membership.group };
     this.#opened = stream;
     this.#context.began(stream, this);
-    events.emit(() => ({ kind: "load-reporting-started", stream }));
+    events.emit("load-reporting-started", () => ({ stream }));
     this.work();
   }
 
@@ -160,7 +160,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
       this.#refuse(statusCode.resourceExhausted, "more load reports come in than the server can take");
       return;
     }
-    events.emit(() => ({ kind: "load-report", stream, clusters }));
+    events.emit("load-report", () => ({ stream, clusters }));
   }
 
   /** Ends the stream because of a client's fault. */
@@ -168,7 +168,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     if (this.#over) return;
     this.#context.refused(code);
     if (this.#opened === undefined) {
-      this.#context.events.emit(() => ({ kind: "call-refused", call: this.#info, node, code, message }));
+      this.#context.events.emit("call-refused", () => ({ call: this.#info, node, code, message }));
     }
     this.end(code, message);
   }
@@ -178,7 +178,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     try {
       action();
     } catch (error) {
-      this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+      this.#context.events.emit("fault", () => ({ stream: this.#info, error }));
       this.#context.refused(statusCode.internal);
       this.end(statusCode.internal, "internal error");
     }
@@ -191,7 +191,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     const stream = this.#opened;
     if (stream === undefined) return;
     this.#context.ended(stream);
-    this.#context.events.emit(() => ({ kind: "load-reporting-ended", stream, code, message }));
+    this.#context.events.emit("load-reporting-ended", () => ({ stream, code, message }));
   }
 }
 

@@ -177,7 +177,7 @@ export class Configuring {
 
   #tellRefusal(source: string, findings: readonly Finding[]): void {
     this.#context.counters.configurationsRefused += 1;
-    this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
+    this.#context.events.emit("configuration-refused", () => ({ source, findings }));
   }
 
   /** Applies the updates to the layers, all or none. Reports an error before it throws it. */
@@ -271,8 +271,7 @@ export class Configuring {
     counters.configurationsApplied += 1;
     const revision = arrivals.begin(changes);
     const count = (what: "upserted" | "removed") => changes.reduce((sum, change) => sum + change[what].length, 0);
-    events.emit(() => ({
-      kind: "configuration-applied",
+    events.emit("configuration-applied", () => ({
       revision,
       layers: changes.map(({ layer }) => layer),
       upserted: count("upserted"),

@@ -170,6 +170,6 @@ export class ServedSource implements SourceSink {
       return;
     }
     troubles.found(name, findings, this.#inPart);
-    if (errorsIn(findings).length === 0) events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
+    if (errorsIn(findings).length === 0) events.emit("configuration-checked", () => ({ source: name, findings }));
   }
 }

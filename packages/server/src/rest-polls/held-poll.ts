@@ -212,7 +212,7 @@ export class HeldPoll implements GroupClient {
     const { counters, events } = this.#parts.context;
     const { type } = this.#parts.poller;
     counters.type(type, "sotw").acknowledged += 1;
-    events.emit(() => ({ kind: "acknowledged", stream, type, version }));
+    events.emit("acknowledged", () => ({ stream, type, version }));
   }
 
   #tellRejected(current: Selection): void {
@@ -235,7 +235,7 @@ export class HeldPoll implements GroupClient {
     const { code, message: said } = told.request.error ?? unsaid;
     // As over gRPC: clients quote what they reject.
     const message = redactErrorText(said);
-    events.emit(() => ({ kind: "rejected", stream: told.info, type, version, code, message, names: [] }));
+    events.emit("rejected", () => ({ stream: told.info, type, version, code, message, names: [] }));
   }
 
   #settle(): void {

@@ -15,9 +15,9 @@ export function createJsonNotes(counters: Counters, events: Events): JsonNotes {
   return {
     kept({ type, name, version }, api, kept) {
       counters.poll(type, api).incomplete += 1;
-      events.emit(() => {
+      events.emit("json-incomplete", () => {
         const findings = keptFindings({ type, name }, kept);
-        return { kind: "json-incomplete", api, type, name, version, leftOut: false, findings };
+        return { api, type, name, version, leftOut: false, findings };
       });
     },
     leftOut(resource, api, { findings }) {
@@ -25,7 +25,7 @@ export function createJsonNotes(counters: Counters, events: Events): JsonNotes {
       told[api].add(resource);
       const { type, name, version } = resource;
       counters.poll(type, api).leftOut += 1;
-      events.emit(() => ({ kind: "json-incomplete", api, type, name, version, leftOut: true, findings }));
+      events.emit("json-incomplete", () => ({ api, type, name, version, leftOut: true, findings }));
     },
   };
 }

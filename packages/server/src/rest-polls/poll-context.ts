@@ -31,6 +31,6 @@ export function pollFault(
   error: unknown,
 ): PollRefusal {
   const stream = pollInfo(context, call);
-  context.events.emit(() => ({ kind: "fault", stream, error }));
+  context.events.emit("fault", () => ({ stream, error }));
   return { kind: "refused", status: 500, message: "internal error" };
 }

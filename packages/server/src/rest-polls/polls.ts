@@ -40,7 +40,7 @@ export class Polls implements PollHandler {
     const { status, message } = refusal;
     const { peer, path, node } = from;
     this.#context.counters.refusePoll(status);
-    this.#context.events.emit(() => ({ kind: "poll-refused", peer, path, node, status, message }));
+    this.#context.events.emit("poll-refused", () => ({ peer, path, node, status, message }));
     return refusal;
   }
 

@@ -259,16 +259,16 @@ class TargetedGroup implements GroupTargetsContext {
   rolloutIs(outcome: RolloutOutcome, rollout: RolloutMachine): void {
     const { events, outcomes } = this.#shared;
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-    events.emit(() => ({ kind: "rollout", outcome, rollout: rollout.status() }));
+    events.emit("rollout", () => ({ outcome, rollout: rollout.status() }));
   }
 
   quarantineIs(outcome: "began" | "ended", entries: readonly QuarantineEntry[]): void {
     const { events, causes } = this.#shared;
     const { group } = this;
     if (outcome === "began") for (const { cause } of entries) causes.set(cause, (causes.get(cause) ?? 0) + 1);
-    events.emit(() => {
+    events.emit("quarantine", () => {
       const resources = entries.slice(0, shownAtMost).map((entry) => quarantined(group, entry));
-      return { kind: "quarantine", outcome, group, count: entries.length, resources };
+      return { outcome, group, count: entries.length, resources };
     });
   }
 }

@@ -147,9 +147,7 @@ export class UnaryFetch implements CallHandler {
     this.#membership?.leave();
     if (code !== statusCode.ok) {
       this.#context.counters.refuse(code);
-      this.#context.events.emit(() => {
-        return { kind: "stream-refused", stream: this.#info, node: undefined, code, message };
-      });
+      this.#context.events.emit("stream-refused", () => ({ stream: this.#info, node: undefined, code, message }));
     }
     this.#call.end(code, message);
   }
@@ -158,7 +156,7 @@ export class UnaryFetch implements CallHandler {
     try {
       action();
     } catch (error) {
-      this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+      this.#context.events.emit("fault", () => ({ stream: this.#info, error }));
       if (!this.#isOver) this.#end(statusCode.internal, "internal error");
     }
   }

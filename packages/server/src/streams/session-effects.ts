@@ -25,8 +25,7 @@ export function tellEffect(
   switch (effect.kind) {
     case "subscribed": {
       const { wildcard, names } = effect;
-      // Each client subscribes when it comes back, and hardly any listener wants to hear of it.
-      if (events.wants("subscribed")) events.emit(() => ({ kind: "subscribed", stream, type, wildcard, names }));
+      events.emit("subscribed", () => ({ stream, type, wildcard, names }));
       break;
     }
     case "rejected": {
@@ -36,26 +35,26 @@ export function tellEffect(
       count.rejectedVersions += 1;
       const { version, code, message, rejection } = effect;
       const names = rejection.blamed?.slice(0, mostFindings) ?? [];
-      events.emit(() => ({ kind: "rejected", stream, type, version, code, message, names }));
+      events.emit("rejected", () => ({ stream, type, version, code, message, names }));
       break;
     }
     case "foreign":
-      events.emit(() => ({ kind: "foreign-authority", stream, type, authority: effect.authority }));
+      events.emit("foreign-authority", () => ({ stream, type, authority: effect.authority }));
       break;
     case "wait-ended": {
       const { version, waits } = effect;
       counters.waitsEnded += 1;
-      events.emit(() => ({ kind: "wait-ended", stream, type, version, waits }));
+      events.emit("wait-ended", () => ({ stream, type, version, waits }));
       break;
     }
     case "ttl-untold": {
       const { resources } = effect;
-      events.emit(() => ({ kind: "ttl-untold", stream, type, resources }));
+      events.emit("ttl-untold", () => ({ stream, type, resources }));
       break;
     }
     case "stale":
       count.stale += 1;
-      events.emit(() => ({ kind: "stale", stream, type }));
+      events.emit("stale", () => ({ stream, type }));
       break;
   }
 }

@@ -245,7 +245,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
       this.#wasSettled = isSettled;
       const { events, clock } = this.#context;
       if (!isSettled) this.#unsettledSince = clock.now();
-      else if (events.wants("synced")) events.emit(() => ({ kind: "synced", stream }));
+      else events.emit("synced", () => ({ stream }));
     }
     this.#context.arrivals.progressed(this);
   }
@@ -330,7 +330,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     }
   }
 
-  /** By far the most frequent effect, so no event is built without a listener. */
+  /** By far the most frequent effect. */
   #acknowledged(
     { type, version, published }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
     { stream, lags }: Joined,
@@ -341,7 +341,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.withheldUntil)));
     this.#history?.acknowledged(type, version, now);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
-    if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));
+    events.emit("acknowledged", () => ({ stream, type, version }));
   }
 
   #identified(node: Node): void {
@@ -353,7 +353,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     }
     const joined = joinNode(this.#joining, this.#context, admission, node);
     this.#joined = joined;
-    events.emit(() => ({ kind: "stream-opened", stream: joined.stream }));
+    events.emit("stream-opened", () => ({ stream: joined.stream }));
     this.#history = this.#context.histories?.of(node.id);
   }
 
@@ -392,7 +392,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     }
     const rejoined = joinAgain(this.#joining, this.#context, joined, admission);
     this.#joined = rejoined;
-    if (admission !== undefined) this.#context.events.emit(() => ({ kind: "stream-moved", stream: rejoined.stream }));
+    if (admission !== undefined) this.#context.events.emit("stream-moved", () => ({ stream: rejoined.stream }));
     this.#given.rejoined();
     this.#wantsWork("changes");
     return admission !== undefined;
@@ -404,13 +404,13 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     const { counters, events } = this.#context;
     counters.refuse(code);
     if (this.#joined === undefined) {
-      events.emit(() => ({ kind: "stream-refused", stream: this.#info, node, code, message }));
+      events.emit("stream-refused", () => ({ stream: this.#info, node, code, message }));
     }
     this.end(code, message);
   }
 
   #failed(error: unknown): void {
-    this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+    this.#context.events.emit("fault", () => ({ stream: this.#info, error }));
     this.#context.counters.refuse(statusCode.internal);
     this.end(statusCode.internal, "internal error");
   }
@@ -422,7 +422,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     this.#context.queue.delete(this);
     if (this.#joined !== undefined) {
       const { stream, membership } = this.#joined;
-      this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
+      this.#context.events.emit("stream-closed", () => ({ stream, code, message }));
       this.#context.arrivals.left(this, stream.node.id);
       membership.seat.ends();
       leaveOrder(this.#joined);
