@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
 import { ABORT, type RootDatabase } from "lmdb";
+import { killedAtExit } from "./exit-amid-writes.js";
 import type { NewestTransaction } from "./newest-transaction.js";
 
 /** A piece of work that waits for its transaction. */
@@ -71,7 +72,7 @@ export class DurableWrites {
   }
 
   async #commit(works: readonly Pick<Waiting, "work">[]): Promise<undefined> {
-    await this.#newest.onNewest(() => this.#commitOnNewest(works));
+    await killedAtExit(() => this.#newest.onNewest(() => this.#commitOnNewest(works)));
   }
 
   /** Undefined: it would have begun from an older transaction than the newest one, and nothing was written. */

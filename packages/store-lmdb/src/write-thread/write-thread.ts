@@ -10,6 +10,7 @@ import {
   startThread,
 } from "@xdskit/server/tables";
 import { unwritten } from "../durable-writes.js";
+import { killedAtExit } from "../exit-amid-writes.js";
 import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-messages.js";
 
 /**
@@ -38,7 +39,7 @@ export class WriteThread implements OtherThread {
   }
 
   async #run(parts: Iterable<CommitPart>, last: WriteRequest): Promise<WriteAnswer["result"]> {
-    const { result, unwritten: reason } = await this.#ask(parts, last);
+    const { result, unwritten: reason } = await killedAtExit(() => this.#ask(parts, last));
     if (reason !== undefined) throw unwritten(reason, this.#file);
     return result;
   }

@@ -115,7 +115,7 @@ export function start(program: string, args: readonly string[], stdin: "ignore" 
     ended: () => ended,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
-      await ended;
+      await within(ended, () => `${args.join(" ")} was killed, but something that it started keeps its output open`);
     },
   };
 }
