@@ -13,7 +13,7 @@ if (!(minutes > 0)) throw new Error("npm run soak -- --minutes N: N is a number 
 const logs = values.logs === undefined ? undefined : resolve(values.logs);
 if (logs !== undefined) mkdirSync(logs, { recursive: true });
 const state = mkdtempSync(join(tmpdir(), "xdskit-soak-"));
-// Not by `test.mjs`, which gives a file twenty minutes.
+// Not by `test.mjs`, which gives a file ten minutes.
 const args = ["--conditions=@xdskit/source", "--import", "tsx", "e2e/src/replicas-soak.test.ts"];
 const { status } = spawnSync(process.execPath, args, {
   stdio: "inherit",

@@ -1,5 +1,6 @@
 // Runs tests with node:test: `node scripts/test.mjs [--built] [--spec] [PATH…]`, every `*.test.ts` below the paths
 // (default: all of the project).
+//   --bound=SECONDS  for each process of tests; by default ten minutes
 //   --all    also the files that look further, and random tests in their usual length. So do CI, and named paths
 //   --built  runs what `npm run build` compiled, which saves a third of the time; without it nothing must be built
 //   --list   prints the files that it would run
@@ -16,7 +17,8 @@ const all = ["packages", "dashboard", "fuzz", "e2e", "bench", "examples", "scrip
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const unknown = flags.filter((flag) => !["--all", "--built", "--list", "--record", "--spec"].includes(flag));
+const known = /^--(?:all|bound=\d+|built|list|record|spec)$/;
+const unknown = flags.filter((flag) => !known.test(flag));
 const isCi = !["", "0", "false", undefined].includes(process.env.CI);
 const isShort = named.length === 0 && !flags.includes("--all") && !isCi;
 const found = (named.length > 0 ? named : all).flatMap(testFiles).sort();
@@ -36,19 +38,21 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // The condition makes packages import each other's TypeScript.
 const loading = isBuilt
   ? ["--import", here("testing/load-typescript.mjs")]
-  : ["--conditions=@xdskit/source", "--import", "tsx", "--import", here("testing/leave-time.mjs")];
+  : ["--conditions=@xdskit/source", "--import", "tsx", "--import", here("testing/load-sources.mjs")];
 const many = flags.includes("--record") ? "record" : "files";
 const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : many;
 // Many tests wait most of the time, for timers and for programs that start: some processes more than there are
 // processors keep all of these busy. Those of the short run seldom start others.
 const concurrency = availableParallelism() + (isShort ? 2 : 1);
 console.log(`Running ${files.length} test files${isBuilt ? " as built" : ""}, ${concurrency} at a time`);
+const [, bound = ""] = /^--bound=(.*)$/m.exec(flags.join("\n")) ?? [];
 const run = isBuilt ? files.map(compiledTest) : files;
 const child = spawn(
   process.execPath,
-  [...loading, here("testing/run-files.mjs"), String(concurrency), reporter, ...run],
+  [...loading, here("testing/run-files.mjs"), String(concurrency), reporter, bound, ...run],
   { stdio: "inherit", env: isShort ? { EFFORT: String(shortEffort), ...process.env } : process.env },
 );
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => {
   if (isShort) console.log(whatWasLeftOut());
   process.exit(signal ? 1 : (code ?? 1));

@@ -1,9 +1,8 @@
 // Loaded first into each process of a run of compiled tests. The few that have no compiled file are run from their
 // sources.
 import { register } from "node:module";
-import { leaveTime } from "./processor-time.mjs";
+import "./load-sources.mjs";
 
-leaveTime();
 const [, file = ""] = process.argv;
 if (file.endsWith(".ts")) {
   // Examples import packages as their users do: as they were built.
