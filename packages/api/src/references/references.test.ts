@@ -14,7 +14,7 @@ import { createUnpack } from "../messages/any.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { stepsToReference } from "./references.js";
-import { clusterFields, rules } from "./rules.js";
+import { namingFields, rules } from "./rules.js";
 
 const registry = envoyRegistry();
 
@@ -332,10 +332,13 @@ test("a reference has the path of its field, through lists and `Any`s", () => {
 
 test("every rule is about a message and a field that exist", () => {
   for (const name of Object.keys(rules)) assert.ok(registry.getMessage(name), name);
-  for (const [name, field] of Object.entries(clusterFields)) {
-    assert.ok(
-      registry.getMessage(name)?.fields.some((known) => known.name === field),
-      `${name}.${field}`,
-    );
+  for (const [name, { field, source }] of namingFields) {
+    for (const each of [field, source ?? field]) {
+      const fields = registry.getMessage(name)?.fields ?? [];
+      assert.ok(
+        fields.some((known) => known.name === each),
+        `${name}.${each}`,
+      );
+    }
   }
 });
