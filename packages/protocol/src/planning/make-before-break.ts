@@ -196,7 +196,8 @@ class StageDraft {
           (isWarmedElsewhere && !isNamedBy(ResourceSets.get(sentSet, resource.key), reference)
             ? coldOf(reference, this.#types, this.#wanted)
             : undefined);
-        if (missing === undefined || missing.type === type) continue;
+        // A new cluster of new clusters comes with them, since nothing uses it before the client has them all.
+        if (missing === undefined || (missing.type === type && !ResourceSets.get(sentSet, resource.key))) continue;
         note(this.#waiting, resource);
         this.#awaited.add(missing.type.typeUrl);
         this.#waits.add("make", resource, missing);

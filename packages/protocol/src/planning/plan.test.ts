@@ -171,6 +171,30 @@ test("clusters that name each other go together, and stay together while anythin
   );
 });
 
+test("a cluster that the client has waits for the new clusters that it is to lead to, and a new one goes with them", () => {
+  const aggregate = (name: string, label: number, ...members: readonly string[]) =>
+    naming(
+      "cluster",
+      name,
+      label,
+      members.map((member) => ["cluster", member]),
+    );
+  const from = updateSnapshot(emptySnapshot(), { upsert: [aggregate("all", 1, "a"), aggregate("a", 1)] });
+  const upsert = [aggregate("all", 2, "b", "more"), aggregate("b", 1), aggregate("more", 1, "c"), aggregate("c", 1)];
+  const to = updateSnapshot(from, { upsert, remove: [{ type: typeOf("cluster"), name: "a" }] });
+  assert.equal(
+    formatPlan(planBetween(from, to)),
+    `3 stages: 3 added, 1 changed, 1 removed
+1. at once
+     + 3 clusters: b, c, more
+2. once clusters b, more are acknowledged (warm)
+     ~ cluster all
+3. once the change of cluster all is acknowledged
+     - cluster a
+`,
+  );
+});
+
 test("a plan of too many stages says so, and ends", () => {
   // Extension configs and clusters that name each other in turn.
   const chain = Array.from({ length: 2 * mostStages }, (_, index) => {
@@ -226,7 +250,9 @@ function checkPlan(from: Snapshot, to: Snapshot): void {
     for (const { type, added, changed, removed, set } of changes) {
       for (const resource of [...added, ...changed.map(({ after }) => after)]) {
         client.set(keyOf(resource.type.typeUrl, resource.key), resource);
-        for (const reference of usesWhenSent.has(type) ? resource.references : []) {
+        // A cluster that the client has may be in use: it must not lead to one that is cold.
+        const isUsed = usesWhenSent.has(type) || changed.some(({ after }) => after === resource);
+        for (const reference of isUsed ? resource.references : []) {
           if (reference.type !== typeOf("cluster").typeUrl) continue;
           const isWarm = acknowledged.has(keyOf(reference.type, reference.name));
           assert.ok(isWarm, `${type.name} ${resource.name} did not wait for cluster ${reference.name}`);

@@ -13,7 +13,12 @@ import { ListenerCollectionSchema, ListenerSchema } from "@xdskit/api/envoy/conf
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import { type VirtualHost, VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
 import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/scoped_route";
+import { ClusterConfigSchema } from "@xdskit/api/envoy/extensions/clusters/aggregate/v3/cluster";
 import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
+import {
+  ClusterActionSchema,
+  MatcherClusterSpecifierSchema,
+} from "@xdskit/api/envoy/extensions/router/cluster_specifiers/matcher/v3/matcher";
 import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
 import { RuntimeSchema } from "@xdskit/api/envoy/service/runtime/v3/rtds";
 import { readConstraints, splitBraces } from "./variant-words.js";
@@ -73,24 +78,37 @@ function sample<Desc extends DescMessage>(schema: Desc, v2Name: string | undefin
 }
 
 const cluster = sample(ClusterSchema, "envoy.api.v2.Cluster")(
-  (name, altStatName, [refers]) =>
-    refers === "static"
-      ? { name, altStatName, clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.STATIC } }
-      : {
-          name,
-          altStatName,
-          clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.EDS },
-          edsClusterConfig: {
-            edsConfig: { configSourceSpecifier: { case: "ads", value: {} } },
-            serviceName: refers ?? "",
-          },
-        },
+  (name, altStatName, [refers]) => {
+    if (refers === "static")
+      return { name, altStatName, clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.STATIC } };
+    if (refers?.startsWith(of) === true) {
+      const config = create(ClusterConfigSchema, { clusters: [refers.slice(of.length)] });
+      const value = { name: "aggregate", typedConfig: anyPack(ClusterConfigSchema, config) };
+      return { name, altStatName, clusterDiscoveryType: { case: "clusterType", value } };
+    }
+    return {
+      name,
+      altStatName,
+      clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.EDS },
+      edsClusterConfig: {
+        edsConfig: { configSourceSpecifier: { case: "ads", value: {} } },
+        serviceName: refers ?? "",
+      },
+    };
+  },
   (message) => {
-    const { edsClusterConfig: eds } = message;
+    const { edsClusterConfig: eds, clusterDiscoveryType: kind } = message;
+    if (kind.case === "clusterType" && kind.value.typedConfig !== undefined) {
+      const { clusters } = fromBinary(ClusterConfigSchema, kind.value.typedConfig.value);
+      return [message.name, message.altStatName, clusters.map((member) => `${of}${member}`)];
+    }
     const refers = eds === undefined ? ["static"] : eds.serviceName === "" ? [] : [eds.serviceName];
     return [message.name, message.altStatName, refers];
   },
 );
+
+/** Before the name of a cluster: a cluster is an aggregate of it. */
+const of = "of:";
 
 /** The label is the region of its only locality; `none` is a load assignment without endpoints. */
 const endpoint = sample(ClusterLoadAssignmentSchema, "envoy.api.v2.ClusterLoadAssignment")(
@@ -169,15 +187,36 @@ function hostTo(cluster: string, index: number) {
     routes: [
       {
         match: { pathSpecifier: { case: "prefix" as const, value: "/" } },
-        action: { case: "route" as const, value: { clusterSpecifier: { case: "cluster" as const, value: cluster } } },
+        action: { case: "route" as const, value: { clusterSpecifier: specifierOf(cluster) } },
       },
     ],
   };
 }
 
+/** Before the name of a cluster: a matcher's action names it, and not the route. */
+const matched = "matched:";
+
+function specifierOf(cluster: string) {
+  if (!cluster.startsWith(matched)) return { case: "cluster", value: cluster } as const;
+  const action = create(ClusterActionSchema, { cluster: cluster.slice(matched.length) });
+  const onMatch = {
+    case: "action" as const,
+    value: { name: "cluster", typedConfig: anyPack(ClusterActionSchema, action) },
+  };
+  const matcher = create(MatcherClusterSpecifierSchema, { clusterMatcher: { onNoMatch: { onMatch } } });
+  const extension = { name: "matcher", typedConfig: anyPack(MatcherClusterSpecifierSchema, matcher) };
+  return { case: "inlineClusterSpecifierPlugin", value: { extension } } as const;
+}
+
 function clusterOf(host: VirtualHost | undefined): string {
   const action = host?.routes[0]?.action;
-  return action?.case === "route" ? String(action.value.clusterSpecifier.value) : "?";
+  const specifier = action?.case === "route" ? action.value.clusterSpecifier : undefined;
+  if (specifier?.case !== "inlineClusterSpecifierPlugin") return String(specifier?.value ?? "?");
+  const plugin = specifier.value.extension?.typedConfig;
+  const { clusterMatcher } = fromBinary(MatcherClusterSpecifierSchema, plugin?.value ?? new Uint8Array());
+  const onMatch = clusterMatcher?.onNoMatch?.onMatch;
+  const named = onMatch?.case === "action" ? onMatch.value.typedConfig?.value : undefined;
+  return `${matched}${fromBinary(ClusterActionSchema, named ?? new Uint8Array()).cluster}`;
 }
 
 const scopedRoute = sample(ScopedRouteConfigurationSchema, "envoy.api.v2.ScopedRouteConfiguration")(
