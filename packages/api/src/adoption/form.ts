@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import type { Finding } from "../errors/errors.js";
 import type { FieldStep } from "../errors/field-path.js";
-import { typeNameOf } from "../messages/any.js";
+import { typeNameOf } from "../names/identifiers.js";
 import type { Registry } from "../registry/registry.js";
 import { isObject, keysOfStep, writtenAs } from "../text/source-document.js";
 

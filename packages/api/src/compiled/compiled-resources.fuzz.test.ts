@@ -11,9 +11,8 @@ import {
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
 import { readJsonMessage, without } from "../json/json-message.js";
-import { typeNameOf } from "../messages/any.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
-import { typeUrlPrefix } from "../names/identifiers.js";
+import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { createResource, type Resource } from "../resources/resource.js";

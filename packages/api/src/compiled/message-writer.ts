@@ -1,8 +1,9 @@
 import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { mostKept } from "../errors/limits.js";
-import { schemaOf, typeNameOf } from "../messages/any.js";
-import { typeUrlPrefix } from "../names/identifiers.js";
+import { isTypedStruct } from "../messages/any.js";
+import { schemaOf } from "../messages/v2-names.js";
+import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import { copied } from "../reading/file-reading.js";
 import { type Fields, referenceRule } from "../references/rules.js";
@@ -91,7 +92,8 @@ class Writers {
     const write: WriteMessage = (out, json) => {
       const url = isObject(json) ? json["@type"] : undefined;
       const content = typeof url === "string" ? this.byUrl(url) : undefined;
-      if (content === undefined) return giveUp();
+      // What stands in a TypedStruct has rules too.
+      if (content === undefined || isTypedStruct(content.schema)) return giveUp();
       // Other readers canonicalize only this many nested `Any`s. Nothing deeper is accepted here.
       out.enter(2);
       out.copy(content.urlField);

@@ -1,10 +1,12 @@
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
 import { mostFindings } from "../errors/limits.js";
-import { schemaOf, typeNameOf } from "../messages/any.js";
+import { isTypedStruct, pairIn, pathInto, type TypedStruct, type UnpackedAny, unpackBytes } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
+import { schemaOf } from "../messages/v2-names.js";
 import { createPlans, type WalkPath, type WalkPlan } from "../messages/walk-plan.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import type { Registry } from "../registry/registry.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
@@ -96,7 +98,7 @@ export interface MissingExtension {
 
 /**
  * The extensions that a serialized message configures and the standard Envoy lacks, at most 100. Types outside of
- * Envoy's packages are not reported: their users build their own Envoy.
+ * Envoy's packages are not reported, unless nobody knows them: their users build their own Envoy.
  */
 export function missingExtensions(
   schema: DescMessage,
@@ -109,11 +111,11 @@ export function missingExtensions(
       version: newestEnvoyVersion(),
       registry,
       part: () => undefined,
-      configured({ typeName, file }, steps) {
+      configured(type, file, steps) {
         // Other packages are not Envoy's.
-        if (!/^(contrib\/)?envoy\//.test(file.name) || isExtensionType(typeName) || missing.length >= mostFindings)
-          return;
-        missing.push({ steps: steps(), type: typeName, isContrib: file.name.startsWith("contrib/") });
+        const isForeign = file !== undefined && !/^(contrib\/)?envoy\//.test(file);
+        if (isForeign || isExtensionType(type) || missing.length >= mostFindings) return;
+        missing.push({ steps: steps(), type, isContrib: file?.startsWith("contrib/") === true });
       },
     },
     schema,
@@ -128,8 +130,8 @@ interface Visitor {
   readonly registry: Registry;
   /** Something newer than the version. */
   readonly part: (part: NewerPart) => void;
-  /** A configuration of an extension, of a known type. */
-  readonly configured?: (schema: DescMessage, steps: () => readonly FieldStep[]) => void;
+  /** A configuration of an extension: its type, and the proto file of that, unless the type is unknown. */
+  readonly configured?: (type: string, file: string | undefined, steps: () => readonly FieldStep[]) => void;
 }
 
 function walk(visitor: Visitor, schema: DescMessage, body: Uint8Array): void {
@@ -221,11 +223,34 @@ class NewerPartsWalk {
     const { first: typeUrl, second = new Uint8Array() } = pairIn(bytes);
     const schema = typeUrl === "" ? undefined : schemaOf(typeNameOf(typeUrl), this.#visitor.registry);
     if (schema === undefined) return;
+    if (isTypedStruct(schema)) this.#struct(unpackBytes(typeUrl, second, this.#visitor.registry), at, depth);
+    else this.#content(schema, () => second, at, at, depth);
+  }
+
+  /** A TypedStruct, in the `Any` at a path. */
+  #struct(content: UnpackedAny | undefined, at: FieldPath | undefined, depth: number): void {
+    if (content === undefined) return;
+    const { schema, message, struct } = content;
+    if (struct === undefined) {
+      const { typeUrl } = message as TypedStruct;
+      if (at?.step === "typed_config" && typeUrl !== "" && content.isUnread !== true)
+        this.#visitor.configured?.(typeNameOf(typeUrl), undefined, () => stepsOf(at));
+    } else this.#content(schema, () => toBinary(schema, message), at, pathInto(content, at), depth);
+  }
+
+  /** @param inside the path of the content's own fields */
+  #content(
+    schema: DescMessage,
+    bytes: () => Uint8Array,
+    at: FieldPath | undefined,
+    inside: FieldPath | undefined,
+    depth: number,
+  ): void {
     // Envoy calls the field so wherever an extension may stand.
-    if (at?.step === "typed_config") this.#visitor.configured?.(schema, () => stepsOf(at));
+    if (at?.step === "typed_config") this.#visitor.configured?.(schema.typeName, schema.file.name, () => stepsOf(at));
     const since = sinceOfMessage(schema.typeName);
     if (since !== undefined && this.#isNewer(since)) this.#note("type", schema.typeName, since, at);
-    else this.message(planOf(schema), second, at, depth + 1);
+    else this.message(planOf(schema), bytes(), inside, depth + 1);
   }
 
   #isNewer(since: EnvoyVersion): boolean {
@@ -241,18 +266,3 @@ const pathsByNumber = perObject(
   ({ paths }: WalkPlan<Checks>): ReadonlyMap<number, WalkPath<Checks>> =>
     new Map(paths.map((path) => [path.field.number, path])),
 );
-
-/** Fields 1 and 2: the type URL and the value of an `Any`, or the key and the value of a map entry. */
-function pairIn(bytes: Uint8Array): { readonly first: string; readonly second: Uint8Array | undefined } {
-  const reader = new BinaryReader(bytes);
-  let first = "";
-  let second: Uint8Array | undefined;
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    if (number === 1 && wireType === WireType.LengthDelimited) first = reader.string();
-    else if (number === 1 && wireType === WireType.Varint) first = String(reader.int64());
-    else if (number === 2 && wireType === WireType.LengthDelimited) second = reader.bytes();
-    else reader.skip(wireType, number);
-  }
-  return { first, second };
-}

@@ -11,13 +11,13 @@ import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
 import { mostFindings } from "../errors/limits.js";
 import { didYouMean } from "../errors/nearest-name.js";
-import { typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { isObject, nestingLimit, writtenAs } from "../text/source-document.js";
-import { hasOwnJsonForm } from "../unknown/unknown-fields.js";
-import { isFlat, wrapperForm } from "./canonical-json.js";
+import { isFlat, wrapperForm } from "./forms/canonical-json.js";
+import { enumForm, scalarForm, wellKnownForm } from "./forms/json-forms.js";
+import { hasOwnJsonForm } from "./forms/own-form.js";
 import { expectedEnum, expectedForm, expectedScalar, isTrailed, kindOf, suggestion } from "./json-expected.js";
-import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
 
 /**
  * All problems of a message's JSON, field by field. Slow: run it only after the real reader has refused.

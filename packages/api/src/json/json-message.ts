@@ -1,16 +1,9 @@
-import {
-  type DescMessage,
-  fromJson,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  type Registry,
-} from "@bufbuild/protobuf";
+import type { DescMessage, JsonObject, JsonValue, Message, Registry } from "@bufbuild/protobuf";
 import type { FieldProblem } from "../errors/field-problem.js";
 import { mostFindings } from "../errors/limits.js";
 import { keepWritten, setOwn } from "../text/source-document.js";
 import { takeUnknown } from "../unknown/json-reader.js";
-import { canonicalJson } from "./canonical-json.js";
+import { messageFromJson } from "./forms/canonical-json.js";
 import { explainJson } from "./json-explain.js";
 
 /** A message, or all its problems (at least one). */
@@ -39,7 +32,7 @@ function readPlain(
   { careful }: { readonly careful: boolean },
 ): ReadMessage {
   try {
-    const message = parse(schema, json, registry);
+    const message = messageFromJson(schema, json, registry);
     const problems = careful ? explainJson(schema, json, registry) : [];
     return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
   } catch (error) {
@@ -67,14 +60,6 @@ function readTaken(
   return problems.length > 0 || known.kind === "problems" ? { kind: "problems", problems } : known;
 }
 
-function parse(schema: DescMessage, json: JsonValue, registry: Registry, ignoreUnknownFields = false): Message {
-  try {
-    return fromJson(schema, json, { registry, ignoreUnknownFields });
-  } catch {
-    return fromJson(schema, canonicalJson(schema, json, registry), { registry, ignoreUnknownFields });
-  }
-}
-
 /**
  * The same for a message from a peer, which may be newer: unknown fields are ignored, as in binary. All other problems
  * are reported, unknown enum values too: if they were dropped, the meaning would change.
@@ -97,7 +82,7 @@ export function readSentJsonMessage(
     if (others.length > 0) return { kind: "problems", problems: others };
   }
   try {
-    const message = parse(schema, known, registry, true);
+    const message = messageFromJson(schema, known, registry, true);
     const problems = taken?.restore(message) ?? [];
     return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import type { Unpack } from "./any.js";
+import { type Unpack, type UnpackedAny, withContent } from "./any.js";
 import { anyDepth } from "./depths.js";
 import { mapList, mapRecord, sortedJson, sortedRecord } from "./sorted.js";
 import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "./walk-plan.js";
@@ -76,13 +76,27 @@ export function createRewrite(rewriting: Rewriting): Rewrite {
   function rewriteAny(any: Any, unpack: Unpack, depth: number): Any {
     const content = depth < anyDepth ? unpack(any) : undefined;
     if (content === undefined) return any;
-    const { schema, message } = content;
-    const prefix = any.typeUrl.slice(0, any.typeUrl.lastIndexOf("/") + 1);
-    const typeUrl = `${prefix}${rewriting.nameOf(schema)}`;
+    const { schema, message } = rewriteStruct(content, unpack, depth);
+    const typeUrl = renamed(any.typeUrl, schema);
     const value = bytesOf(schema, rewriteMessage(planOf(schema), message, unpack, depth + 1));
     if (value === undefined) return any;
     if (typeUrl === any.typeUrl && Buffer.compare(value, any.value) === 0) return any;
     return { ...any, typeUrl, value };
+  }
+
+  /** The message in an `Any`. The content of a TypedStruct is rewritten only if it says something else then. */
+  function rewriteStruct({ schema, message, struct }: UnpackedAny, unpack: Unpack, depth: number) {
+    if (struct === undefined) return { schema, message };
+    const typeUrl = renamed(struct.message.typeUrl, schema);
+    const isSame = typeUrl === struct.message.typeUrl;
+    if (!struct.isWhole || (isSame && rewriting.change.size === 0)) return struct;
+    const after = rewriteMessage(planOf(schema), message, unpack, depth + 1);
+    if (isSame && after === message) return struct;
+    return { schema: struct.schema, message: { ...withContent(struct, schema, after), typeUrl } };
+  }
+
+  function renamed(typeUrl: string, schema: DescMessage): string {
+    return `${typeUrl.slice(0, typeUrl.lastIndexOf("/") + 1)}${rewriting.nameOf(schema)}`;
   }
 
   return (schema, message, unpack) => rewriteMessage(planOf(schema), message, unpack, 0);

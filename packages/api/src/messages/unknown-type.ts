@@ -1,6 +1,6 @@
 import type { Registry } from "@bufbuild/protobuf";
 import { nearestName } from "../errors/nearest-name.js";
-import { typeNameOf } from "./any.js";
+import { typeNameOf } from "../names/identifiers.js";
 
 /** Explains an unknown type URL: the name that was probably meant, or how to make the type known. */
 export function unknownTypeMessage(typeUrl: string, registry: Registry): string {

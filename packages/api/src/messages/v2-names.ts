@@ -1,4 +1,4 @@
-import { type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
+import { type DescMessage, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
 import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import { envoyRegistry } from "../registry/registry.js";
@@ -48,6 +48,12 @@ function mayBeOfV2(name: string): boolean {
 export function v2NameOf(schema: Pick<DescMessage, "typeName">): string | undefined {
   const message = envoyRegistry().getMessage(schema.typeName);
   return message && annotatedName(message);
+}
+
+/** The schema for a type name; for a v2 name the schema of its v3 successor. */
+export function schemaOf(typeName: string, registry: Registry): DescMessage | undefined {
+  const v3 = typeName.includes(".v3.") ? undefined : v3NameOf(typeName);
+  return registry.getMessage(v3 ?? typeName);
 }
 
 /** The v3 type URL for a v2 type URL; undefined if it is not one, or has no successor. */

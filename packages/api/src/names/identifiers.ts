@@ -17,3 +17,8 @@ export type ApiVersion = "v2" | "v3";
 
 /** The prefix of every type URL in Envoy's APIs. */
 export const typeUrlPrefix = "type.googleapis.com/";
+
+/** The full name of the message in an `Any`: the part of its type URL after the last slash. */
+export function typeNameOf(typeUrl: string): string {
+  return typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
+}

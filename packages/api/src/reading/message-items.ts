@@ -1,8 +1,9 @@
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { FieldStep } from "../errors/field-path.js";
-import { schemaOf, typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
+import { schemaOf } from "../messages/v2-names.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { responseName, wrappedVersionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
 import { atOnce, type Steps } from "../timing/in-turns.js";
 import { addFinding, addResource, type FilePart, type FileReading } from "./file-reading.js";

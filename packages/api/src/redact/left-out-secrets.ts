@@ -2,7 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
 import { mostFindings } from "../errors/limits.js";
-import type { Unpack } from "../messages/any.js";
+import { pathInto, type Unpack } from "../messages/any.js";
 import { fieldValue } from "../messages/walk-plan.js";
 import { redacted, valueDepth } from "./secret-text.js";
 
@@ -36,7 +36,7 @@ export function leftOutSecrets(schema: DescMessage, message: Message, unpack: Un
       for (const [key, item] of Object.entries(value)) visit(item, schema, stepInto(path, { key }), depth);
     } else if (schema.typeName === "google.protobuf.Any") {
       const content = unpack(value as Any);
-      if (content !== undefined) visit(content.message, content.schema, path, depth);
+      if (content !== undefined) visit(content.message, content.schema, pathInto(content, path), depth);
     } else {
       for (const field of schema.fields)
         visit(fieldValue(value, field), field.message, stepInto(path, field.name), depth);

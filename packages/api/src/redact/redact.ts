@@ -1,6 +1,6 @@
 import { create, type DescField, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import type { Unpack } from "../messages/any.js";
+import { type TypedStruct, type Unpack, type UnpackedAny, withContent } from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
 import { mapList, mapRecord } from "../messages/sorted.js";
 import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "../messages/walk-plan.js";
@@ -67,9 +67,17 @@ function redactAny(any: Any, unpack: Unpack | undefined, depth: number): Any {
   if (any.typeUrl === "" || unpack === undefined) return any;
   const content = depth < anyDepth ? unpack(any) : undefined;
   if (content === undefined) return any.value.byteLength === 0 ? any : { ...any, value: nothing };
-  const { schema, message } = content;
-  const value = knownBytes(schema, redactAt(planOf(schema), message, unpack, depth + 1));
+  const value = knownBytes(content.struct?.schema ?? content.schema, redactContent(content, unpack, depth + 1));
   return Buffer.compare(value, any.value) === 0 ? any : { ...any, value };
+}
+
+/** The message in an `Any` without its secrets: a TypedStruct stays one. */
+export function redactContent(content: UnpackedAny, unpack: Unpack, depth = 0): Message {
+  const { schema, message, struct, isUnread } = content;
+  if (isUnread) return { ...message, value: hideJson((message as TypedStruct).value ?? {}) } as TypedStruct;
+  const after = redactAt(planOf(schema), message, unpack, depth);
+  if (struct === undefined) return after;
+  return after === message && struct.isWhole ? struct.message : withContent(struct, schema, after);
 }
 
 const nothing = new Uint8Array();

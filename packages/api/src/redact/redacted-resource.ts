@@ -1,5 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { createUnpack, schemaOf, typeNameOf } from "../messages/any.js";
+import { createUnpack } from "../messages/any.js";
+import { schemaOf } from "../messages/v2-names.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { Resource } from "../resources/resource.js";

@@ -74,7 +74,10 @@ class ReferenceWalk {
   visit(plan: WalkPlan<OwnReferences>, message: Message, depth: number): void {
     if (plan.own.isAny) {
       const content = depth < anyDepth ? this.unpack(message as Any) : undefined;
-      if (content !== undefined) this.visit(planOf(content.schema), content.message, depth + 1);
+      if (content === undefined) return;
+      if (content.struct !== undefined) this.steps.push("value");
+      this.visit(planOf(content.schema), content.message, depth + 1);
+      if (content.struct !== undefined) this.steps.pop();
       return;
     }
     // An xDS server is a static cluster of the client's bootstrap, not a resource.

@@ -1,7 +1,6 @@
 import type { Message, Registry } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors/errors.js";
-import { typeNameOf } from "../messages/any.js";
-import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
+import { type TypeUrl, typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { createResourceTypes } from "./create-resource-types.js";
 import type { ResourceType, ResourceTypes } from "./resource-type.js";

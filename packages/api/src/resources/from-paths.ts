@@ -1,7 +1,8 @@
 import { create, type DescField, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors/errors.js";
-import { createUnpack, schemaOf } from "../messages/any.js";
+import { createUnpack } from "../messages/any.js";
 import { createRewrite } from "../messages/rewrite.js";
+import { schemaOf } from "../messages/v2-names.js";
 import { fieldValue, withField } from "../messages/walk-plan.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { canonicalName } from "../names/xdstp.js";

@@ -1,6 +1,7 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors/errors.js";
-import { createUnpack, schemaOf } from "../messages/any.js";
+import { createUnpack } from "../messages/any.js";
+import { schemaOf } from "../messages/v2-names.js";
 import { type ResourceName, type TypeUrl, typeUrlPrefix, type Version } from "../names/identifiers.js";
 import { isFederated, nameProblem } from "../names/xdstp.js";
 import type { Reference } from "../references/reference.js";

@@ -4,8 +4,8 @@ import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
 import { mostFindings } from "../errors/limits.js";
 import { didYouMean } from "../errors/nearest-name.js";
-import { typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
+import { typeNameOf } from "../names/identifiers.js";
 import type { TextField, TextMessage, TextValue } from "./text-tree.js";
 
 /** A problem with the offset of its field or value. */

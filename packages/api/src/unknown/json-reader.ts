@@ -11,12 +11,13 @@ import {
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { typeNameOf } from "../messages/any.js";
+import { hasOwnJsonForm } from "../json/forms/own-form.js";
 import type { MessageField } from "../messages/walk-plan.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { redacted } from "../redact/secret-text.js";
 import { isObject, keepWritten, setOwn } from "../text/source-document.js";
 import { isBinaryForm, typeUrlKey, unknownKey, valueKey } from "./keys.js";
-import { childrenOf, hasOwnJsonForm } from "./unknown-fields.js";
+import { childrenOf } from "./unknown-fields.js";
 
 /** JSON without its base64 parts. */
 export interface TakenUnknown {

@@ -12,21 +12,16 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
 import { mostFindings } from "../errors/limits.js";
-import { typeNameOf } from "../messages/any.js";
+import { hasOwnJsonForm } from "../json/forms/own-form.js";
+import { createUnpack, isTypedStruct, unpackStruct } from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";
-import { redactOwn } from "../redact/redact.js";
+import { typeNameOf } from "../names/identifiers.js";
+import { redactContent, redactOwn } from "../redact/redact.js";
 import { redacted } from "../redact/secret-text.js";
 import { isObject, setOwn } from "../text/source-document.js";
 import { standInUrl, typeUrlKey, unknownKey, valueKey } from "./keys.js";
-import {
-  childrenOf,
-  hasOwnJsonForm,
-  hasUnknownFields,
-  isPlain,
-  messageFields,
-  unknownBytes,
-} from "./unknown-fields.js";
+import { childrenOf, hasUnknownFields, isPlain, messageFields, unknownBytes } from "./unknown-fields.js";
 
 /** A part of a message that JSON cannot express, so that it is in base64. */
 export interface KeptAsBytes {
@@ -148,11 +143,20 @@ class JsonWriter {
   ): JsonObject {
     const result: JsonObject = { "@type": typeUrl };
     if (schema.typeName === AnySchema.typeName) return { ...result, value: this.any(message as Any, path, depth + 1) };
-    const { json, unknown } = this.#fields(schema, message, path, depth + 1);
+    const { json, unknown } = this.#fields(schema, this.#shown(schema, message), path, depth + 1);
     if (hasOwnJsonForm(schema) || !isObject(json)) result.value = json;
     else for (const [key, value] of Object.entries(json)) setOwn(result, key, value);
     if (unknown !== undefined) this.#add(result, unknown);
     return result;
+  }
+
+  /** A TypedStruct without the secrets of the message that it stands for, if secrets are to be hidden. */
+  #shown(schema: DescMessage, message: Message): Message {
+    const { hide, registry } = this.#writing;
+    if (!hide || !isTypedStruct(schema)) return message;
+    const after = redactContent(unpackStruct(schema, message, registry), createUnpack(registry));
+    if (after !== message) this.#hidden = true;
+    return after;
   }
 
   /** A message's JSON, and the parts that must still be added for its own fields. */

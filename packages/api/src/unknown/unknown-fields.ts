@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { AnySchema, isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { fieldValue, isJsonStruct, type MessageField } from "../messages/walk-plan.js";
 import { perObject } from "../names/per-object.js";
 
@@ -74,15 +74,4 @@ export function hasUnknownFields(schema: DescMessage, message: Message): boolean
   return messageFields(schema).some((field) =>
     childrenOf(message, field).some((child) => hasUnknownFields(field.message, child.message)),
   );
-}
-
-const ownForms: ReadonlySet<string> = new Set(
-  ["Any", "Duration", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"].map(
-    (name) => `google.protobuf.${name}`,
-  ),
-);
-
-/** Whether a message's JSON is something other than an object with its fields. */
-export function hasOwnJsonForm(schema: DescMessage): boolean {
-  return ownForms.has(schema.typeName) || isWrapperDesc(schema);
 }

@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { createUnpack, schemaOf, type Unpack } from "../messages/any.js";
+import { createUnpack, type Unpack } from "../messages/any.js";
 import { createRewrite } from "../messages/rewrite.js";
-import { v3NameOf } from "../messages/v2-names.js";
+import { schemaOf, v3NameOf } from "../messages/v2-names.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import { v2Registry } from "./v2-registry.js";
 

@@ -10,8 +10,9 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema, anyPack } from "@bufbuild/protobuf/wkt";
-import { createUnpack, typeNameOf } from "../messages/any.js";
+import { createUnpack } from "../messages/any.js";
 import { v2TypeUrlOf, v3TypeUrlOf } from "../messages/v2-names.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { createResource } from "../resources/resource.js";

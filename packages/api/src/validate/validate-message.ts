@@ -4,15 +4,18 @@ import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
 import { makePlace } from "../errors/make-place.js";
-import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../messages/any.js";
+import { createUnpack, pathInto, type Unpack } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
+import { schemaOf } from "../messages/v2-names.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
 import { type Rule, refusalRules } from "./refused/rules.js";
 import { isOfGrpc, isSpared } from "./spared-fields.js";
 import { isSpecial, specialRules } from "./special-checks.js";
+import { structProblems } from "./struct-problems.js";
 import { isUnchecked } from "./unchecked-messages.js";
 import type { Violation } from "./values/value-check.js";
 
@@ -163,8 +166,12 @@ class Validator {
     if (depth > messageDepth || any.typeUrl === "") return;
     const content = this.unpack(any);
     if (content !== undefined) {
+      const { registry, rules } = this;
+      const asked = { registry, rules, isExtension: path?.step === "typed_config" };
+      for (const { code, message, steps } of structProblems(content, asked))
+        this.add(steps.reduce<FieldPath | undefined>(stepInto, path), message, code);
       if (content.schema.file.proto.package !== "google.protobuf")
-        this.message(content.schema, content.message, path, depth + 1);
+        this.message(content.schema, content.message, pathInto(content, path), depth + 1);
     } else if (schemaOf(typeNameOf(any.typeUrl), this.registry) !== undefined) {
       this.add(path, `is not a serialized ${typeNameOf(any.typeUrl)}`, "XDSKIT_FIELD_INVALID");
     }

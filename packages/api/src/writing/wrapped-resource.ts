@@ -1,7 +1,7 @@
 import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
-import { schemaOf } from "../messages/any.js";
+import { schemaOf } from "../messages/v2-names.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
 import { type Resource, type ResourceOptions, resourceFromBody } from "../resources/resource.js";

@@ -1,8 +1,7 @@
 import { create, type DescMessage, fromBinary, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
-import { typeNameOf } from "../messages/any.js";
-import { typeUrlPrefix } from "../names/identifiers.js";
+import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { responseName, wrapperName } from "../resources/wrapping.js";

@@ -1,8 +1,8 @@
 import { type DescMessage, fromBinary, type Message, type Registry } from "@bufbuild/protobuf";
 import { toText } from "@bufbuild/protobuf/txtpb";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { typeNameOf } from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
+import { typeNameOf } from "../names/identifiers.js";
 import { childrenOf, hasUnknownFields, messageFields } from "../unknown/unknown-fields.js";
 
 /**

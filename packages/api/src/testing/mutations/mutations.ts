@@ -9,7 +9,8 @@ import {
 } from "@bufbuild/protobuf";
 import { type ReflectList, type ReflectMap, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { Any, Duration } from "@bufbuild/protobuf/wkt";
-import { schemaOf, typeNameOf } from "../../messages/any.js";
+import { schemaOf } from "../../messages/v2-names.js";
+import { typeNameOf } from "../../names/identifiers.js";
 import type { Registry } from "../../registry/registry.js";
 import { wrongBytes, wrongNumbers, wrongTexts } from "./wrong-values.js";
 

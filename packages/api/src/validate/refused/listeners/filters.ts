@@ -1,4 +1,5 @@
-import { typeNameOf } from "../../../messages/any.js";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { contentTypeOf } from "../../../messages/any.js";
 import type { SpecialProblem } from "../problem.js";
 import { refused } from "../problem.js";
 
@@ -47,8 +48,7 @@ const passing: ReadonlySet<string> = new Set(
 export function filterOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const [index, { configType, disabled, isOptional }] of filters.entries()) {
-    const type =
-      configType.case === "typedConfig" ? typeNameOf((configType.value as { readonly typeUrl: string }).typeUrl) : "";
+    const type = configType.case === "typedConfig" ? contentTypeOf(configType.value as Any) : "";
     const last = index === filters.length - 1;
     if (last && passing.has(type) && !isOptional)
       problems.push(refused([field, index], "is the last filter, but passes its input on: another filter must follow"));

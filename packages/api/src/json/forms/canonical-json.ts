@@ -2,19 +2,38 @@ import {
   type DescEnum,
   type DescField,
   type DescMessage,
+  fromJson,
   type JsonObject,
   type JsonValue,
+  type Message,
   type Registry,
   ScalarType,
 } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { typeNameOf } from "../messages/any.js";
-import { isObject, keepWritten, setOwn, writtenAs } from "../text/source-document.js";
-import { hasOwnJsonForm } from "../unknown/unknown-fields.js";
+import { typeNameOf } from "../../names/identifiers.js";
+import { isObject, keepWritten, setOwn, writtenAs } from "../../text/source-document.js";
 import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
+import { hasOwnJsonForm } from "./own-form.js";
 
 /** The type of a field, a list item or the value of a map entry. */
 type Held = Pick<DescField, "message" | "enum" | "scalar">;
+
+/**
+ * Reads a message from JSON, which may use other forms than the canonical one. Throws an Error if it is not valid; its
+ * message may hold a value.
+ */
+export function messageFromJson(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  ignoreUnknownFields = false,
+): Message {
+  try {
+    return fromJson(schema, json, { registry, ignoreUnknownFields });
+  } catch {
+    return fromJson(schema, canonicalJson(schema, json, registry), { registry, ignoreUnknownFields });
+  }
+}
 
 /**
  * The canonical JSON of a message that may use other forms which Envoy accepts. Invalid values stay as they are. Run it

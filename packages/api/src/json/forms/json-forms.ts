@@ -1,5 +1,5 @@
 import { type DescEnum, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { isObject, setOwn } from "../text/source-document.js";
+import { isObject, setOwn } from "../../text/source-document.js";
 
 /*
  * The forms of a single value that Envoy's JSON reader accepts beside proto3's canonical form. Each function returns
