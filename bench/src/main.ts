@@ -1,5 +1,6 @@
 // An xdskit server behind the control API of README.md, for measuring it beside others:
 //   node --expose-gc dist/main.js --control HOST:PORT --grpc HOST:PORT [--ordering off] [--workers N]
+//     [--tls-cert FILE --tls-key FILE]
 import cluster from "node:cluster";
 import { parseArgs } from "node:util";
 import { type Address, createServer, parseAddress } from "@xdskit/server";
@@ -19,6 +20,8 @@ async function start() {
       grpc: { type: "string" },
       ordering: { type: "string", default: "on" },
       workers: { type: "string", default: "1" },
+      "tls-cert": { type: "string" },
+      "tls-key": { type: "string" },
     },
   });
   const at = addressOf("control", values.control);
@@ -28,14 +31,22 @@ async function start() {
   if (!Number.isInteger(workers) || workers < 1 || workers > 64)
     throw new Error(`--workers ${values.workers} is no whole number from 1 to 64`);
   if (workers > 1 && cluster.isPrimary) return await startWorkers(workers, at);
+  const tls = tlsOf(values["tls-cert"], values["tls-key"]);
   const server = createServer({
     groups: groupOf,
+    ...(tls ? { tls } : {}),
     ...(values.ordering === "off" ? { ordering: false } : {}),
   });
   const control = createControl(createFleet(server), () => server.stats().eventLoop);
   await server.listen({ grpc: values.grpc });
   await listenForControl(control, at);
   return { control, close: () => server.close({ timeoutMs: 2000 }) };
+}
+
+function tlsOf(certificateFile: string | undefined, keyFile: string | undefined) {
+  if (certificateFile === undefined && keyFile === undefined) return undefined;
+  if (certificateFile === undefined || keyFile === undefined) throw new Error("--tls-cert goes with --tls-key");
+  return { certificateFile, keyFile };
 }
 
 function addressOf(option: string, text = ""): Address {
@@ -48,6 +59,7 @@ function addressOf(option: string, text = ""): Address {
 function refuse(error: unknown): never {
   console.error(error instanceof Error ? error.message : String(error));
   console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N]");
+  console.error("       [--tls-cert FILE --tls-key FILE]");
   process.exit(2);
 }
 
