@@ -41,6 +41,7 @@ export const leftOut = new Map([
   ["packages/xdskit/src/serve/blocked-worker.test.ts", "a worker that is blocked for seconds"],
   ["packages/xdskit/src/serve/full-disk.test.ts", "a server whose disk is full, and has room again"],
   ["packages/xdskit/src/start.test.ts", "the modules that each command loads"],
+  ["scripts/tarballs.test.ts", "every package as it is published, installed where nothing is"],
 ]);
 
 /** The part of their usual length that random tests have beside them. */

@@ -78,7 +78,7 @@ export class KeptSource implements Source {
     }
   }
 
-  readonly whereIs: Source["whereIs"] = (...one) => this.#options.source.whereIs?.(...one);
+  readonly whereIs: NonNullable<Source["whereIs"]> = (...one) => this.#options.source.whereIs?.(...one);
 
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;

@@ -1,0 +1,25 @@
+// Runs before a package is packed, in its folder (`prepack`): a package without what the build makes would install, and
+// fail where it is imported. `node packed-whole.mjs [FILE…]`: files that it needs besides what its entry points name.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+const { name, exports, bin = {} } = JSON.parse(readFileSync("package.json", "utf8"));
+const targets = Object.values(exports).flatMap((entry) => {
+  if (typeof entry === "string") return [entry];
+  // Only our own tests take the sources.
+  const { "@xdskit/source": _, ...published } = entry;
+  return Object.values(published);
+});
+const missing = [...targets, ...Object.values(bin), ...process.argv.slice(2)].filter((path) => !isThere(path));
+if (missing.length > 0) {
+  console.error(`${name} is not packed: there is no ${missing[0]}; run npm run build first`);
+  process.exitCode = 1;
+}
+
+/** Of a pattern there must be one file at least. */
+function isThere(path) {
+  if (!path.includes("*")) return existsSync(path);
+  const folder = dirname(path.slice(0, path.indexOf("*") + 1));
+  const ending = path.slice(path.indexOf("*") + 1);
+  return existsSync(folder) && readdirSync(folder, { recursive: true }).some((file) => file.endsWith(ending));
+}
