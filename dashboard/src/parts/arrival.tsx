@@ -3,14 +3,14 @@ import type { ArrivalJson } from "../api/types.js";
 import { useLive } from "../api/use-live.js";
 import { linkTo } from "../router.js";
 import { counted, numberText } from "../text/counts.js";
-import { StateBar } from "./state.js";
+import { nameOf, StateBar } from "./state.js";
 
 /** How far the clients are with a revision. */
 export function Arrival({ revision }: { readonly revision: string }) {
   const { data } = useLive<ArrivalJson>(`revisions/${pathOf(revision)}/arrival`);
   if (data === undefined) return null;
-  const { acknowledged, rejected, pending } = data.counts;
-  const total = acknowledged + rejected + pending;
+  const { acknowledged, rejected, pending, "held-back": heldBack } = data.counts;
+  const total = acknowledged + rejected + pending + heldBack;
   if (total === 0) return <p class="quiet">No connected client asks for something of it, or it was replaced since.</p>;
   return (
     <div class="progress" role="status">
@@ -19,8 +19,9 @@ export function Arrival({ revision }: { readonly revision: string }) {
         {numberText(acknowledged)} of {counted(total, "node")}
         {rejected > 0 ? `, ${numberText(rejected)} rejected it` : ""}
         {pending > 0 ? `, ${numberText(pending)} pending` : ""}
+        {heldBack > 0 ? `, ${numberText(heldBack)} held back` : ""}
       </p>
-      <StateBar counts={{ synced: acknowledged, pending, stale: 0, rejected }} />
+      <StateBar counts={{ synced: acknowledged, "held-back": heldBack, pending, rejected }} />
       <Reasons nodes={data.nodes} />
       <NotListed data={data} />
       {data.uncounted.map(({ replica, reason }) => (
@@ -35,7 +36,7 @@ export function Arrival({ revision }: { readonly revision: string }) {
 /** The server lists some of them only. */
 function NotListed({ data: { counts, nodes } }: { readonly data: ArrivalJson }) {
   const listed = (state: string) => nodes.filter((node) => node.state === state).length;
-  const states = ["rejected", "pending"] as const;
+  const states = ["rejected", "pending", "held-back"] as const;
   const rest = states.filter((state) => counts[state] > listed(state));
   if (rest.length === 0) return null;
   return (
@@ -45,7 +46,7 @@ function NotListed({ data: { counts, nodes } }: { readonly data: ArrivalJson }) 
         <span key={state}>
           {index > 0 ? ", " : ""}
           <a href={linkTo("fleet", [], { state })}>
-            {numberText(counts[state] - listed(state))} {state}
+            {numberText(counts[state] - listed(state))} {nameOf(state)}
           </a>
         </span>
       ))}
@@ -65,7 +66,7 @@ function Reasons({ nodes }: Pick<ArrivalJson, "nodes">) {
     <ul class="findings">
       {[...reasons].map(([reason, found]) => (
         <li key={reason} class={found[0]?.state === "rejected" ? "finding-error" : "finding-warning"}>
-          <b>{found[0]?.state}</b> {found[0]?.message}
+          <b>{nameOf(found[0]?.state ?? "")}</b> {found[0]?.message}
           <br />
           {found.slice(0, 5).map(({ id }) => (
             <span key={id}>

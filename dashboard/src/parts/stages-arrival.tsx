@@ -31,20 +31,21 @@ export function StagesArrival({ revision }: { readonly revision: string }) {
 }
 
 function StageCounts({
-  counts: { acknowledged, rejected, pending },
+  counts: { acknowledged, rejected, pending, "held-back": heldBack },
 }: {
   readonly counts: RevisionStages["groups"][number]["stages"][number]["counts"];
 }) {
-  const total = acknowledged + rejected + pending;
+  const total = acknowledged + rejected + pending + heldBack;
   if (total === 0) return <p class="quiet">No connected client asks for something of it, or it was replaced since.</p>;
   const parts = [
     `${numberText(acknowledged)} of ${counted(total, "node")} acknowledged`,
     ...(pending > 0 ? [`${numberText(pending)} pending`] : []),
+    ...(heldBack > 0 ? [`${numberText(heldBack)} held back`] : []),
     ...(rejected > 0 ? [`${numberText(rejected)} rejected`] : []),
   ];
   return (
     <div class="stage-counts">
-      <StateBar counts={{ synced: acknowledged, pending, stale: 0, rejected }} />
+      <StateBar counts={{ synced: acknowledged, "held-back": heldBack, pending, rejected }} />
       <span>{parts.join(", ")}</span>
     </div>
   );

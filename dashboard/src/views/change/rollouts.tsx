@@ -83,9 +83,20 @@ function RolloutPanel({ rollout, lead }: { readonly rollout: RolloutJson; lead(a
       <div class="progress">
         <p>
           {acknowledged} of {nodes.reached} acknowledged, {nodes.pending} pending, {nodes.rejected} rejected;{" "}
-          {nodes.held} keep what was before
+          {nodes.held === 0 ? (
+            "0 held back"
+          ) : (
+            <a href={linkTo("fleet", [], { group, state: "held-back" })}>{nodes.held} held back</a>
+          )}
         </p>
-        <StateBar counts={{ synced: acknowledged, pending: nodes.pending, stale: 0, rejected: nodes.rejected }} />
+        <StateBar
+          counts={{
+            synced: acknowledged,
+            "held-back": nodes.held,
+            pending: nodes.pending,
+            rejected: nodes.rejected,
+          }}
+        />
       </div>
       <ul class="findings">
         {rejections.slice(0, 10).map(({ node, type, message }) => (

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FleetMapJson } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { nodeStates, signOf } from "../../parts/state.js";
+import { nameOf, nodeStates, signOf } from "../../parts/state.js";
 import { steady } from "../../parts/steady.js";
 import { linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
@@ -47,7 +47,7 @@ function Legend() {
     <p class="legend" aria-hidden="true">
       {nodeStates.map((state) => (
         <span key={state}>
-          <span class={`cell cell-${state}`}>{signOf(state)}</span> {state}
+          <span class={`cell cell-${state}`}>{signOf(state)}</span> {nameOf(state)}
         </span>
       ))}
     </p>
@@ -166,7 +166,7 @@ function columnText({ first, last, group, nodes, counts }: Column, types: readon
   const who = nodes === 1 ? first : `${counted(nodes, "node")} from ${first} to ${last}`;
   const wrong = counts.flatMap((count, index) => {
     const told = nodeStates.filter((state) => state !== "synced" && count[state] > 0);
-    return told.map((state) => `${types[index]}: ${nodes === 1 ? "" : `${count[state]} `}${state}`);
+    return told.map((state) => `${types[index]}: ${nodes === 1 ? "" : `${count[state]} `}${nameOf(state)}`);
   });
   return `${who} (${group}): ${wrong.length === 0 ? "synced" : wrong.join(", ")}`;
 }

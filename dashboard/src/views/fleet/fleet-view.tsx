@@ -4,7 +4,7 @@ import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
-import { nodeStates, signOf } from "../../parts/state.js";
+import { nameOf, nodeStates, signOf } from "../../parts/state.js";
 import { usePlace } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 import { apiQuery, type FleetFilters, filtersOf, isFiltered, rowsQuery, setFilters } from "./filters.js";
@@ -93,7 +93,7 @@ function States({ summary, state }: { readonly summary: FleetSummary; readonly s
         >
           <span class="state-count">{numberText(summary.states[one])}</span>
           <span class="state-name">
-            <span aria-hidden="true">{signOf(one)}</span> {one}
+            <span aria-hidden="true">{signOf(one)}</span> {nameOf(one)}
           </span>
         </button>
       ))}

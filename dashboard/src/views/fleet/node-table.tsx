@@ -1,7 +1,7 @@
 import type { NodeRow, NodeStateName } from "../../api/types.js";
 import { useCursor } from "../../parts/cursor.js";
 import { Failure } from "../../parts/message.js";
-import { State, signOf } from "../../parts/state.js";
+import { nameOf, State, signOf } from "../../parts/state.js";
 import { steady } from "../../parts/steady.js";
 import { Duration, Time } from "../../parts/time.js";
 import { VirtualList } from "../../parts/virtual-list.js";
@@ -158,7 +158,12 @@ const SteadyRow = steady(Row);
 function TypeCell({ type, state }: { readonly type: string; readonly state: NodeStateName | undefined }) {
   if (state === undefined) return <span class="cell cell-none" title={`${type}: not asked for`} />;
   return (
-    <span class={`cell cell-${state}`} role="img" aria-label={`${type} ${state}`} title={`${type}: ${state}`}>
+    <span
+      class={`cell cell-${state}`}
+      role="img"
+      aria-label={`${type} ${nameOf(state)}`}
+      title={`${type}: ${nameOf(state)}`}
+    >
       {signOf(state)}
     </span>
   );

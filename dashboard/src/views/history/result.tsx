@@ -15,10 +15,11 @@ export function Result({
 }) {
   const { data, error } = useLive<ArrivalJson>(path, isLive ? "always" : "once");
   if (data === undefined) return error === undefined ? <small>…</small> : <small>not known</small>;
-  const { acknowledged, rejected, pending } = data.counts;
+  const { acknowledged, rejected, pending, "held-back": heldBack } = data.counts;
   const parts = [
     ["rejected", rejected, "rejected"],
     ["pending", pending, "pending"],
+    ["held-back", heldBack, "held back"],
     ["synced", acknowledged, "acknowledged"],
   ] as const;
   const told = parts.filter(([, count]) => count > 0);

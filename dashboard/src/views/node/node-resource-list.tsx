@@ -9,11 +9,15 @@ import { counted } from "../../text/counts.js";
 
 const mostShown = 300;
 
+/** All states but one. */
+export const notSynced = "rejected,sent,not-sent,missing,held-back";
+
 const states = [
   ["", "all"],
-  ["rejected,sent,not-sent,missing", "not synced"],
+  [notSynced, "not synced"],
   ["rejected", "rejected"],
   ["missing", "missing"],
+  ["held-back", "held back"],
   ["synced", "synced"],
 ] as const;
 

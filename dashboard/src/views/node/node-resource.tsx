@@ -14,7 +14,7 @@ import { yamlText } from "../../text/yaml.js";
 
 /** What a node runs of one resource beside what it should run, and its words if it rejected that. */
 export function NodeResource({
-  row: { id, group, cluster },
+  row: { id, group, cluster, types },
   path,
   type,
   name,
@@ -29,9 +29,10 @@ export function NodeResource({
   const ports = usePorts();
   const asNode = ["--node-id", id, ...(cluster === "" ? [] : ["--node-cluster", cluster])];
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
-  const { state, wanted, running, rejection, where, cause } = data;
+  const { state, wanted, newest, running, rejection, where, cause } = data;
   const inConfiguration = linkTo("config", [group, type, name]);
   const isSame = data.version === data.acknowledged;
+  const isHeldBack = state === "held-back";
   return (
     <section class="panel" aria-labelledby="resource-title">
       <header>
@@ -75,6 +76,15 @@ export function NodeResource({
       )}
       {state === "missing" ? (
         <p>The node asks for this name, and there is no such resource. Add it, or let nothing name it.</p>
+      ) : isHeldBack ? (
+        <>
+          <p>{types.find((one) => one.type === type)?.why}. What it runs is all that it should run for now.</p>
+          <YamlBeside
+            before={{ title: "It runs", json: running }}
+            after={{ title: "Its group has", json: newest }}
+            named=""
+          />
+        </>
       ) : isSame ? (
         <>
           <h3>It runs what it should run</h3>

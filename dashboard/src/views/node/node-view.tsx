@@ -11,7 +11,7 @@ import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import { Loads } from "./loads.js";
 import { NodeResource } from "./node-resource.js";
-import { NodeResourceList } from "./node-resource-list.js";
+import { NodeResourceList, notSynced } from "./node-resource-list.js";
 import { Timeline } from "./timeline.js";
 import { TypeCards } from "./type-cards.js";
 
@@ -28,7 +28,7 @@ export function NodeView({
   const path = `nodes/${pathOf(id)}`;
   const row = useLive<NodeRow>(`${path}/summary`);
   const timeline = useLive<NodeTimeline>(`${path}/timeline`);
-  const worst = useLive<NodeResources>(`${path}/resources?state=rejected,sent,not-sent,missing&limit=1`);
+  const worst = useLive<NodeResources>(`${path}/resources?state=${notSynced}&limit=1`);
   const [type, name] = parts;
   if (row.data === undefined && timeline.data === undefined) {
     if (row.error === undefined) return <Loading />;

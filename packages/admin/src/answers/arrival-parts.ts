@@ -23,7 +23,7 @@ export type PartOfServer = { readonly replica: string } & (
 );
 
 /** Of several states of a node, the one furthest from the end counts. */
-const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
+const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, "held-back": 1, pending: 2, rejected: 3 };
 
 const notBackYet = "it started after the change, and no node that the change concerns has a stream to it yet";
 
@@ -35,7 +35,7 @@ export function countsOfNodes(servers: readonly EachOfServer[]): Record<NodeArri
       const known = each.get(id);
       if (known === undefined || ranks[state] > ranks[known]) each.set(id, state);
     }
-  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  const counts = { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 };
   for (const state of each.values()) counts[state] += 1;
   return counts;
 }

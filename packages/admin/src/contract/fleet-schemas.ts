@@ -1,9 +1,25 @@
 import { z } from "@hono/zod-openapi";
+import { type NodeState, nodeStates, resourceStates } from "@xdskit/server";
 import { silentServersSchema } from "./silent-servers.js";
 
-export const nodeStateSchema = z
-  .enum(["synced", "pending", "stale", "rejected"])
-  .openapi("NodeState", { description: "From the best to the worst" });
+export const nodeStateSchema = z.enum(nodeStates).openapi("NodeState", { description: "From the best to the worst" });
+
+/** What a group keeps from a node. */
+const heldBackSchema = z
+  .object({
+    resources: z.int().openapi({ description: "How many of the resources that it asks for" }),
+    quarantined: z.int().openapi({ description: "How many of these are in quarantine" }),
+    rollout: z
+      .object({
+        group: z.string(),
+        state: z.string(),
+        step: z.int().openapi({ description: "Counted from 1" }),
+        steps: z.int(),
+      })
+      .optional()
+      .openapi({ description: "The rollout that has the others" }),
+  })
+  .openapi("HeldBack");
 
 const time = z.iso.datetime();
 const milliseconds = z.number().openapi({ description: "Milliseconds" });
@@ -29,6 +45,7 @@ export const rowTypeSchema = z
         "Milliseconds from the publication of the last change to its ACK, or until now while there is none; what the node asked for itself counts from when it was sent",
     }),
     why: z.string().openapi({ description: "What it waits for, or why it rejected; empty if it is synced" }),
+    heldBack: heldBackSchema.optional(),
     rejected: rejectionSchema.optional(),
   })
   .openapi("NodeRowType");
@@ -62,7 +79,9 @@ export const nodeRowSchema = z
   .openapi("NodeRow");
 
 export const stateCountsSchema = z
-  .object({ synced: z.int(), pending: z.int(), stale: z.int(), rejected: z.int() })
+  .object({
+    ...{ synced: z.int(), "held-back": z.int(), pending: z.int(), stale: z.int(), rejected: z.int() },
+  } satisfies Record<NodeState, unknown>)
   .openapi("StateCounts");
 
 const countedSchema = z.object({ name: z.string(), states: stateCountsSchema }).openapi("CountedNodes");
@@ -129,7 +148,7 @@ export const nodeResourceSchema = z
   .object({
     type: z.string(),
     name: z.string(),
-    state: z.enum(["synced", "sent", "not-sent", "rejected", "missing"]),
+    state: z.enum(resourceStates),
     version: z.string().nullable().openapi({ description: "What it is to have" }),
     acknowledged: z.string().nullable().openapi({ description: "What it is known to use" }),
   })
@@ -152,6 +171,7 @@ const place = z.object({ file: z.string(), line: z.int().optional(), column: z.i
 export const nodeContentsSchema = nodeResourceSchema
   .extend({
     wanted: content.nullable(),
+    newest: content.nullable().openapi({ description: "What its group has: `wanted`, unless it is held back" }),
     running: content.nullable(),
     rejected: content.nullable(),
     rejection: rejectionSchema.nullable(),

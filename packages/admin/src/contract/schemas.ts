@@ -180,20 +180,25 @@ export const rollbackSchema = z
   })
   .openapi("Rollback");
 
+const arrivalCounts = z.object({
+  ...{ acknowledged: z.int(), rejected: z.int(), pending: z.int() },
+  "held-back": z.int().openapi({ description: "A rollout or a quarantine of their group keeps it from these" }),
+});
+
 export const arrivalSchema = z
   .object({
     revision: z.string(),
-    counts: z.object({ acknowledged: z.int(), rejected: z.int(), pending: z.int() }),
+    counts: arrivalCounts,
     nodes: z
       .array(
         z.object({
           id: z.string(),
           group: z.string(),
-          state: z.enum(["rejected", "pending"]),
+          state: z.enum(["rejected", "pending", "held-back"]),
           message: z.string().openapi({ description: "The client's words, or what is waited for" }),
         }),
       )
-      .openapi({ description: "Those that rejected it and those that are silent, at most 100 of each" }),
+      .openapi({ description: "Those that rejected it, and those that do not have it yet, at most 100 of each" }),
     uncounted: z.array(z.object({ replica: z.string(), reason: z.string() })).openapi({
       description:
         "Servers of the store that did not answer, do not serve the revision yet, or, where no node counts, started after it: they may have more nodes",
@@ -207,11 +212,7 @@ export const revisionStagesSchema = z
     groups: z.array(
       z.object({
         group: z.string(),
-        stages: z.array(
-          stageSchema.extend({
-            counts: z.object({ acknowledged: z.int(), rejected: z.int(), pending: z.int() }),
-          }),
-        ),
+        stages: z.array(stageSchema.extend({ counts: arrivalCounts })),
       }),
     ),
   })

@@ -1,6 +1,6 @@
+import { noNodes, rankOf } from "@xdskit/server";
 import type { FleetMapJson, FleetSummary, NodeRow, NodeStateName } from "../contract/fleet.js";
 import { mostInList } from "../contract/limits.js";
-import { rankOf } from "./row.js";
 import type { RowsAsOf } from "./row-cache.js";
 
 type Counts = FleetSummary["states"];
@@ -60,10 +60,6 @@ function columnOf(rows: readonly NodeRow[], types: readonly string[]): FleetMapJ
   }
   const [first, last] = [rows[0], rows.at(-1)];
   return { first: first?.id ?? "", last: last?.id ?? "", group: first?.group ?? "", nodes: rows.length, worst, counts };
-}
-
-function noNodes(): Counts {
-  return { synced: 0, pending: 0, stale: 0, rejected: 0 };
 }
 
 function inOrder(names: Iterable<string>, order: readonly string[]): string[] {

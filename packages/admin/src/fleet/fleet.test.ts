@@ -95,7 +95,7 @@ describe("the fleet", () => {
     assert.deepEqual(await ids("q=TAKEN"), ["a-22"]);
     assert.deepEqual(await ids("group=none"), []);
     const { states, types, groups, clients } = await get("fleet/summary");
-    assert.deepEqual(states, { synced: 1, pending: 1, stale: 0, rejected: 1 });
+    assert.deepEqual(states, { synced: 1, "held-back": 0, pending: 1, stale: 0, rejected: 1 });
     for (const [{ name, states: counted }] of [types, groups, clients]) assert.deepEqual(counted, states, name);
     const { types: rows, columns } = await get("fleet/map?columns=2");
     assert.deepEqual(rows, ["cluster"]);

@@ -1,5 +1,13 @@
 import { redactErrorText, type Where } from "@xdskit/api";
-import type { LoadReport, NodeConfig, NodeMoment, ResourceReport, ResourceState, XdsServer } from "@xdskit/server";
+import {
+  type LoadReport,
+  type NodeConfig,
+  type NodeMoment,
+  type ResourceReport,
+  type ResourceState,
+  resourceStates,
+  type XdsServer,
+} from "@xdskit/server";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { AdminApiOptions } from "../contract/admin-options.js";
 import type {
@@ -92,12 +100,9 @@ function resourcesPage({ resources, isCut }: NodeConfig, query: NodeResourcesQue
   return { total: found.length, isCut, resources: rows.map(resourceRow) };
 }
 
-/** The states that people look for come first. */
-const order: readonly ResourceState[] = ["rejected", "not-sent", "sent", "missing", "synced"];
-
 /** Resources from the worst state on; those of one state stay as they are. */
 export function worstFirst<T extends { readonly state: ResourceState }>(resources: readonly T[]): readonly T[] {
-  return resources.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  return resources.toSorted((a, b) => resourceStates.indexOf(a.state) - resourceStates.indexOf(b.state));
 }
 
 function resourceRow({ type, name, state, version, acknowledged }: ResourceReport): NodeResources["resources"][number] {
@@ -115,7 +120,7 @@ function contentsOf(
   if (type === undefined || node === undefined) return undefined;
   const found = server.nodeContents(id, type.typeUrl, name);
   if (found === undefined) return undefined;
-  const { state, wanted, used, rejected } = found;
+  const { state, wanted, newest, used, rejected } = found;
   const shown = (resource: typeof wanted) =>
     resource === undefined ? null : (show(resource) as NodeContentsJson["wanted"]);
   const types = node.streams.flatMap((stream) => stream.types);
@@ -132,14 +137,14 @@ function contentsOf(
   };
   return {
     ...{ type: type.name, name, state, version: wanted?.version ?? null, acknowledged: used?.version ?? null },
-    ...{ wanted: shown(wanted), running: shown(used), rejected: shown(rejected) },
+    ...{ wanted: shown(wanted), newest: shown(newest), running: shown(used), rejected: shown(rejected) },
     rejection:
       said === undefined
         ? null
         : {
             at: said.at.toISOString(),
             version: said.version,
-            message: redactErrorText(said.message),
+            message: said.message,
             blamed: [...(said.blamed ?? [])].slice(0, mostInEntry),
           },
     where: whereJson(where),

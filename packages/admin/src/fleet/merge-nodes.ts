@@ -1,5 +1,6 @@
+import { rankOf, worst } from "@xdskit/server";
 import type { NodeRow, NodeStateName, NodeTimeline } from "../contract/fleet.js";
-import { mergedTypes, rankOf } from "./row.js";
+import { mergedTypes } from "./row.js";
 
 /** A node as `nodeJson` makes it: parts of it may be at several servers. */
 interface NodeParts {
@@ -47,12 +48,8 @@ function byId<T extends { readonly id: string }>(
   return [...merged.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function worst(a: NodeStateName, b: NodeStateName): NodeStateName {
-  return rankOf(b) > rankOf(a) ? b : a;
-}
-
 function bothNodes(a: NodeParts, b: NodeParts): NodeParts {
-  const merged = { ...a, state: worst(a.state, b.state), streams: [...a.streams, ...b.streams] };
+  const merged = { ...a, state: worst([a.state, b.state]), streams: [...a.streams, ...b.streams] };
   if (a.resources === undefined || b.resources === undefined) return merged;
   const counts = { ...a.resourceStates };
   for (const [state, count] of Object.entries(b.resourceStates ?? {})) counts[state] = (counts[state] ?? 0) + count;

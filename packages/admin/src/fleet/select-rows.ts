@@ -1,5 +1,5 @@
+import { rankOf } from "@xdskit/server";
 import type { NodeFilter, NodeRow, NodeRows, NodeRowsQuery, NodeSort } from "../contract/fleet.js";
-import { rankOf } from "./row.js";
 import type { RowsAsOf } from "./row-cache.js";
 
 /** The rows that a filter selects. */

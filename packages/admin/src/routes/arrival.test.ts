@@ -27,24 +27,29 @@ describe("the arrival of a revision", () => {
     const { body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
     const path = `revisions/${body.revision.id}/arrival`;
     for (const one of [good, bad, silent]) await one.next();
-    assert.deepEqual((await api.ask("GET", path)).body.counts, { acknowledged: 0, rejected: 0, pending: 3 });
+    assert.deepEqual((await api.ask("GET", path)).body.counts, {
+      acknowledged: 0,
+      rejected: 0,
+      pending: 3,
+      "held-back": 0,
+    });
     good.acknowledge();
     bad.reject('no: password: "hunter2"');
     const arrival = await until(
       async () => (await api.ask("GET", path)).body,
       ({ counts }) => counts.acknowledged === 1 && counts.rejected === 1,
     );
-    assert.deepEqual(arrival.counts, { acknowledged: 1, rejected: 1, pending: 1 });
+    assert.deepEqual(arrival.counts, { acknowledged: 1, rejected: 1, pending: 1, "held-back": 0 });
     const { groups } = (await api.ask("GET", `revisions/${body.revision.id}/stages`)).body;
     assert.equal(groups.length, 1);
     const [{ group, stages }] = groups;
     assert.deepEqual([group, stages.length], ["all", 1]);
     assert.deepEqual(stages[0].changes[0].added, ["new"]);
-    assert.deepEqual(stages[0].counts, { acknowledged: 1, rejected: 1, pending: 1 });
+    assert.deepEqual(stages[0].counts, { acknowledged: 1, rejected: 1, pending: 1, "held-back": 0 });
     const [rejected, pending] = arrival.nodes;
     assert.deepEqual([rejected.id, rejected.group, rejected.state], ["bad", "all", "rejected"]);
     assert.equal(rejected.message, 'cluster: no: password: "[redacted]"');
-    assert.deepEqual([pending.id, pending.state, pending.message], ["silent", "pending", "cluster: not-answered"]);
+    assert.deepEqual([pending.id, pending.state, pending.message], ["silent", "pending", "cluster: waits for its ACK"]);
     const told = await events.seen(({ event, data }) => event === "problem" && data.kind === "rejected");
     assert.deepEqual([told.data.node, told.data.message], ["bad", 'no: password: "[redacted]"']);
   });
@@ -61,7 +66,7 @@ describe("the arrival of a revision", () => {
     const { body } = await api.ask("DELETE", "layers/api/resources/cluster/w");
     const counts = async () => (await api.ask("GET", `revisions/${body.revision.id}/arrival`)).body.counts;
     await node.next();
-    assert.deepEqual(await counts(), { acknowledged: 0, rejected: 0, pending: 1 });
+    assert.deepEqual(await counts(), { acknowledged: 0, rejected: 0, pending: 1, "held-back": 0 });
     node.acknowledge();
     await until(counts, ({ acknowledged }) => acknowledged === 1);
   });
@@ -83,10 +88,10 @@ describe("the arrival of a revision", () => {
       const stages = ids.map(async (id) => (await api.ask("GET", `revisions/${id}/stages`)).body.groups[0].stages[0]);
       return [...(await Promise.all(each)), ...(await Promise.all(stages)).map(({ counts }) => counts)];
     };
-    const pending = { acknowledged: 0, rejected: 0, pending: 1 };
+    const pending = { acknowledged: 0, rejected: 0, pending: 1, "held-back": 0 };
     assert.deepEqual(await arrivals(), [pending, pending, pending, pending]);
     node.acknowledge();
-    const acknowledged = { acknowledged: 1, rejected: 0, pending: 0 };
+    const acknowledged = { acknowledged: 1, rejected: 0, pending: 0, "held-back": 0 };
     await until(arrivals, (said) => isDeepStrictEqual(said, [acknowledged, acknowledged, acknowledged, acknowledged]));
   });
 
@@ -94,7 +99,7 @@ describe("the arrival of a revision", () => {
     await using api = await runningApi();
     const { body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
     const arrival = await api.ask("GET", `revisions/${body.revision.id}/arrival`);
-    assert.deepEqual(arrival.body.counts, { acknowledged: 0, rejected: 0, pending: 0 });
+    assert.deepEqual(arrival.body.counts, { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 });
     assert.deepEqual(arrival.body.nodes, []);
     assert.equal((await api.ask("GET", "revisions/none/arrival")).status, 404);
     assert.equal((await api.ask("GET", "revisions/none/stages")).status, 404);
@@ -116,7 +121,7 @@ describe("the arrival of a revision", () => {
     })();
     await using api = await runningApi({ store });
     const arrival = async (of = id) => (await api.ask("GET", `revisions/${of}/arrival`)).body;
-    const nobody = { acknowledged: 0, rejected: 0, pending: 0 };
+    const nobody = { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 };
     const reason = "it started after the change, and no node that the change concerns has a stream to it yet";
     const uncounted = [{ replica: "this server", reason }];
     assert.deepEqual(await arrival(), { revision: id, counts: nobody, nodes: [], uncounted });
@@ -142,7 +147,7 @@ describe("the arrival of a revision at several servers", () => {
     const { body } = await one.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
     const arrival = async () => (await one.ask("GET", `revisions/${body.revision.id}/arrival`)).body;
     const uncounted = [{ replica: "two", reason: "it does not serve the revision yet" }];
-    const nobody = { acknowledged: 0, rejected: 0, pending: 0 };
+    const nobody = { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 };
     assert.deepEqual(await arrival(), { revision: body.revision.id, counts: nobody, nodes: [], uncounted });
     follow();
     await node.next();
@@ -169,7 +174,7 @@ describe("the arrival of a revision at several servers", () => {
     there.acknowledge();
     await until(counts, ({ pending, acknowledged }) => pending === 0 && acknowledged === 1);
     const { groups } = (await one.ask("GET", `revisions/${body.revision.id}/stages`)).body;
-    assert.deepEqual(groups[0].stages[0].counts, { acknowledged: 1, rejected: 0, pending: 0 });
+    assert.deepEqual(groups[0].stages[0].counts, { acknowledged: 1, rejected: 0, pending: 0, "held-back": 0 });
   });
 });
 

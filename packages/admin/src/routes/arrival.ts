@@ -1,5 +1,4 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { redactErrorText } from "@xdskit/api";
 import type { ConfigArrivalStatus } from "@xdskit/server";
 import { type ArrivalPart, arrivalOfParts } from "../answers/arrival-parts.js";
 import type { ApiContext } from "../context/api-context.js";
@@ -52,15 +51,11 @@ export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string
 function named({ rejections, waiting }: ConfigArrivalStatus, groupOf: (node: string) => string): ArrivalPart["nodes"] {
   return [
     ...rejections.map(({ node, type, message }) => {
-      return {
-        id: node,
-        group: groupOf(node),
-        state: "rejected" as const,
-        message: `${type}: ${redactErrorText(message)}`,
-      };
+      return { id: node, group: groupOf(node), state: "rejected" as const, message: `${type}: ${message}` };
     }),
-    ...waiting.map(({ node, type, reason }) => {
-      return { id: node, group: groupOf(node), state: "pending" as const, message: `${type}: ${reason}` };
+    ...waiting.map(({ node, type, reason, why }) => {
+      const state = reason === "held-back" ? reason : ("pending" as const);
+      return { id: node, group: groupOf(node), state, message: `${type}: ${why}` };
     }),
   ];
 }

@@ -1,10 +1,12 @@
-import type { Clock, TypeUrl } from "@xdskit/api";
+import type { Clock, ResourceName, TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/nodes/arrival.js";
+import { heldBackOf } from "../node-status/held-back.js";
 import { momentOf } from "../node-status/moment.js";
 import type { OpenStream } from "../node-status/reported-stream.js";
 import { waitReports } from "../node-status/type-report.js";
+import { heldBackWords, waitText } from "../node-status/words.js";
 import {
   type ChangedKeys,
   changedKeys,
@@ -18,8 +20,8 @@ export type ArrivalStanding =
   | { readonly kind: "unconcerned" }
   | { readonly kind: "acknowledged" }
   | { readonly kind: "rejected"; readonly rejection: ConfigArrivalRejection }
-  /** The wait itself is looked up on demand. */
-  | { readonly kind: "pending"; readonly stream: OpenStream; readonly typeUrl: TypeUrl };
+  /** The wait itself is looked up on demand. `held-back`: its group keeps from it all that it lacks. */
+  | { readonly kind: "pending" | "held-back"; readonly stream: OpenStream; readonly typeUrl: TypeUrl };
 
 /** A change that streams are compared with. */
 export interface LookedAt {
@@ -75,7 +77,10 @@ export function arrivalStandingOf(
     }
     const rejection = rejectionOf(stream, status, of, keys.get(typeUrl), clock);
     if (rejection !== undefined) return { kind: "rejected", rejection };
-    if (standing.kind !== "pending") standing = { kind: "pending", stream, typeUrl };
+    if (standing.kind === "pending") continue;
+    const [target, last] = [snapshot, newest].map((one) => one?.of(status.type));
+    const isTarget = (key: ResourceName) => target?.get(key)?.version === last?.get(key)?.version;
+    standing = { kind: of.lacking.some(isTarget) ? "pending" : "held-back", stream, typeUrl };
   }
   return standing;
 }
@@ -109,19 +114,25 @@ function rejectionOf(
 }
 
 /** Why a stream is pending, as of now. */
-export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigArrivalWait | undefined {
-  const status = stream.status().find(({ type }) => type.typeUrl === typeUrl);
+export function waitOf({
+  kind,
+  stream,
+  typeUrl,
+}: Extract<ArrivalStanding, { readonly stream: OpenStream }>): ConfigArrivalWait | undefined {
+  const statuses = stream.status();
+  const status = statuses.find(({ type }) => type.typeUrl === typeUrl);
   if (status === undefined) return undefined;
-  const { type, inFlightCount, waits } = status;
-  const sent = inFlightCount > 0 ? "not-answered" : waits.length > 0 ? "held-back" : "not-sent";
-  return {
-    node: stream.opened.node.id,
-    type: type.name,
-    typeUrl,
-    // It has its whole target for now, and the change is not part of that.
-    reason: stream.isSettled ? "withheld" : sent,
-    waits: waitReports(waits),
-  };
+  const { type, inFlightCount } = status;
+  const waits = waitReports(status.waits, statuses);
+  const [first] = waits;
+  const about = { node: stream.opened.node.id, type: type.name, typeUrl, waits };
+  if (kind === "held-back") {
+    const heldBack = heldBackOf(status, stream.snapshot?.of(type), stream);
+    return { ...about, reason: kind, why: heldBack === undefined ? "" : heldBackWords(heldBack) };
+  }
+  if (inFlightCount > 0) return { ...about, reason: "not-answered", why: "waits for its ACK" };
+  if (first !== undefined) return { ...about, reason: "waits", why: waitText(first) };
+  return { ...about, reason: "not-sent", why: "is not sent yet" };
 }
 
 /** The standing of a node with several streams: a rejection counts first, then a wait. */
@@ -134,6 +145,7 @@ export function standingOfNode(standings: Iterable<ArrivalStanding>): ArrivalSta
 const ranks: Readonly<Record<ArrivalStanding["kind"], number>> = {
   unconcerned: 0,
   acknowledged: 1,
-  pending: 2,
-  rejected: 3,
+  "held-back": 2,
+  pending: 3,
+  rejected: 4,
 };

@@ -37,6 +37,7 @@ export class ArrivalWaiter {
   readonly #look: LookedAt;
   readonly #nodes = new Map<string, WaitingArrival>();
   readonly #later = new Map<TypeUrl, Map<ResourceName, Set<Version | undefined>>>();
+  /** Nodes that do not have it yet, held back or not. */
   #pending = 0;
   #rejected = 0;
   #over = false;
@@ -124,11 +125,11 @@ export class ArrivalWaiter {
 
   /** Adds up the streams of a node anew. */
   #add(waiting: WaitingArrival): void {
-    const before = waiting.standing.kind;
-    waiting.standing = standingOfNode(waiting.streams.values());
-    const after = waiting.standing.kind;
-    this.#pending += (after === "pending" ? 1 : 0) - (before === "pending" ? 1 : 0);
-    this.#rejected += (after === "rejected" ? 1 : 0) - (before === "rejected" ? 1 : 0);
+    const before = waiting.standing;
+    const after = standingOfNode(waiting.streams.values());
+    waiting.standing = after;
+    this.#pending += ("stream" in after ? 1 : 0) - ("stream" in before ? 1 : 0);
+    this.#rejected += (after.kind === "rejected" ? 1 : 0) - (before.kind === "rejected" ? 1 : 0);
   }
 
   #endIfDone(): void {

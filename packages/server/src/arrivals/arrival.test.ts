@@ -264,7 +264,7 @@ describe("an arrival", () => {
     });
   });
 
-  it("says which part of it is held back and why, and is done when that part has gone too", () =>
+  it("says which part of it waits and why, and is done when that part has gone too", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("old"), routeConfiguration("r", "old")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -277,10 +277,11 @@ describe("an arrival", () => {
       const done = arrival.done();
       await answer(stream);
       await waitFor("the route to be sent", () => stream.count === 4);
-      const waits = [{ kind: "break", type: "cluster", names: ["old"], for: { type: "route", names: ["r"] } }];
+      const why = "stays until the change or removal of route r is acknowledged";
+      const waits = [{ kind: "break", type: "cluster", names: ["old"], for: { type: "route", names: ["r"] }, why }];
       assert.deepEqual(
-        arrival.status().waiting.map(({ type, reason, waits }) => ({ type, reason, waits })),
-        [{ type: "cluster", reason: "held-back", waits }],
+        arrival.status().waiting.map(({ type, reason, waits, why }) => ({ type, reason, waits, why })),
+        [{ type: "cluster", reason: "waits", waits, why: `old: ${why}` }],
       );
       const [clusters, routes] = server.node("n1")?.streams[0]?.types ?? [];
       assert.deepEqual([clusters?.state, clusters?.behind, clusters?.waits], ["pending", 1, waits]);
@@ -315,9 +316,14 @@ describe("an arrival", () => {
       const done = arrival.done();
       await answer(streams[0]!);
       await waitFor("the ACK", () => arrival.status().acknowledged === 1);
-      const waiting = () => arrival.status().waiting.map(({ node, reason }) => `${node} ${reason}`);
-      await waitFor("the turn of the other stream", () => waiting().join() === "n2 withheld");
-      assert.equal(server.node("n2")?.state, "synced");
+      const { waiting, pending, heldBack } = arrival.status();
+      const why = "1 resource held back by the rollout of all at step 1 of 1";
+      assert.deepEqual([pending, heldBack, arrival.nodes().get("n2")], [0, 1, "held-back"]);
+      assert.deepEqual(
+        waiting.map((one) => [one.node, one.reason, one.why]),
+        [["n2", "held-back", why]],
+      );
+      await waitFor("the turn of the other stream", () => server.node("n2")?.state === "held-back");
       clock.advance(1_000);
       await answer(streams[1]!);
       assert.deepEqual(counts(await within("the arrival", done)), {

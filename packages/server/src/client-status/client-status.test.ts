@@ -209,10 +209,12 @@ describe("client status (CSDS)", () => {
       const request = { node: { clientFeatures: [summaryFeature] } };
       const synced = await eventually(fetch, [" SYNCED ACKED"], request);
       const summaries = synced.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
-      assert.deepEqual(summaries, [{ state: "synced", behind: 0, waits: [], untoldTtls: 1, withheld: 0 }]);
+      assert.deepEqual(summaries, [
+        { state: "synced", why: "", behind: 0, waits: [], heldBack: undefined, untoldTtls: 1 },
+      ]);
     }));
 
-  it("client status counts the resources that a rollout keeps from a node that is synced with its own target", () =>
+  it("client status says that a rollout holds back a node that has all of its own target", () =>
     withStatus(
       { rollout: { steps: [{ match: { id: "first" } }], soakMs: 60_000 } },
       async ({ server, client, fetch }) => {
@@ -224,7 +226,10 @@ describe("client status (CSDS)", () => {
         server.config.update({ upsert: [cluster("b", "new")] });
         const { genericXdsConfigs } = await eventually(fetch, [" SYNCED ACKED"], request);
         const told = genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
-        assert.deepEqual(told, [{ state: "synced", behind: 0, waits: [], untoldTtls: 0, withheld: 1 }]);
+        const rollout = { group: "all", state: "waiting", step: 1, steps: 1 };
+        const why = "1 resource held back by the rollout of all at step 1 of 1";
+        const heldBack = { resources: 1, quarantined: 0, rollout };
+        assert.deepEqual(told, [{ state: "held-back", why, behind: 0, waits: [], heldBack, untoldTtls: 0 }]);
       },
     ));
 
@@ -246,7 +251,8 @@ describe("client status (CSDS)", () => {
         [before, versionInfo, versionInfo],
       );
       const more = behind.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
-      assert.deepEqual(more, [{ state: "pending", behind: 1, waits: [], untoldTtls: 0, withheld: 0 }]);
+      const why = "waits for its ACK";
+      assert.deepEqual(more, [{ state: "pending", why, behind: 1, waits: [], heldBack: undefined, untoldTtls: 0 }]);
       stream.send({ typeUrl, versionInfo: before ?? "", responseNonce, errorDetail: { code: 3, message: "no" } });
       const rejected = await eventually(fetch, [" SYNCED ACKED", " ERROR NACKED", "b ERROR NACKED"], request);
       assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");
@@ -270,7 +276,7 @@ describe("client status (CSDS)", () => {
       assert.notEqual(one.genericXdsConfigs[0]?.versionInfo, both.genericXdsConfigs[0]?.versionInfo);
     }));
 
-  it("client status says which changes are held back, and why", () =>
+  it("client status says which changes wait, and for what", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       const routes = urlOf("route");
       server.config.set([cluster("a"), cluster("b"), routeConfiguration("r", "a")]);

@@ -1,8 +1,9 @@
 import type { RedactedBody } from "@xdskit/api";
-import type { ResourceSet, SotwOrDelta, TypeStatus } from "@xdskit/protocol";
+import type { SotwOrDelta, TypeStatus } from "@xdskit/protocol";
 import type { ResourceState } from "../contracts/nodes/node-status.js";
 import type { Moment } from "../node-status/moment.js";
-import { type ResourceDetail, resourceDetails } from "../node-status/resource-details.js";
+import { type ClientTargets, type ResourceDetail, resourceDetails } from "../node-status/resource-details.js";
+import { rejectionWords } from "../node-status/words.js";
 import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 
@@ -10,8 +11,7 @@ import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 export interface TypeOnStream {
   readonly status: TypeStatus;
   readonly variant: SotwOrDelta;
-  /** The client's target now. */
-  readonly wanted: ResourceSet | undefined;
+  readonly targets: ClientTargets;
   readonly moment: Moment;
 }
 
@@ -21,6 +21,8 @@ export interface TypeOnStream {
  */
 const configStatuses: Readonly<Record<ResourceState, ConfigStatus>> = {
   synced: ConfigStatus.SYNCED,
+  // It has what it was sent. A name that is asked for, and kept from the client, has no content yet.
+  "held-back": ConfigStatus.SYNCED,
   sent: ConfigStatus.STALE,
   "not-sent": ConfigStatus.NOT_SENT,
   rejected: ConfigStatus.ERROR,
@@ -29,14 +31,15 @@ const configStatuses: Readonly<Record<ResourceState, ConfigStatus>> = {
 
 /** An entry for each resource that the client asked for; with contents if `redacted` is given. */
 export function* resourceEntries(of: TypeOnStream, redacted: RedactedBody | undefined): Iterable<StatusEntry> {
-  for (const detail of resourceDetails(of.status, of.wanted)) yield resourceEntry(of, detail, redacted);
+  for (const detail of resourceDetails(of.status, of.targets)) yield resourceEntry(of, detail, redacted);
 }
 
 /** The same, only for resources that are not at their target. */
 export function* entriesBehind(of: TypeOnStream): Iterable<StatusEntry | undefined> {
-  for (const detail of resourceDetails(of.status, of.wanted)) {
+  for (const detail of resourceDetails(of.status, of.targets)) {
+    const isThere = detail.state === "synced" || detail.state === "held-back";
     // Skipping entries takes time, too.
-    yield detail.state === "synced" ? undefined : resourceEntry(of, detail, undefined);
+    yield isThere ? undefined : resourceEntry(of, detail, undefined);
   }
 }
 
@@ -50,13 +53,13 @@ function resourceEntry(of: TypeOnStream, detail: ResourceDetail, redacted: Redac
   return {
     typeUrl,
     name,
-    configStatus: configStatuses[state],
+    configStatus: state === "held-back" && used === undefined ? ConfigStatus.NOT_SENT : configStatuses[state],
     clientStatus: clientStatus(detail),
     ...versionAndTime(of, detail),
     content: shown && redacted && { typeUrl, value: redacted(shown) },
     error:
       state === "rejected" && rejected !== undefined
-        ? { details: detailsOf(rejected), at: moment.date(rejected.at), version: rejectedVersion(of, detail) }
+        ? { details: rejectionWords(rejected), at: moment.date(rejected.at), version: rejectedVersion(of, detail) }
         : undefined,
   };
 }
@@ -82,9 +85,4 @@ function versionAndTime(
 
 function rejectedVersion({ status, variant }: TypeOnStream, { rejected }: ResourceDetail): string {
   return (variant === "delta" ? rejected?.version : status.rejected?.version) ?? "";
-}
-
-/** The client's message, without secrets. */
-export function detailsOf({ code, message }: { readonly code: number; readonly message: string }): string {
-  return message === "" ? `rejected with code ${code}` : message;
 }

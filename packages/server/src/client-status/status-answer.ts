@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { envoySchema, mostFindings, type RedactedBody, redactJson, type Steps } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
+import type { Node } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
 import type { SourceTrouble } from "../contracts/nodes/node-status.js";
 import type { Moment } from "../node-status/moment.js";
@@ -130,18 +130,19 @@ function* entriesOf(
   { contents, summary }: StatusRequest,
 ): Iterable<StatusEntry | undefined> {
   // Its stream may have ended meanwhile.
-  const { opened, snapshot, newest } = stream;
+  const { opened, snapshot, newest, rollout, unsettledSince, withheldUntil } = stream;
   if (opened === undefined) return;
+  const targets = { snapshot, newest, rollout, unsettledSince, withheldUntil };
   const moment = now();
-  for (const status of stream.status()) {
-    const wanted = snapshot?.of(status.type);
-    const of: TypeOnStream = { status, wanted, moment, variant: opened.method.variant };
+  const statuses = stream.status();
+  for (const status of statuses) {
+    const of: TypeOnStream = { status, targets, moment, variant: opened.method.variant };
     if (!summary) {
       yield* resourceEntries(of, contents ? redacted : undefined);
       continue;
     }
-    const report = typeReport(status, wanted, stream, moment);
-    yield* typeEntries(report, status.inFlightCount, withheldOf(status, wanted, newest?.of(status.type)));
+    const report = typeReport(status, targets, statuses, moment);
+    yield* typeEntries(report, status.inFlightCount);
     // Most clients have everything, and need no search.
     if (report.behind === 0 && report.rejected === undefined && report.names <= report.resources) continue;
     let listed = 0;
@@ -150,14 +151,6 @@ function* entriesOf(
       if (entry !== undefined && ++listed === mostFindings) break;
     }
   }
-}
-
-/**
- * The number of resources that a group keeps from a stream for now: nearly always none, which the sets show at once.
- */
-function withheldOf({ subscription }: TypeStatus, wanted: ResourceSet | undefined, newest: ResourceSet | undefined) {
-  if (wanted === undefined || newest === undefined || wanted.version === newest.version) return 0;
-  return countDifferences(subscription, wanted, newest);
 }
 
 /** Writes it as a field of its `ClientConfig`. */

@@ -1,5 +1,5 @@
 import type { TypeReport } from "../contracts/nodes/node-status.js";
-import { detailsOf } from "./resource-entries.js";
+import { rejectionWords } from "../node-status/words.js";
 import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
@@ -7,11 +7,10 @@ import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
 /**
  * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one in flight
  * (STALE), the one not sent yet (NOT_SENT) and the one that it rejected (ERROR), as far as they exist. If the type is
- * not synced, the client is not told TTLs, or resources are withheld, the first entry carries the details.
- * `outstanding`: the number of unanswered responses. `withheld`: the number of resources that its group keeps from it
- * for now.
+ * not synced, or the client is not told TTLs, the first entry carries the details. `outstanding`: the number of
+ * unanswered responses.
  */
-export function typeEntries(report: TypeReport, outstanding: number, withheld: number): readonly StatusEntry[] {
+export function typeEntries(report: TypeReport, outstanding: number): readonly StatusEntry[] {
   const { typeUrl, sent, acknowledged, rejected, wantedVersion, behind } = report;
   const entries: StatusEntry[] = [];
   const add = (
@@ -24,7 +23,7 @@ export function typeEntries(report: TypeReport, outstanding: number, withheld: n
   if (acknowledged !== undefined) add(ConfigStatus.SYNCED, ClientResourceStatus.ACKED, acknowledged);
   if (rejected !== undefined) {
     const { version, at } = rejected;
-    add(ConfigStatus.ERROR, ClientResourceStatus.NACKED, rejected, { details: detailsOf(rejected), at, version });
+    add(ConfigStatus.ERROR, ClientResourceStatus.NACKED, rejected, { details: rejectionWords(rejected), at, version });
   }
   const answered = [acknowledged?.version, rejected?.version];
   // The set sent last may differ from the acknowledged one with nothing in flight: the client asks for fewer names
@@ -39,7 +38,7 @@ export function typeEntries(report: TypeReport, outstanding: number, withheld: n
   // The client asked, and nothing else is known yet.
   if (entries.length === 0) add(ConfigStatus.NOT_SENT, ClientResourceStatus.REQUESTED, { version: "" });
   const [first, ...others] = entries;
-  if (first === undefined || (report.state === "synced" && report.untoldTtls + withheld === 0)) return entries;
-  const content = { typeUrl: summaryTypeUrl, value: writeTypeSummary(report, withheld) };
+  if (first === undefined || (report.state === "synced" && report.untoldTtls === 0)) return entries;
+  const content = { typeUrl: summaryTypeUrl, value: writeTypeSummary(report) };
   return [{ ...first, content }, ...others];
 }

@@ -224,7 +224,7 @@ describe("node reports", () => {
       assert.equal(stateOf(server), "pending");
       clock.advance(1_001);
       assert.equal(stateOf(server), "stale");
-      assert.deepEqual(server.nodeStates(), { synced: 0, pending: 0, rejected: 0, stale: 1 });
+      assert.deepEqual(server.nodeStates(), { synced: 0, "held-back": 0, pending: 0, stale: 1, rejected: 0 });
       stream.send({ typeUrl, responseNonce: "1" });
       stream.send({ typeUrl, responseNonce: second.nonce });
       await settles(server, "synced");
@@ -232,10 +232,10 @@ describe("node reports", () => {
       clock.advance(60_000);
       server.config.update({ upsert: [cluster("c")] });
       assert.equal(stateOf(server), "pending");
-      assert.deepEqual(server.nodeStates(), { synced: 0, pending: 1, rejected: 0, stale: 0 });
+      assert.deepEqual(server.nodeStates(), { synced: 0, "held-back": 0, pending: 1, stale: 0, rejected: 0 });
       await answerDelta(stream);
       await settles(server, "synced");
-      assert.deepEqual(server.nodeStates(), { synced: 1, pending: 0, rejected: 0, stale: 0 });
+      assert.deepEqual(server.nodeStates(), { synced: 1, "held-back": 0, pending: 0, stale: 0, rejected: 0 });
     });
   });
 
@@ -296,6 +296,8 @@ describe("node reports", () => {
       clock.advance(60_000);
       const states = server.node("n1")?.streams[0]?.types.map(({ type, state }) => `${type} ${state}`);
       assert.deepEqual(states, ["cluster rejected", "route pending"]);
+      const whys = server.node("n1")?.streams[0]?.types.map(({ why }) => why);
+      assert.deepEqual(whys, ["b is bad", "r: waits until cluster b is acknowledged; the client rejected b"]);
     });
   });
 
@@ -380,7 +382,7 @@ describe("node reports", () => {
         );
         ask(["a", "b"], [], { ...second, errorDetail: { code: 3, message: "no" } });
         await settles(server, "rejected");
-        assert.deepEqual(server.nodeStates(), { synced: 0, pending: 0, rejected: 1, stale: 0 });
+        assert.deepEqual(server.nodeStates(), { synced: 0, "held-back": 0, pending: 0, stale: 0, rejected: 1 });
         assert.deepEqual(
           [told(), behind()],
           [

@@ -7,6 +7,7 @@ import {
   type NodeStates,
   type NodeStatus,
   type NodesFilter,
+  noNodes,
   type ResourceReport,
   type StreamStatus,
   worst,
@@ -75,10 +76,10 @@ export function createNodeReports(streams: Iterable<ReportedStream>, clock: Cloc
       for (const stream of [...ofNode(id)].reverse()) {
         const status = stream.status().find((one) => one.type === wanted);
         if (status === undefined) continue;
-        for (const detail of resourceDetails(status, stream.snapshot?.of(wanted))) {
+        for (const detail of resourceDetails(status, stream)) {
           if (detail.name !== name) continue;
-          const { state, wanted, used, rejected } = detail;
-          return { state, wanted, used, rejected };
+          const { state, wanted, newest, used, rejected } = detail;
+          return { state, wanted, newest, used, rejected };
         }
       }
       return undefined;
@@ -95,7 +96,7 @@ export function createNodeReports(streams: Iterable<ReportedStream>, clock: Cloc
     },
     nodeStates(): NodeStates {
       const moment = momentOf(clock);
-      const counts = { synced: 0, pending: 0, rejected: 0, stale: 0 };
+      const counts = noNodes();
       for (const open of streamsByNode(streams).values())
         counts[worst(open.map((stream) => stateOf(stream, moment)))] += 1;
       return counts;
@@ -111,22 +112,21 @@ function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): No
 }
 
 function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
-  const { snapshot } = stream;
-  const types = stream.status().map((status) => typeReport(status, snapshot?.of(status.type), stream, moment));
+  const statuses = stream.status();
+  const types = statuses.map((status) => typeReport(status, stream, statuses, moment));
   return { stream: stream.opened, openedAt: new Date(stream.openedAt), identity: stream.identity, types };
 }
 
 function stateOf(stream: OpenStream, moment: Moment): NodeState {
-  if (stream.isSettled) return "synced";
-  const { snapshot, unsettledSince } = stream;
-  return worst(stream.status().map((status) => typeState(status, snapshot?.of(status.type), unsettledSince, moment)));
+  if (stream.isSettled && stream.snapshot === stream.newest) return "synced";
+  return worst(stream.status().map((status) => typeState(status, stream, moment)));
 }
 
 function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iterable<ResourceReport> {
   for (const status of stream.status()) {
     const { type } = status;
     if (typeUrl !== undefined && type.typeUrl !== typeUrl) continue;
-    for (const { name, wanted, sent, used, rejected, state } of resourceDetails(status, stream.snapshot?.of(type))) {
+    for (const { name, wanted, sent, used, rejected, state } of resourceDetails(status, stream)) {
       yield {
         type: type.name,
         typeUrl: type.typeUrl,

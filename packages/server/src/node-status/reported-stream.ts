@@ -1,5 +1,6 @@
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
+import type { RolloutAt } from "../contracts/nodes/node-status.js";
 import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PeerIdentity } from "../contracts/transport.js";
 import type { LayerName } from "../settings/group-settings.js";
@@ -16,6 +17,8 @@ export interface ReportedStream {
   readonly snapshot: Snapshot | undefined;
   /** The target of its group in the end. */
   readonly newest: Snapshot | undefined;
+  /** The rollout under way that has not reached it; undefined: none. */
+  readonly rollout?: RolloutAhead | undefined;
   /** The identity in its client's certificate; undefined without one. */
   readonly identity?: PeerIdentity | undefined;
   /** Whether its client has acknowledged its whole target. */
@@ -28,6 +31,13 @@ export interface ReportedStream {
    */
   readonly withheldUntil: number;
   status(): readonly TypeStatus[];
+}
+
+/** A rollout that has not reached a stream. */
+export interface RolloutAhead {
+  readonly at: RolloutAt;
+  /** The target of a stream that it has reached. */
+  readonly snapshot: Snapshot;
 }
 
 /** An open stream whose node is known. */

@@ -1,6 +1,7 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { emptyResourceSet, missingNames, type ResourceSet, select, type TypeStatus } from "@xdskit/protocol";
+import { emptyResourceSet, missingNames, select, type TypeStatus } from "@xdskit/protocol";
 import type { NodeContents, ResourceState } from "../contracts/nodes/node-status.js";
+import type { ReportedStream } from "./reported-stream.js";
 
 /** One resource of one type on one stream, with its contents, which may hold secrets. */
 export interface ResourceDetail extends NodeContents {
@@ -9,14 +10,18 @@ export interface ResourceDetail extends NodeContents {
   readonly sent: Resource | undefined;
 }
 
+/** The snapshot that a client is to have now, and the newest of its group. */
+export type ClientTargets = Pick<ReportedStream, "snapshot" | "newest">;
+
 /**
- * Yields each resource that a client asked for and has as its target or uses, then the names that it asks for and that
- * do not exist. Costs the number of resources that it yields.
+ * Yields each resource that a client asked for and has as its target or uses, or that is kept from it, then the names
+ * that it asks for and that do not exist. Costs the number of resources that it yields.
  */
-export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undefined): Iterable<ResourceDetail> {
+export function* resourceDetails(status: TypeStatus, { snapshot, newest }: ClientTargets): Iterable<ResourceDetail> {
   const { type, subscription, sent, acknowledged } = status;
   const nothing = emptyResourceSet(type);
-  const target = wanted ?? nothing;
+  const target = snapshot?.of(type) ?? nothing;
+  const whole = newest?.of(type) ?? target;
   const used = acknowledged?.set ?? nothing;
   const last = sent?.set ?? used;
   const there = new Set<ResourceName>();
@@ -25,8 +30,8 @@ export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undef
     there.add(key);
     yield detailOf(name, key);
   }
-  // Resources that it has and that are no longer its target.
-  for (const from of new Set([used, last])) {
+  // Resources that it has and that are no longer its target, and those that are kept from it.
+  for (const from of new Set([used, last, whole])) {
     if (from === target) continue;
     for (const { key, name } of [...select(from, subscription).resources]) {
       if (there.has(key)) continue;
@@ -36,11 +41,12 @@ export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undef
   }
   for (const name of missingNames(subscription, target)) {
     if (there.has(name)) continue;
-    yield { name, wanted: undefined, sent: undefined, used: undefined, rejected: undefined, state: "missing" };
+    const none = { wanted: undefined, newest: undefined, sent: undefined, used: undefined, rejected: undefined };
+    yield { name, ...none, state: "missing" };
   }
 
   function detailOf(name: ResourceName, key: ResourceName): ResourceDetail {
-    const known = { wanted: target.get(key), sent: last.get(key), used: used.get(key) };
+    const known = { wanted: target.get(key), newest: whole.get(key), sent: last.get(key), used: used.get(key) };
     const refused = status.rejected?.after.get(key);
     const isRefused =
       refused !== undefined && refused.version === known.wanted?.version && !isSame(known.used, refused);
@@ -49,10 +55,10 @@ export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undef
 }
 
 function stateOf(
-  { wanted, sent, used }: Pick<ResourceDetail, "wanted" | "sent" | "used">,
+  { wanted, newest, sent, used }: Pick<ResourceDetail, "wanted" | "newest" | "sent" | "used">,
   isRefused: boolean,
 ): ResourceState {
-  if (isSame(used, wanted)) return "synced";
+  if (isSame(used, wanted)) return isSame(wanted, newest) ? "synced" : "held-back";
   if (isRefused) return "rejected";
   return isSame(sent, wanted) ? "sent" : "not-sent";
 }

@@ -8,20 +8,28 @@ import {
   type Wait,
 } from "@xdskit/protocol";
 import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../contracts/nodes/node-status.js";
+import { heldBackOf } from "./held-back.js";
 import type { Moment } from "./moment.js";
 import type { ReportedStream } from "./reported-stream.js";
+import { waitWords, whyOf } from "./words.js";
 
-/** The target of a client for a type, and its progress. */
+/** A stream at one moment. */
+export type StreamAt = Pick<ReportedStream, "snapshot" | "newest" | "rollout" | "unsettledSince" | "withheldUntil">;
+
+/** The target of a client for a type, and its progress. `others`: all that the stream says of its types. */
 export function typeReport(
   status: TypeStatus,
-  wanted: ResourceSet | undefined,
-  stream: Pick<ReportedStream, "unsettledSince" | "withheldUntil">,
+  stream: StreamAt,
+  others: readonly TypeStatus[],
   moment: Moment,
 ): TypeReport {
   const { type, subscription, sent, acknowledged, rejected } = status;
+  const wanted = stream.snapshot?.of(type);
   const behind = behindOf(status, wanted);
-  const state = stateOf(status, wanted, behind, stream.unsettledSince, moment);
-  return {
+  const progress = progressOf(status, wanted, behind, stream.unsettledSince, moment);
+  const heldBack = heldBackOf(status, wanted, stream);
+  const state = progress === "synced" && heldBack !== undefined ? "held-back" : progress;
+  const report = {
     type: type.name,
     typeUrl: type.typeUrl,
     wildcard: subscription.wildcard,
@@ -40,23 +48,25 @@ export function typeReport(
       message: rejected.message,
       blamed: rejected.blamed,
     },
-    waits: waitReports(status.waits),
+    waits: waitReports(status.waits, others),
+    heldBack,
     untoldTtls: status.untoldTtls,
     state,
     behind,
-    lag: lagOf(status, state, stream.withheldUntil, moment),
+    lag: lagOf(status, progress, stream.withheldUntil, moment),
   };
+  return { ...report, why: whyOf(report, state) };
 }
 
 function lagOf(
   { sent, acknowledged, lackedSince }: TypeStatus,
-  state: NodeState,
+  progress: NodeState,
   withheldUntil: number,
   { date }: Moment,
 ): TypeReport["lag"] {
   // A client does not have to acknowledge a resource that it rejected.
-  if (state === "rejected") return undefined;
-  if (state !== "synced" && lackedSince !== undefined)
+  if (progress === "rejected") return undefined;
+  if (progress !== "synced" && lackedSince !== undefined)
     return { from: date(Math.max(lackedSince, withheldUntil)), to: undefined };
   if (sent === undefined) return undefined;
   const { at: to, published } = acknowledged ?? {};
@@ -64,24 +74,24 @@ function lagOf(
   return { from: date(published === undefined ? sent.at : Math.max(published, withheldUntil)), to: date(to) };
 }
 
-/** The waits, with the names of types. */
-export function waitReports(waits: readonly Wait[]): readonly WaitReport[] {
-  return waits.map(({ kind, type, names, for: awaited }) => ({
-    kind,
-    type: type.name,
-    names,
-    for: awaited && { type: awaited.type.name, names: awaited.names },
-  }));
+/** The waits, with the names of types. `statuses`: all that the stream says of its types. */
+export function waitReports(waits: readonly Wait[], statuses: readonly TypeStatus[]): readonly WaitReport[] {
+  const isRejected = (typeName: string, name: string) => {
+    const { rejected, wanted } = statuses.find(({ type }) => type.name === typeName) ?? {};
+    const refused = rejected?.after.get(name)?.version;
+    return refused !== undefined && refused === wanted?.get(name)?.version;
+  };
+  return waits.map(({ kind, type, names, for: awaited }) => {
+    const wait = { kind, for: awaited && { type: awaited.type.name, names: awaited.names } };
+    return { ...wait, type: type.name, names, why: waitWords(wait, isRejected) };
+  });
 }
 
 /** The state alone. */
-export function typeState(
-  status: TypeStatus,
-  wanted: ResourceSet | undefined,
-  unsettledSince: number,
-  moment: Moment,
-): NodeState {
-  return stateOf(status, wanted, behindOf(status, wanted), unsettledSince, moment);
+export function typeState(status: TypeStatus, stream: StreamAt, moment: Moment): NodeState {
+  const wanted = stream.snapshot?.of(status.type);
+  const progress = progressOf(status, wanted, behindOf(status, wanted), stream.unsettledSince, moment);
+  return progress === "synced" && heldBackOf(status, wanted, stream) !== undefined ? "held-back" : progress;
 }
 
 function behindOf(status: TypeStatus, wanted: ResourceSet | undefined): number {
@@ -92,7 +102,8 @@ function behindOf(status: TypeStatus, wanted: ResourceSet | undefined): number {
   return countDifferences(subscription, acknowledged?.set ?? emptyResourceSet(type), needed);
 }
 
-function stateOf(
+/** How far a client is with its target, whatever its group keeps from it. */
+function progressOf(
   { rejected, inFlightCount, waits, sent, acknowledged }: TypeStatus,
   wanted: ResourceSet | undefined,
   behind: number,
@@ -101,7 +112,7 @@ function stateOf(
 ): NodeState {
   if (rejected !== undefined) return "rejected";
   if (wanted !== undefined && inFlightCount + behind === 0 && !waits.some(isForAnswer)) return "synced";
-  // No answer of the client is due here, so its silence means nothing. A change that a rejection holds back waits
+  // No answer of the client is due here, so its silence means nothing. A change that waits for a rejected one does so
   // without a limit.
   if (inFlightCount === 0 && waits.length > 0) return "pending";
   // Of several responses in flight, the last one says little: a client that never answers is sent more and more.

@@ -1,5 +1,6 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
+import type { RolloutAhead } from "../node-status/reported-stream.js";
 import type { Interest } from "../on-demand/interest.js";
 import type { Seat } from "../rollouts/seat.js";
 import type { LayerName } from "../settings/group-settings.js";
@@ -52,5 +53,11 @@ export class Membership {
    */
   snapshot(newest = this.newest()): Snapshot | undefined {
     return newest && this.seat.snapshot(newest);
+  }
+
+  /** The rollout under way that has not reached the node; undefined: none. */
+  rollout(): RolloutAhead | undefined {
+    const newest = this.newest();
+    return newest && this.seat.rollout(newest);
   }
 }

@@ -2,6 +2,7 @@ import type { Clock, Resource, ResourceType, Version } from "@xdskit/api";
 import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { RolloutOutcome } from "../contracts/rollouts/rollout-status.js";
+import type { RolloutAhead } from "../node-status/reported-stream.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import type { Member } from "./members/member.js";
 import {
@@ -111,6 +112,13 @@ export class GroupTargets implements SharedTargets {
   snapshotFor(member: Member, newest: Snapshot): Snapshot {
     if (this.underWay === undefined && this.#quarantine.isEmpty) return newest;
     return this.#view(this.underWay?.reaches(member) ?? true, member.order, newest);
+  }
+
+  /** The rollout under way that has not reached the member; undefined: none. */
+  rolloutAheadOf(member: Member, newest: Snapshot): RolloutAhead | undefined {
+    const { underWay } = this;
+    if (underWay === undefined || underWay.reaches(member)) return undefined;
+    return { at: underWay.at, snapshot: this.#view(true, member.order, newest) };
   }
 
   /** All snapshots that streams have now, besides the newest. */

@@ -250,7 +250,7 @@ for (const variant of ["sotw", "delta"] as const) {
         await waitFor("a quarantine", () => server.quarantines().length > 0);
         of(canary).connect();
         await waitFor("the last good again", () => of(canary).held.get("a") === "1");
-        await waitFor("the canary in sync", () => server.node(canary)?.state === "synced");
+        await waitFor("the canary in sync", () => server.node(canary)?.state === "held-back");
         assert.equal(rollout().state, "waiting");
         clock.advance(1_000);
         await reaches("halted", 1);
@@ -259,9 +259,13 @@ for (const variant of ["sotw", "delta"] as const) {
         assert.equal(rollout().state, "waiting");
         await use("1", ids);
         assert.deepEqual(
-          server.nodes().filter(({ state }) => state !== "synced"),
-          [],
+          server
+            .nodes()
+            .flatMap(({ id, streams }) => (id === canary ? [] : streams.map(({ types: [type] }) => type?.why))),
+          ids.slice(1).map(() => "1 resource held back by the rollout of edge at step 1 of 2"),
         );
+        const [why] = server.node(canary)?.streams.map(({ types: [type] }) => type?.why) ?? [];
+        assert.equal(why, "1 resource held back by a quarantine");
       };
       await withFleet(variant, settings, test, { onReject: "lastGood" });
     });
@@ -286,8 +290,8 @@ for (const variant of ["sotw", "delta"] as const) {
           clients.filter(({ id }) => half.includes(id)).map(({ id }) => id),
         );
         // The other nodes may not have had their turn yet.
-        await waitFor("a change that is withheld", () =>
-          way.status().waiting.every(({ reason }) => reason === "withheld"),
+        await waitFor("a change that is held back", () =>
+          way.status().waiting.every(({ reason }) => reason === "held-back"),
         );
         assert.notEqual(way.status().waiting.length, 0);
         // A node that was reached remains so when it comes back.

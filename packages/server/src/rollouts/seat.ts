@@ -1,5 +1,6 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
+import type { RolloutAhead } from "../node-status/reported-stream.js";
 import type { GroupTargets } from "./group-targets.js";
 import type { Member, MemberClient } from "./members/member.js";
 
@@ -32,6 +33,11 @@ export class Seat implements Member {
   /** The snapshot that the member gets: the newest or another one. */
   snapshot(newest: Snapshot): Snapshot {
     return this.#group.targets?.snapshotFor(this, newest) ?? newest;
+  }
+
+  /** The rollout under way that has not reached the member; undefined: none. */
+  rollout(newest: Snapshot): RolloutAhead | undefined {
+    return this.#group.targets?.rolloutAheadOf(this, newest);
   }
 
   progressed(): void {

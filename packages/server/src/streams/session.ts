@@ -15,7 +15,7 @@ import { RateLimit } from "../basics/rate-limit.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
 import type { NodeHistory } from "../node-status/node-histories.js";
-import type { ReportedStream } from "../node-status/reported-stream.js";
+import type { ReportedStream, RolloutAhead } from "../node-status/reported-stream.js";
 import type { NameDecision } from "../on-demand/wanted.js";
 import { type Counters, countResponse } from "../publication/counters.js";
 import type { PulseListener } from "../publication/pulse.js";
@@ -269,6 +269,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
 
   get newest(): Snapshot | undefined {
     return this.#joined?.membership.newest();
+  }
+
+  get rollout(): RolloutAhead | undefined {
+    return this.#joined?.membership.rollout();
   }
 
   get identity(): PeerIdentity | undefined {

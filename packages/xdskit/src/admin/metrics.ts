@@ -165,8 +165,11 @@ function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
     scrape.stats.refused.map(({ code, count }) => [String(code), count]),
   );
   scrape.gauge("xdskit_nodes", "Node IDs with at least one open stream.", [], () => [[scrape.stats.nodes]]);
-  scrape.gauge("xdskit_nodes_by_state", "Nodes by state: synced, pending, stale or rejected.", ["state"], () =>
-    Object.entries(server.nodeStates()),
+  scrape.gauge(
+    "xdskit_nodes_by_state",
+    "Nodes by state: synced, held-back, pending, stale or rejected.",
+    ["state"],
+    () => Object.entries(server.nodeStates()),
   );
   const waits = "Changes that went on without a client's answer, since it did not come in time.";
   scrape.counter("xdskit_waits_ended_total", waits, [], () => [[scrape.stats.waitsEnded]]);

@@ -10,7 +10,8 @@ const text = (
   ...nodes: readonly ArrivalJson["nodes"][number][]
 ) => {
   const count = (state: string) => nodes.filter((node) => node.state === state).length;
-  const counts = { acknowledged, rejected: count("rejected"), pending: count("pending") };
+  const waiting = { pending: count("pending"), "held-back": count("held-back") };
+  const counts = { acknowledged, rejected: count("rejected"), ...waiting };
   const arrival = { revision: "r", counts, nodes: [...nodes], uncounted: [] };
   return arrivalText({ result, arrival }, 30_000, plain);
 };
@@ -34,13 +35,13 @@ test("a rejected change lists the nodes that have it, rejected it and why, or ar
 
 test("a change that did not arrive in time says how long the wait was, and why a node is silent", () => {
   assert.equal(
-    text("timeout", 0, { ...silent, message: "cluster: not-answered" }),
-    "0 of 1 node acknowledged it, 1 did not answer within 30 s\n  edge-3 has not answered: cluster: it was sent, and there is no answer\n",
+    text("timeout", 0, { ...silent, message: "cluster: waits for its ACK" }),
+    "0 of 1 node acknowledged it, 1 did not answer within 30 s\n  edge-3 has not answered: cluster: waits for its ACK\n",
   );
 });
 
 test("a server that does not report its nodes is named", () => {
-  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  const counts = { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 };
   const uncounted = [{ replica: "b:1", reason: "it did not answer within 3 s" }];
   assert.equal(
     arrivalText({ result: "timeout", arrival: { revision: "r", counts, nodes: [], uncounted } }, 30_000, plain),
@@ -49,7 +50,7 @@ test("a server that does not report its nodes is named", () => {
 });
 
 test("a server that answers for itself alone, and does not know the nodes of its run before, is not named", () => {
-  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  const counts = { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 };
   const uncounted = [{ replica: "this server", reason: "it started after the change" }];
   assert.equal(
     arrivalText({ result: "timeout", arrival: { revision: "r", counts, nodes: [], uncounted } }, 60_000, plain),

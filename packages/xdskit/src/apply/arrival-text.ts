@@ -11,8 +11,8 @@ export function arrivalText(
   timeoutMs: number,
   paint: Paint,
 ): string {
-  const { acknowledged, rejected, pending } = arrival.counts;
-  const all = acknowledged + rejected + pending;
+  const { acknowledged, rejected, pending, "held-back": heldBack } = arrival.counts;
+  const all = acknowledged + rejected + pending + heldBack;
   const servers = (arrival.uncounted ?? []).map(({ replica, reason }) => {
     // A server of a store of its own has no name.
     const server = replica === "this server" ? replica : `the server ${printable(replica)}`;
@@ -24,6 +24,7 @@ export function arrivalText(
   const counts = [
     all === 0 ? `no node acknowledged it ${within}` : `${acknowledged} of ${counted(all, "node")} acknowledged it`,
     ...(rejected > 0 ? [`${rejected} rejected it`] : []),
+    ...(heldBack > 0 ? [`${heldBack} held back by a rollout or a quarantine`] : []),
     ...(pending > 0 ? [`${pending} did not answer${result === "timeout" ? ` ${within}` : " yet"}`] : []),
   ];
   const of = (state: string) => arrival.nodes.filter((node) => node.state === state);
@@ -32,11 +33,7 @@ export function arrivalText(
     paint(isEnough ? "good" : "error", counts.join(", ")),
     ...(isGone ? ["  the nodes that it concerns have no stream any more"] : []),
     ...capped(of("rejected"), rejected, ({ id, message }) => paint("error", `  ${id} rejected it: ${message}`)),
-    ...capped(
-      of("pending"),
-      pending,
-      ({ id, message }) => `  ${id} has not answered${message ? `: ${inWords(message)}` : ""}`,
-    ),
+    ...capped(of("pending"), pending, ({ id, message }) => `  ${id} has not answered${message ? `: ${message}` : ""}`),
   ];
   return lines.map((line) => `${line}\n`).join("") + servers.join("");
 }
@@ -51,18 +48,4 @@ function capped(
     .map(({ id, message, ...node }) => line({ ...node, id: printable(id), message: printable(message) }));
   const more = Math.max(count, nodes.length) - lines.length;
   return more > 0 ? [...lines, `  … and ${more} more`] : lines;
-}
-
-const reasons: ReadonlyMap<string, string> = new Map([
-  ["not-sent", "it is not sent yet"],
-  ["not-answered", "it was sent, and there is no answer"],
-  ["held-back", "it waits until something else is acknowledged"],
-  ["withheld", "a rollout or a quarantine keeps it back"],
-]);
-
-/** `cluster: not-answered` for people. */
-function inWords(message: string): string {
-  const [, type, reason = ""] = /^([^:]+): ([a-z-]+)$/.exec(message) ?? [];
-  const words = reasons.get(reason);
-  return words === undefined ? message : `${type}: ${words}`;
 }

@@ -67,9 +67,9 @@ export async function waitForNodes(
 }
 
 function verdictOn({ counts, uncounted = [] }: ArrivalJson, percent: number): WaitResult["result"] | undefined {
-  const { acknowledged, rejected, pending } = counts;
+  const { acknowledged, rejected, pending, "held-back": heldBack } = counts;
   if (rejected > 0) return "rejected";
-  const isEnough = acknowledged >= Math.ceil(((acknowledged + pending) * percent) / 100);
+  const isEnough = acknowledged >= Math.ceil(((acknowledged + pending + heldBack) * percent) / 100);
   return isEnough && uncounted.length === 0 ? "acknowledged" : undefined;
 }
 

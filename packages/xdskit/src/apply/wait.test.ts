@@ -103,7 +103,7 @@ describe("a wait for nodes", () => {
   });
 
   test("does not end because all nodes that were counted went away", async () => {
-    const nobody = { acknowledged: 0, rejected: 0, pending: 0 };
+    const nobody = { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 };
     const answers = [{ ...nobody, pending: 1 }, nobody, nobody, { ...nobody, acknowledged: 1 }];
     const get = async () => ({ revision: "r", counts: answers.shift() ?? nobody, nodes: [], uncounted: [] }) as never;
     const { result } = await waitForNodes({ get }, "r", { percent: 100 }, 60_000);

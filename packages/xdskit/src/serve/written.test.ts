@@ -84,7 +84,7 @@ describe("a layer of the API", () => {
     };
     const { revision } = await server.ask("POST", "layers/api/changes", { upsert: [route] });
     const { counts } = await server.ask("GET", `revisions/${revision.id}/arrival`);
-    assert.deepEqual(counts, { acknowledged: 0, rejected: 0, pending: 0 });
+    assert.deepEqual(counts, { acknowledged: 0, rejected: 0, pending: 0, "held-back": 0 });
     await server.running.seen(/layer api.*nowhere/, "err");
     const { sources } = await server.ask("GET", "sources");
     assert.equal(sources[0].findings[0].file, "layer api");

@@ -140,29 +140,33 @@ describe("the view of a summary", () => {
       { typeUrl: clusterUrl, name: "gone", configStatus: ConfigStatus.NOT_SENT, clientStatus: Client.ACKED },
     ]);
   const routes = { type: "route", names: ["r1", "r2", "r3", "r4", "r5"] };
-  const waits = [{ kind: "break", type: "cluster", names: ["gone"], for: routes }];
+  const reason = "stays until the change or removal of route r1, r2, r3 … and 2 more is acknowledged";
+  const waits = [{ kind: "break", type: "cluster", names: ["gone"], for: routes, why: reason }];
 
   test("counts the resources behind, and names each held resource with the others that it waits for", () => {
-    const view = typeWith({ state: "stale", behind: 12, waits });
+    const view = typeWith({ state: "stale", behind: 12, waits, why: `gone: ${reason}` });
     assert.deepEqual([view.types[0]?.state, view.types[0]?.behind, view.types[0]?.behindIsLeast], ["stale", 12, false]);
-    const reason = "stays until the change or removal of route r1, r2, r3 … and 2 more is acknowledged";
     assert.match(statusTable([view], now), new RegExp(`cluster +stale .* gone: ${reason}\n`));
     const details = clientDetails(view, now);
     assert.ok(details.endsWith(`\n    gone: ${reason}\n    … and more\n`), details);
   });
 
-  test("names the rejected resource if it holds others back", () => {
-    const held = { kind: "make", type: "route", names: ["r"], for: { type: "cluster", names: ["a", "b"] } };
-    const routeUrl = url("envoy.config.route.v3.RouteConfiguration");
-    const value = { state: "pending", behind: 1, waits: [held] };
+  test("says that a client is held back, and by what", () => {
+    const rollout = { group: "edge", state: "halted", step: 1, steps: 3 };
+    const why = "2 resources held back by the rollout of edge at step 1 of 3, halted";
+    const value = {
+      state: "held-back",
+      why,
+      behind: 0,
+      waits: [],
+      heldBack: { resources: 2, quarantined: 0, rollout },
+    };
     const view = viewOf([
-      { typeUrl: clusterUrl, name: "b", configStatus: ConfigStatus.ERROR, clientStatus: Client.NACKED },
-      { typeUrl: routeUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED, xdsConfig: summary(value) },
-      { typeUrl: routeUrl, name: "r", configStatus: ConfigStatus.NOT_SENT, clientStatus: Client.ACKED },
+      { typeUrl: clusterUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED, xdsConfig: summary(value) },
     ]);
-    const reason = "r: held back until cluster a, b is acknowledged; the client rejected b\n";
-    assert.ok(statusTable([view], now).includes(reason), statusTable([view], now));
-    assert.ok(clientDetails(view, now).endsWith(`    ${reason}`), clientDetails(view, now));
+    assert.deepEqual([view.state, view.types[0]?.heldBack], ["held-back", value.heldBack]);
+    assert.match(statusTable([view], now), new RegExp(`cluster +held-back .* ${why}\n1 node: 1 held-back\n$`));
+    assert.match(clientDetails(view, now), new RegExp(`: held-back.*\n  cluster: held-back, .*: ${why}\n$`));
   });
 
   test("counts the TTLs that a synced client is not told", () => {
@@ -189,7 +193,7 @@ describe("the view of a summary", () => {
       { kind: "named", type: "cluster", names: ["a", 1] },
     ];
     const view = typeWith({ state: "pending", behind: 1, waits: odd });
-    assert.deepEqual(view.types[0]?.waits, [{ kind: "named", type: "cluster", names: ["a"], for: undefined }]);
+    assert.deepEqual(view.types[0]?.waits, [{ kind: "named", type: "cluster", names: ["a"], for: undefined, why: "" }]);
   });
 });
 

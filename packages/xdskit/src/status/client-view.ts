@@ -6,6 +6,7 @@ import { type ClientConfig, readTypeSummary, type TypeSummary } from "@xdskit/se
 /**
  * How far a client is with a type, or with one resource.
  * - `synced`: it acknowledged what it must have.
+ * - `held-back`: the same, and a rollout or a quarantine of its group keeps the rest from it.
  * - `sent`: it was sent, and the client has not answered.
  * - `pending`: it must still be sent; or the client asked, and has nothing yet.
  * - `stale`: one of these for longer than 15 s, without an answer.
@@ -13,7 +14,7 @@ import { type ClientConfig, readTypeSummary, type TypeSummary } from "@xdskit/se
  * - `missing`: the client asks for a name that does not exist.
  * - `unknown`: not reported.
  */
-export type ClientState = "synced" | "sent" | "pending" | "stale" | "rejected" | "missing" | "unknown";
+export type ClientState = "synced" | "held-back" | "sent" | "pending" | "stale" | "rejected" | "missing" | "unknown";
 
 /** The error of a client about a sent version. */
 export interface ErrorView {
@@ -32,7 +33,7 @@ export interface ResourceStatusView {
 }
 
 /** One type of a client. Versions are undefined where they are not reported, or where each resource has its own. */
-export interface TypeView extends Pick<TypeSummary, "waits" | "untoldTtls" | "withheld"> {
+export interface TypeView extends Pick<TypeSummary, "why" | "waits" | "heldBack" | "untoldTtls"> {
   /** The short name: `cluster`. */
   readonly type: string;
   readonly typeUrl: string;
@@ -106,7 +107,8 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
     type: typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, ""),
     typeUrl,
     acknowledged,
-    state: worst([...all.map(({ state }) => state), ...(summary?.state === "stale" ? ["stale" as const] : [])]),
+    // Entries of a type as a whole cannot say these two.
+    state: worst([...all.map(({ state }) => state), ...beside(summary)]),
     sent: versionIn("sent") ?? (whole.length > 0 ? (rejected ?? acknowledged) : versionIn("synced")),
     wanted: whole.length > 0 ? versionIn("pending") : undefined,
     rejected: rejected === undefined ? undefined : (error?.version ?? rejected) || undefined,
@@ -114,11 +116,16 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
     behindIsLeast: summary === undefined && whole.length > 0 && behind.length >= mostFindings,
     lastUpdated: latest(all.flatMap(({ lastUpdated }) => lastUpdated ?? [])),
     error,
+    why: summary?.why || error?.details || "",
     waits: summary?.waits ?? [],
+    heldBack: summary?.heldBack,
     untoldTtls: summary?.untoldTtls ?? 0,
-    withheld: summary?.withheld ?? 0,
     resources: behind,
   };
+}
+
+function beside(summary: TypeSummary | undefined): readonly ClientState[] {
+  return summary?.state === "stale" || summary?.state === "held-back" ? [summary.state] : [];
 }
 
 /** The versions that the client is known to use. */
@@ -201,6 +208,7 @@ function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly 
 const inOrderOfConcern: readonly ClientState[] = [
   "unknown",
   "synced",
+  "held-back",
   "missing",
   "sent",
   "pending",

@@ -56,11 +56,12 @@ describe("xdskit status", () => {
       server.config.set([cluster("a", 2)]);
       await eventually(async () => server.rollouts()[0]?.nodes.held === 1 && seen("first"), Boolean);
       const { out } = await run("--server", grpc);
-      assert.match(out, /^second +cluster +synced .* 1 resource held back by a rollout or a quarantine$/m);
+      const why = "1 resource held back by the rollout of all at step 1 of 1";
+      assert.match(out, new RegExp(`^second +cluster +held-back .* ${why}$`, "m"));
       assert.doesNotMatch(out, /^first .*held back/m);
-      assert.match(out, /^2 nodes: 2 synced; 1 held back by a rollout or a quarantine$/m);
+      assert.match(out, /^2 nodes: 1 synced, 1 held-back$/m);
       const one = await run("--server", grpc, "second");
-      assert.match(one.out, /^ {2}cluster: synced, .*, 1 resource held back by a rollout/m);
+      assert.match(one.out, new RegExp(`^ {2}cluster: held-back, .*: ${why}$`, "m"));
       for (const client of clients) await client.close();
     } finally {
       await server.close({ timeoutMs: 500 });

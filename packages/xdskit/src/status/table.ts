@@ -10,7 +10,6 @@ import {
   type ResourceStatusView,
   type TypeView,
 } from "./client-view.js";
-import { waitReason, waitText } from "./wait-text.js";
 
 const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "REASON"] as const;
 
@@ -19,7 +18,7 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
   const rows = clients.flatMap((client) =>
     client.types.length === 0
       ? [[clientName(client), ...columns.slice(1).map(() => "-")]]
-      : client.types.map((type) => [clientName(client), ...cellsOf(type, client, now)]),
+      : client.types.map((type) => [clientName(client), ...cellsOf(type, now)]),
   );
   const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows], paint);
   return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
@@ -35,10 +34,7 @@ export function fittedTable(clients: readonly ClientView[], now: Date, width: nu
   return [total, ...table.toReversed()].map((line) => `${cutToWidth(line, width)}\n`).join("");
 }
 
-function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly string[] {
-  const [wait] = type.waits;
-  const reason =
-    type.error?.details ?? (wait === undefined ? withheldText(type) || untoldText(type) : waitText(wait, types));
+function cellsOf(type: TypeView, now: Date): readonly string[] {
   return [
     ...[
       printable(type.type),
@@ -48,22 +44,15 @@ function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly str
       short(type.rejected),
       behind(type),
     ],
-    ...[ago(type.lastUpdated, now), cutVersion(printable(reason), 100)],
+    ...[ago(type.lastUpdated, now), cutVersion(printable(type.why || untoldText(type)), 100)],
   ];
-}
-
-/** A client that is up to date now may still lack a part of its group's resources. */
-function withheldText({ withheld }: TypeView): string {
-  return withheld === 0 ? "" : `${counted(withheld, "resource")} held back by a rollout or a quarantine`;
 }
 
 function totals(clients: readonly ClientView[]): string {
   const counts = new Map<ClientState, number>();
   for (const { state } of clients) counts.set(state, (counts.get(state) ?? 0) + 1);
   const states = Array.from(counts, ([state, count]) => `${count} ${state}`).join(", ");
-  const held = clients.filter(({ types }) => types.some(({ withheld }) => withheld > 0)).length;
-  const heldText = held === 0 ? "" : `; ${held} held back by a rollout or a quarantine`;
-  return clients.length === 0 ? "no nodes" : `${counted(clients.length, "node")}: ${states}${heldText}`;
+  return clients.length === 0 ? "no nodes" : `${counted(clients.length, "node")}: ${states}`;
 }
 
 /** The types of one client, and below each the unsynced resources with the reason. */
@@ -75,7 +64,7 @@ export function clientDetails(client: ClientView, now: Date, paint: Paint = plai
   for (const type of client.types) {
     lines.push(`  ${printable(type.type)}: ${typeText(type, now)}`);
     for (const resource of type.resources) {
-      lines.push(`    ${printable(resource.name)}: ${resourceText(resource, type, client, now)}`);
+      lines.push(`    ${printable(resource.name)}: ${resourceText(resource, type, now)}`);
     }
     const listed = type.resources.length - missingCount(type);
     if (type.behindIsLeast || type.behind > listed) lines.push("    … and more");
@@ -96,16 +85,14 @@ function typeText(type: TypeView, now: Date): string {
   const missing = missingCount(type) > 0 ? `, ${missingCount(type)} missing` : "";
   const untold = type.untoldTtls > 0 ? `, ${untoldText(type)}` : "";
   // If it names the bad resources, these have their own lines.
-  const isTold = type.resources.some(({ error }) => error !== undefined);
-  const reason = type.error === undefined || isTold ? "" : `: ${printable(type.error.details)}`;
-  const withheld = type.withheld === 0 ? "" : `, ${withheldText(type)}`;
-  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${withheld}${untold}${age}${reason}`;
+  const isTold = type.resources.some(({ error, name }) => error !== undefined || waitOf(type, name) !== undefined);
+  const reason = type.why === "" || isTold ? "" : `: ${printable(type.why)}`;
+  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${untold}${age}${reason}`;
 }
 
 function resourceText(
   { name, state, version, lastUpdated, error }: ResourceStatusView,
-  { waits }: TypeView,
-  { types }: ClientView,
+  type: TypeView,
   now: Date,
 ): string {
   const when = (date: Date | undefined) => (date === undefined ? "" : ` ${ago(date, now)}`);
@@ -115,17 +102,23 @@ function resourceText(
     case "sent":
       return `sent${when(lastUpdated)}, not answered yet`;
     case "pending": {
-      const wait = waits.find(({ names }) => names.includes(name));
-      if (wait !== undefined) return printable(waitReason(wait, types));
+      const wait = waitOf(type, name);
+      if (wait !== undefined) return printable(wait.why);
       return version === "" ? "not received yet" : `not sent yet; it has ${printable(version)}`;
     }
     case "missing":
       return "asked for, and nobody has it";
     case "unknown":
     case "stale":
+    case "held-back":
     case "synced":
       return state;
   }
+}
+
+/** What a resource waits for. */
+function waitOf({ waits }: TypeView, name: string): TypeView["waits"][number] | undefined {
+  return waits.find(({ names }) => names.includes(name));
 }
 
 function reasonOf(error: ErrorView | undefined): string {
@@ -180,7 +173,7 @@ const stateColours: Readonly<Record<string, Colour>> = {
   pending: "warning",
   sent: "warning",
   missing: "warning",
-  held: "warning",
+  "held-back": "warning",
   stale: "error",
   rejected: "error",
 };

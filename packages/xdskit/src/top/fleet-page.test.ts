@@ -16,7 +16,7 @@ function row(id: string, state: Row["state"], parts: Partial<Row> = {}): Row {
 }
 
 function look(rows: readonly Row[], parts: Partial<FleetLook> = {}): FleetLook {
-  const states = { synced: 9_990, pending: 7, stale: 2, rejected: 1 };
+  const states = { synced: 9_980, "held-back": 10, pending: 7, stale: 2, rejected: 1 };
   const replicas = ["one", "two"].map((name) => ({ name, states }));
   const summary = { asOf: "2030-01-01T00:00:00.000Z", nodes: 10_000, states, replicas };
   return {
@@ -46,7 +46,7 @@ describe("a page of top", () => {
     const text = fleetPage(look([bad, row("a", "synced")]), { ...around, size: undefined });
     assert.equal(
       text,
-      `10,000 nodes: 1 rejected, 2 stale, 7 pending, 9,990 synced   http://here
+      `10,000 nodes: 1 rejected, 2 stale, 7 pending, 10 held-back, 9,980 synced   http://here
 pushes 1,234/s   lag 10ms, slowest 2.5s
 1 problem:
   error  1 node rejects cluster a

@@ -17,8 +17,10 @@ const mostProblems = 3;
 /** Where nothing is cut, a reason still has an end. */
 const longestReason = 200;
 
+/** From the best to the worst. */
 const colours: Readonly<Record<NodeRow["state"], Colour>> = {
   synced: "good",
+  "held-back": "warning",
   pending: "warning",
   stale: "error",
   rejected: "error",
@@ -87,8 +89,8 @@ function headLines(
   paint: Paint,
 ): readonly string[] {
   const { states, nodes, silent } = summary;
-  const order = ["rejected", "stale", "pending", "synced"] as const;
-  const parts = order.map((state) => {
+  const worstFirst = (Object.keys(colours) as NodeRow["state"][]).toReversed();
+  const parts = worstFirst.map((state) => {
     const text = `${grouped(states[state])} ${state}`;
     return states[state] === 0 ? paint("quiet", text) : paint(colours[state], text);
   });

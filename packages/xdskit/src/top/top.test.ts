@@ -53,7 +53,7 @@ describe("xdskit top, at a real server", () => {
     await using watching = inProcess(["top", "--server", server.admin, "--interval", "500ms"]);
     await eventually(
       async () => watching.out(),
-      (out) => out.includes("2 nodes: 0 rejected, 0 stale, 0 pending, 2 synced"),
+      (out) => out.includes("2 nodes: 0 rejected, 0 stale, 0 pending, 0 held-back, 2 synced"),
     );
     await server.folder.write("a.yaml", `${clusterYaml("a")}alt_stat_name: new\n`);
     const out = await eventually(
@@ -63,7 +63,7 @@ describe("xdskit top, at a real server", () => {
     assert.equal(await watching.stop(), 0);
     assert.ok(!out.includes("\u001b"), "no escape codes");
     const last = out.split("\n\n2 nodes").at(-1) ?? "";
-    assert.match(last, /: 1 rejected, 0 stale, 0 pending, 1 synced/);
+    assert.match(last, /: 1 rejected, 0 stale, 0 pending, 0 held-back, 1 synced/);
     assert.ok(last.indexOf("picky") < last.indexOf("good"), last);
     assert.match(last, /^ {2}error {2}\S/m);
   });
@@ -74,7 +74,7 @@ describe("xdskit top, at a real server", () => {
     );
     assert.deepEqual([status, err], [0, ""]);
     const { states, worst, problems, nodes } = JSON.parse(out);
-    assert.deepEqual([nodes, states], [1, { synced: 0, pending: 0, stale: 0, rejected: 1 }]);
+    assert.deepEqual([nodes, states], [1, { synced: 0, "held-back": 0, pending: 0, stale: 0, rejected: 1 }]);
     assert.deepEqual(
       worst.map(({ id }: { id: string }) => id),
       ["picky"],
@@ -116,7 +116,7 @@ describe("xdskit top, at a real server", () => {
   it("is what status shows of an admin listener, in the words of the dashboard", async () => {
     const { status, out } = await inProcessEnds("status", "--server", server.admin);
     assert.equal(status, 0);
-    assert.match(out, /^2 nodes: 1 rejected, 0 stale, 0 pending, 1 synced/);
+    assert.match(out, /^2 nodes: 1 rejected, 0 stale, 0 pending, 0 held-back, 1 synced/);
     assert.match(out, /^NODE +STATE +GROUP +CLIENT +LAG +BEHIND +WHY$/m);
     assert.match(out, /^picky +rejected +all +xdskit \S+ +- /m);
     const json = JSON.parse((await inProcessEnds("status", "--server", server.admin, "--json")).out);

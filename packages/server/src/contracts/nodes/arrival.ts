@@ -36,11 +36,13 @@ export interface ConfigArrivalWait {
   /**
    * - `not-sent`: its turn has not come yet, or the client takes no more for the moment.
    * - `not-answered`: it was sent, and the client has not answered.
-   * - `held-back`: it must wait for the resources in `waits`.
-   * - `withheld`: its group keeps it from the node, for now or for good.
+   * - `waits`: it must wait for the resources in `waits`.
+   * - `held-back`: a rollout or a quarantine of its group keeps it from the node, for now or for good.
    */
-  readonly reason: "not-sent" | "not-answered" | "held-back" | "withheld";
+  readonly reason: "not-sent" | "not-answered" | "waits" | "held-back";
   readonly waits: readonly WaitReport[];
+  /** The same in words. */
+  readonly why: string;
 }
 
 /** How far the nodes are that a change concerns: those with a stream that asks for something that it changed. */
@@ -51,22 +53,24 @@ export interface ConfigArrivalStatus {
   /** Nodes that rejected some of it. */
   readonly rejected: number;
   readonly pending: number;
+  /** Nodes from which a rollout or a quarantine of their group keeps it. */
+  readonly heldBack: number;
   /** One for each of the nodes that rejected it, at most 100. */
   readonly rejections: readonly ConfigArrivalRejection[];
-  /** One for each of the nodes that are pending, at most 100. */
+  /** One for each of the nodes that are pending or held back, at most 100. */
   readonly waiting: readonly ConfigArrivalWait[];
 }
 
 /** How far one node is with a change. */
-export type NodeArrival = "acknowledged" | "rejected" | "pending";
+export type NodeArrival = "acknowledged" | "rejected" | "pending" | "held-back";
 
 /** How a change ended. */
 export interface ConfigArrivalOutcome extends ConfigArrivalStatus {
   /**
-   * - `complete`: no node is pending and none rejected it.
-   * - `rejected`: no node is pending, and some rejected it.
-   * - `timeout`: nodes were still pending after the time that was given.
-   * - `closed`: nodes were still pending when the server was closed.
+   * - `complete`: no node is pending or held back, and none rejected it.
+   * - `rejected`: no node is pending or held back, and some rejected it.
+   * - `timeout`: nodes were still pending or held back after the time that was given.
+   * - `closed`: nodes were still pending or held back when the server was closed.
    */
   readonly result: "complete" | "rejected" | "timeout" | "closed";
   /** Awaited nodes without a stream now: they get the newest when they come back. */

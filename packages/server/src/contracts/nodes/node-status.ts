@@ -1,17 +1,22 @@
 import type { Resource, TypeUrl, Version } from "@xdskit/api";
 import type { Node, Wait } from "@xdskit/protocol";
+import type { RolloutState } from "../rollouts/rollout-status.js";
 import type { PeerIdentity } from "../transport.js";
 import type { NodeStreamInfo } from "./stream-info.js";
 
 /**
- * How far a client is from its target.
+ * How far a client is with what its group has.
  *
  * - `synced`: it acknowledged all of it.
- * - `pending`: something was not sent yet, is in flight, or is held back until something else was acknowledged.
- * - `stale`: pending, and silent for longer than `staleMs`. A type that is only held back stays `pending`.
+ * - `held-back`: it acknowledged all that it may have; a rollout or a quarantine of its group keeps the rest from it.
+ * - `pending`: something was not sent yet, is in flight, or waits until something else is acknowledged.
+ * - `stale`: pending, and silent for longer than `staleMs`. A type that only waits for others stays `pending`.
  * - `rejected`: it rejected (NACK) something that is still its target.
  */
-export type NodeState = "synced" | "pending" | "rejected" | "stale";
+export type NodeState = (typeof nodeStates)[number];
+
+/** From the best to the worst. */
+export const nodeStates = ["synced", "held-back", "pending", "stale", "rejected"] as const;
 
 /** Milliseconds of silence after which a pending type is stale. */
 export const staleMs = 15_000;
@@ -25,7 +30,7 @@ export interface NodeStatus {
   readonly group: string;
   /** In the order in which they were opened. */
   readonly streams: readonly StreamStatus[];
-  /** The worst of its streams' types: rejected before stale before pending before synced. */
+  /** The worst of its streams' types. */
   readonly state: NodeState;
 }
 
@@ -58,11 +63,15 @@ export interface TypeReport {
   readonly acknowledged: { readonly version: Version; readonly at: Date | undefined } | undefined;
   /** Its last rejection, until it acknowledged other content in place of the rejected one. */
   readonly rejected: RejectionReport | undefined;
-  /** What is held back, and why. */
+  /** Changes that wait, and what for. */
   readonly waits: readonly WaitReport[];
+  /** What its group keeps from the client for now; undefined: nothing. */
+  readonly heldBack: HeldBack | undefined;
   /** How many of the resources have a TTL that the client is not told, so that it keeps them; see `TtlPolicy`. */
   readonly untoldTtls: number;
   readonly state: NodeState;
+  /** Why it is not synced, in words; empty if it is. */
+  readonly why: string;
   /** How many resources differ between what it acknowledged and its target. */
   readonly behind: number;
   /**
@@ -84,7 +93,26 @@ export interface RejectionReport {
   readonly blamed: readonly string[] | undefined;
 }
 
-/** A change that is held back: see `Wait` for what each kind means. */
+/** What the newest snapshot of a group has, and a client is not to get for now. */
+export interface HeldBack {
+  /** How many of the resources that it asks for. */
+  readonly resources: number;
+  /** How many of these are in quarantine. */
+  readonly quarantined: number;
+  /** The rollout that has the others; undefined: all are in quarantine. */
+  readonly rollout: RolloutAt | undefined;
+}
+
+/** Where a rollout is. */
+export interface RolloutAt {
+  readonly group: string;
+  readonly state: RolloutState;
+  /** The current step, counted from 1, of so many. */
+  readonly step: number;
+  readonly steps: number;
+}
+
+/** A change that waits: see `Wait` for what each kind means. */
 export interface WaitReport {
   readonly kind: Wait["kind"];
   /** The waiting resources: at most 100 names. */
@@ -94,18 +122,24 @@ export interface WaitReport {
    * The resources whose acknowledgement it waits for; undefined if it waits for time, or for the client to unsubscribe.
    */
   readonly for: { readonly type: string; readonly names: readonly string[] } | undefined;
+  /** What it waits for, in words. */
+  readonly why: string;
 }
 
 /**
  * How far a client is with one resource.
  *
- * - `synced`: it uses its target; if that is nothing, it has dropped the resource.
+ * - `synced`: it uses what its group has; if that is nothing, it has dropped the resource.
+ * - `held-back`: it uses its target, and a rollout or a quarantine keeps what its group has from it.
  * - `sent`: it was sent, and the client has not answered yet.
- * - `not-sent`: it will be sent: the client takes no more for the moment, or it is held back.
+ * - `not-sent`: it will be sent: the client takes no more for the moment, or it waits for others.
  * - `rejected`: the client rejected (NACK) this content, and uses what `acknowledged` says.
  * - `missing`: the client asks for this name, and there is no such resource.
  */
-export type ResourceState = "synced" | "sent" | "not-sent" | "rejected" | "missing";
+export type ResourceState = (typeof resourceStates)[number];
+
+/** From what people look for first. */
+export const resourceStates = ["rejected", "not-sent", "sent", "missing", "held-back", "synced"] as const;
 
 /** One resource of one stream, without its content. */
 export interface ResourceReport {
@@ -130,6 +164,8 @@ export interface NodeContents {
   readonly state: ResourceState;
   /** Its target; undefined: nothing. */
   readonly wanted: Resource | undefined;
+  /** What its group has, which is its target unless it is held back; undefined: nothing. */
+  readonly newest: Resource | undefined;
   /** The resource that it surely uses. */
   readonly used: Resource | undefined;
   /** The resource that it rejected, while it is still its target. */
@@ -146,13 +182,21 @@ export interface NodeConfig {
   readonly isCut: boolean;
 }
 
-const ranks: Readonly<Record<NodeState, number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };
+/** How bad a state is, from 0. */
+export function rankOf(state: NodeState): number {
+  return nodeStates.indexOf(state);
+}
 
 /** The worst of several states. Without any, `synced`: a client that asks for nothing has everything. */
 export function worst(states: Iterable<NodeState>): NodeState {
   let found: NodeState = "synced";
-  for (const state of states) if (ranks[state] > ranks[found]) found = state;
+  for (const state of states) if (rankOf(state) > rankOf(found)) found = state;
   return found;
+}
+
+/** No node in any state. */
+export function noNodes(): Record<NodeState, number> {
+  return { synced: 0, "held-back": 0, pending: 0, stale: 0, rejected: 0 };
 }
 
 /** Selects the nodes of `nodes`. Default: all. */

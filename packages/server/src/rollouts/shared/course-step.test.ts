@@ -3,17 +3,17 @@ import { describe, it } from "node:test";
 import { fullSettings } from "../../settings/rollout-settings.js";
 import { type Ending, ended, newCourse } from "../course/course.js";
 import type { RolloutRecord } from "../records/record.js";
-import { type HeldBack, nextStep, stepOnceAligned } from "./course-step.js";
+import { type HeldChange, nextStep, stepOnceAligned } from "./course-step.js";
 
 const course = newCourse(fullSettings({ steps: [] }));
 const underWay: RolloutRecord = {
   ...{ group: "g", id: 3, writes: 1, course, change: "theirs", past: ["old"], startedAt: 0, since: 0 },
 };
 const over = (how: Ending): RolloutRecord => ({ ...underWay, course: ended(course, how) });
-const held: HeldBack = {
+const held: HeldChange = {
   ...{ isNothing: false, change: "ours", history: new Set(["ours"]), isFresh: false, id: 3, lastId: 3 },
 };
-const mine: HeldBack = { ...held, history: new Set(["theirs", "ours"]) };
+const mine: HeldChange = { ...held, history: new Set(["theirs", "ours"]) };
 const begins = { kind: "propose", wanted: "begin" };
 
 describe("the next step of a group", () => {

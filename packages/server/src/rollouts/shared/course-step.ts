@@ -5,7 +5,7 @@ import type { RolloutRecord } from "../records/record.js";
 export type Wanted = "begin" | "withdraw";
 
 /** What a group of this server holds back from nodes, and its part in rollouts so far. */
-export interface HeldBack {
+export interface HeldChange {
   readonly isNothing: boolean;
   /** See `changeOf`. */
   readonly change: string;
@@ -33,7 +33,7 @@ export type CourseStep =
   | { readonly kind: "outlive"; readonly record: RolloutRecord; readonly isAhead: boolean };
 
 /** The step after a record was heard, or a change came here. */
-export function nextStep(record: RolloutRecord | undefined, held: HeldBack): CourseStep {
+export function nextStep(record: RolloutRecord | undefined, held: HeldChange): CourseStep {
   const isMine = record !== undefined && held.history.has(record.change);
   if (held.isNothing)
     return isMine && !isOver(record.course) ? { kind: "propose", wanted: "withdraw" } : { kind: "end" };
@@ -44,12 +44,12 @@ export function nextStep(record: RolloutRecord | undefined, held: HeldBack): Cou
 }
 
 /** The step once what is held back is based on what the record of a rollout under way says. */
-export function stepOnceAligned(record: RolloutRecord, { change, isFresh }: HeldBack): CourseStep {
+export function stepOnceAligned(record: RolloutRecord, { change, isFresh }: HeldChange): CourseStep {
   if (record.change === change) return { kind: "carry-out", record };
   return isFresh && !record.past.includes(change) ? { kind: "propose", wanted: "begin" } : { kind: "wait" };
 }
 
-function stepAfterEnd(record: RolloutRecord, held: HeldBack): CourseStep {
+function stepAfterEnd(record: RolloutRecord, held: HeldChange): CourseStep {
   // It was over before the change came here.
   if (held.id !== record.id && record.id <= held.lastId) return { kind: "propose", wanted: "begin" };
   const isSame = record.change === held.change;

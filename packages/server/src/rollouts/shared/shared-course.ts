@@ -6,7 +6,7 @@ import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "../records
 import type { RolloutMachine } from "../steps/rollout.js";
 import type { RolloutChange } from "../steps/rollout-change.js";
 import { nobodyThere } from "./count-json.js";
-import { type CourseStep, type HeldBack, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
+import { type CourseStep, type HeldChange, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
 import type { RejectedContent } from "./rejected-contents.js";
 
@@ -220,7 +220,7 @@ export class SharedCourse implements GroupSide {
     if (this.#wanted !== undefined) this.#share.propose();
   }
 
-  #heldBack({ undo }: RolloutMachine): HeldBack {
+  #heldBack({ undo }: RolloutMachine): HeldChange {
     return {
       isNothing: undo.size === 0,
       change: this.#change,

@@ -1,5 +1,6 @@
 import { type Clock, mostKept, type ResourceType } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
+import type { RolloutAt } from "../../contracts/nodes/node-status.js";
 import {
   type RolloutOutcome,
   type RolloutRejection,
@@ -201,9 +202,14 @@ export class RolloutMachine {
   }
 
   status(): RolloutStatus {
-    if (this.#last !== undefined) return this.#last;
-    const { phase, reason } = this.#course;
-    return this.#statusIn(phase === "choosing" ? "waiting" : phase, this.#since, reason);
+    return this.#last ?? this.#statusIn(this.at.state, this.#since, this.#course.reason);
+  }
+
+  /** Where it is. Costs nothing. */
+  get at(): RolloutAt {
+    const { phase, step, settings } = this.#course;
+    const state = phase === "choosing" ? "waiting" : phase;
+    return { group: this.#context.group, state, step: step + 1, steps: settings.steps.length };
   }
 
   /** Ends all waits. */
