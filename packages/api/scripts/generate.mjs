@@ -38,6 +38,7 @@ if (!isCurrent()) await generate();
 async function generate() {
   const { readTable, sinceFile } = await tsImport("../src/schema/table.ts", import.meta.url);
   const { readExtensions } = await tsImport("../src/schema/extensions.ts", import.meta.url);
+  const { readSlots } = await tsImport("../src/schema/slots.ts", import.meta.url);
   const { readComments } = await tsImport("../src/schema/read-comments.ts", import.meta.url);
   const files = readTable();
 
@@ -52,8 +53,10 @@ async function generate() {
   const set = create(FileDescriptorSetSchema, { file: [...files] });
   writeFileSync(join(outDir, "envoy.binpb"), toBinary(FileDescriptorSetSchema, set));
   copyFileSync(sinceFile, join(outDir, "since.json"));
-  const extensionTypes = new Set(readExtensions().flatMap(({ types }) => types));
-  writeFileSync(join(outDir, "extensions.json"), JSON.stringify([...extensionTypes].sort()));
+  writeFileSync(
+    join(outDir, "extensions.json"),
+    JSON.stringify({ types: typesOf(readExtensions()), slots: readSlots() }),
+  );
   const comments = readComments(
     ["envoy-api", "xds"].map((name) => join(protos.folder, "deps", name)),
     files,
@@ -68,6 +71,14 @@ async function generate() {
     if (!isCurrent()) throw error;
   }
   forgetBuilds();
+}
+
+/** The categories in which a message configures an extension of a plain Envoy, by its full name. */
+function typesOf(extensions) {
+  const found = {};
+  for (const { category, types } of extensions)
+    for (const type of types) found[type] = [...new Set([...(found[type] ?? []), category])];
+  return found;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Categories } from "../envoy-versions/extension-types.js";
 import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "../references/reference.js";
 import type { Refer } from "../references/rules.js";
@@ -21,6 +22,8 @@ export class Encoding {
   depth = 0;
   /** The number of enclosing messages that exclude their references from the resource's. */
   muted = 0;
+  /** Where extensions of some categories stand, by the depth of the message that holds their `Any`. */
+  readonly slots: { readonly depth: number; readonly categories: Categories }[] = [];
   /** Values of the messages that are being written, the outermost first. */
   readonly values: unknown[] = [];
   top = 0;
@@ -35,6 +38,7 @@ export class Encoding {
     this.depth = 0;
     this.muted = 0;
     this.top = 0;
+    this.slots.length = 0;
     // Setting the length would release the list's memory.
     while (this.references.length > 0) this.references.pop();
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);

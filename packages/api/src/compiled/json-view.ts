@@ -18,7 +18,7 @@ function createView(schema: DescMessage): Read {
   const [first] = schema.fields;
   if (isWrapperDesc(schema) && first !== undefined) return scalarReader(first);
   if (schema.typeName === "google.protobuf.Duration") return spanOf;
-  if (schema.typeName === "google.protobuf.Any") return (json) => ({ typeUrl: objectOf(json)["@type"] });
+  if (schema.typeName === "google.protobuf.Any") return anyOf;
   // No rule reads the others.
   if (schema.typeName.startsWith("google.protobuf.")) return (json) => json;
   class View {
@@ -114,6 +114,11 @@ function unsetValue(field: DescField): unknown {
   if (field.message !== undefined || field.presence === FeatureSet_FieldPresence.EXPLICIT) return undefined;
   const { zero, checked } = scalarOfField(field) ?? {};
   return checked === undefined ? zero : checked(zero);
+}
+
+function anyOf(json: unknown): { readonly typeUrl: string } {
+  const { "@type": typeUrl } = objectOf(json);
+  return typeof typeUrl === "string" ? { typeUrl } : giveUp();
 }
 
 function objectOf(json: unknown): JsonFields {

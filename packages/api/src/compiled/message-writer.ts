@@ -1,5 +1,6 @@
 import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { slotsOf } from "../envoy-versions/extension-types.js";
 import { mostKept } from "../errors/limits.js";
 import { isTypedStruct } from "../messages/any.js";
 import { schemaOf } from "../messages/v2-names.js";
@@ -11,6 +12,7 @@ import { isObject } from "../text/source-document.js";
 import type { FieldCheck } from "../validate/field-check.js";
 import { plansOf } from "../validate/message-plan.js";
 import { refusalRules } from "../validate/refused/rules.js";
+import { slotProblem } from "../validate/slot-problems.js";
 import { specialRules } from "../validate/special-checks.js";
 import { keepsRulesUnset } from "../validate/validate-message.js";
 import { giveUp } from "./doubt.js";
@@ -94,6 +96,8 @@ class Writers {
       const content = typeof url === "string" ? this.byUrl(url) : undefined;
       // What stands in a TypedStruct has rules too.
       if (content === undefined || isTypedStruct(content.schema)) return giveUp();
+      for (const { depth, categories } of out.slots)
+        if (depth === out.depth && slotProblem(categories, content.schema.typeName) !== undefined) giveUp();
       // Other readers canonicalize only this many nested `Any`s. Nothing deeper is accepted here.
       out.enter(2);
       out.copy(content.urlField);
@@ -184,8 +188,9 @@ export function membersOf(
       let member = byNumber.get(field.number);
       if (member === undefined) {
         const check = checkOf.get(field);
-        const write = createWriteField(field, check, writerOf);
-        if (write === undefined) return undefined;
+        const plain = createWriteField(field, check, writerOf);
+        if (plain === undefined) return undefined;
+        const write = inSlot(field, plain);
         member = { field, write };
         byNumber.set(field.number, member);
       }
@@ -193,6 +198,19 @@ export function membersOf(
     },
     required,
     requiredOneofs: oneofs.map(({ localName }) => localName),
+  };
+}
+
+/** Notes which extensions may stand in a field: in its `Any`, or in that of its message, which is one level deeper. */
+function inSlot(field: DescField, write: Member["write"]): Member["write"] {
+  const [own, ofResource] = [false, true].map((isOfResource) => slotsOf(undefined, field, isOfResource));
+  if (field.message === undefined || (own?.length === 0 && ofResource?.length === 0)) return write;
+  const deeper = field.message.typeName === "google.protobuf.Any" ? 0 : 1;
+  return (out, json) => {
+    const categories = (out.depth === 1 ? ofResource : own) ?? [];
+    out.slots.push({ depth: out.depth + deeper, categories });
+    write(out, json);
+    out.slots.pop();
   };
 }
 

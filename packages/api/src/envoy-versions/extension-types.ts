@@ -1,9 +1,84 @@
+import type { DescField } from "@bufbuild/protobuf";
+import { perObject } from "../names/per-object.js";
 import { generatedFile } from "../registry/generated-file.js";
 
-let types: ReadonlySet<string> | undefined;
-
-/** Whether a message configures an extension of the newest known standard Envoy. */
-export function isExtensionType(typeName: string): boolean {
-  types ??= new Set(JSON.parse(new TextDecoder().decode(generatedFile("extensions.json"))) as string[]);
-  return types.has(typeName);
+interface Extensions {
+  /** The categories of a message that configures an extension, by its full name. */
+  readonly types: ReadonlyMap<string, Categories>;
+  /** The categories of the extensions that stand in a field, by its full name. */
+  readonly slots: ReadonlyMap<string, Categories>;
 }
+
+/** Kinds of extensions, such as `envoy.filters.http`, all of which an Envoy lists. */
+export type Categories = readonly string[];
+
+const none: Categories = [];
+
+/**
+ * Fields that are not judged: other categories may stand there than their comments say, some by name, or Envoy does not
+ * look at what stands there before it needs it. A real Envoy shows which (`e2e/src/extension-points.test.ts`).
+ */
+const unlike: ReadonlySet<string> = new Set([
+  "envoy.config.cluster.v3.Cluster.QueuingPolicies.pending_rq_policy",
+  "envoy.config.cluster.v3.Cluster.typed_extension_protocol_options",
+  "envoy.config.cluster.v3.Cluster.upstream_config",
+  "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate.input",
+  "envoy.config.core.v3.ApiConfigSource.config_validators",
+  "envoy.config.core.v3.QuicProtocolOptions.client_packet_writer",
+  "envoy.config.listener.v3.UdpListenerConfig.udp_packet_packet_writer_config",
+  "envoy.extensions.filters.http.custom_response.v3.CustomResponse.custom_response_matcher",
+]);
+
+let read: Extensions | undefined;
+
+function extensions(): Extensions {
+  if (read === undefined) {
+    const { types, slots } = JSON.parse(new TextDecoder().decode(generatedFile("extensions.json"))) as {
+      readonly types: Readonly<Record<string, Categories>>;
+      readonly slots: readonly { readonly field: string; readonly categories: Categories }[];
+    };
+    const listed = new Set(Object.values(types).flat());
+    // An Envoy does not say which extensions of other categories it has.
+    const known = slots.filter(
+      ({ field, categories }) => !unlike.has(field) && categories.every((one) => listed.has(one)),
+    );
+    read = {
+      types: new Map(Object.entries(types)),
+      slots: new Map(known.map(({ field, categories }) => [field, categories])),
+    };
+  }
+  return read;
+}
+
+/** The categories of the extensions that may stand in a field; empty if nobody says it. */
+export const slotOf: (field: DescField) => Categories = perObject(
+  (field: DescField) => extensions().slots.get(`${field.parent?.typeName}.${field.name}`) ?? none,
+);
+
+/**
+ * The same for an `Any`: it stands in the second field, in a message in the first one. A resource is in no field.
+ */
+export function slotsOf(around: DescField | undefined, field: DescField, isOfResource: boolean): Categories {
+  const own = slotOf(field);
+  if (isOfResource) return field.parent?.typeName === extensionConfig ? discoveredFilters : own;
+  const outer = around === undefined ? none : slotOf(around);
+  return outer.length === 0 ? own : own.length === 0 ? outer : [...outer, ...own];
+}
+
+const extensionConfig = "envoy.config.core.v3.TypedExtensionConfig";
+
+/** The categories of the newest known plain Envoy in which a message configures an extension. */
+export function categoriesOf(typeName: string): Categories {
+  return extensions().types.get(typeName) ?? none;
+}
+
+/** Categories of filters, which may come as resources of their own (ECDS). */
+export const discoveredFilters: Categories = [
+  "envoy.filters.http",
+  "envoy.filters.http.upstream",
+  "envoy.filters.listener",
+  "envoy.filters.network",
+  "envoy.filters.udp.session",
+  "envoy.filters.udp_listener",
+  "envoy.filters.upstream_network",
+];

@@ -10,7 +10,7 @@ import { typeNameOf } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import type { Registry } from "../registry/registry.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
-import { isExtensionType } from "./extension-types.js";
+import { categoriesOf, slotsOf } from "./extension-types.js";
 import { newestEnvoyVersion, sinceOf, sinceOfMessage } from "./since.js";
 
 /** A part of a message that only newer Envoys know. */
@@ -97,7 +97,8 @@ export interface MissingExtension {
 }
 
 /**
- * The extensions that a serialized message configures and the standard Envoy lacks, at most 100. Types outside of
+ * The extensions that a serialized message configures and the standard Envoy lacks, at most 100: of the categories that
+ * an Envoy lists when it starts. Types outside of
  * Envoy's packages are not reported, unless nobody knows them: their users build their own Envoy.
  */
 export function missingExtensions(
@@ -114,7 +115,7 @@ export function missingExtensions(
       configured(type, file, steps) {
         // Other packages are not Envoy's.
         const isForeign = file !== undefined && !/^(contrib\/)?envoy\//.test(file);
-        if (isForeign || isExtensionType(type) || missing.length >= mostFindings) return;
+        if (isForeign || categoriesOf(type).length > 0 || missing.length >= mostFindings) return;
         missing.push({ steps: steps(), type, isContrib: file?.startsWith("contrib/") === true });
       },
     },
@@ -145,6 +146,9 @@ function walk(visitor: Visitor, schema: DescMessage, body: Uint8Array): void {
 
 class NewerPartsWalk {
   readonly #visitor: Visitor;
+  /** The field with the message that is being read, and the field in it; undefined at the content of an `Any`. */
+  #around: DescField | undefined;
+  #field: DescField | undefined;
 
   constructor(visitor: Visitor) {
     this.#visitor = visitor;
@@ -191,12 +195,14 @@ class NewerPartsWalk {
     depth: number,
   ): void {
     const step = stepInto(at, field.name);
-    if (shape !== "map") {
-      this.message(plan, bytes, shape === "one" ? step : stepInto(step, index), depth + 1);
-      return;
-    }
-    const { first: key, second } = pairIn(bytes);
-    if (second !== undefined) this.message(plan, second, stepInto(step, { key }), depth + 1);
+    const { first: key, second } = shape === "map" ? pairIn(bytes) : { first: "", second: bytes };
+    const place = shape === "map" ? stepInto(step, { key }) : shape === "one" ? step : stepInto(step, index);
+    const [outer, own] = [this.#around, this.#field];
+    this.#around = own;
+    this.#field = field;
+    if (second !== undefined) this.message(plan, second, place, depth + 1);
+    this.#around = outer;
+    this.#field = own;
   }
 
   #values(
@@ -233,8 +239,7 @@ class NewerPartsWalk {
     const { schema, message, struct } = content;
     if (struct === undefined) {
       const { typeUrl } = message as TypedStruct;
-      if (at?.step === "typed_config" && typeUrl !== "" && content.isUnread !== true)
-        this.#visitor.configured?.(typeNameOf(typeUrl), undefined, () => stepsOf(at));
+      if (typeUrl !== "" && content.isUnread !== true) this.#configured(typeNameOf(typeUrl), undefined, at);
     } else this.#content(schema, () => toBinary(schema, message), at, pathInto(content, at), depth);
   }
 
@@ -246,11 +251,26 @@ class NewerPartsWalk {
     inside: FieldPath | undefined,
     depth: number,
   ): void {
-    // Envoy calls the field so wherever an extension may stand.
-    if (at?.step === "typed_config") this.#visitor.configured?.(schema.typeName, schema.file.name, () => stepsOf(at));
+    this.#configured(schema.typeName, schema.file.name, at);
     const since = sinceOfMessage(schema.typeName);
     if (since !== undefined && this.#isNewer(since)) this.#note("type", schema.typeName, since, at);
-    else this.message(planOf(schema), bytes(), inside, depth + 1);
+    else {
+      const [outer, own] = [this.#around, this.#field];
+      this.#around = undefined;
+      this.#field = undefined;
+      this.message(planOf(schema), bytes(), inside, depth + 1);
+      this.#around = outer;
+      this.#field = own;
+    }
+  }
+
+  /** Notes an extension where an Envoy would list it, and where only the contrib build has it. */
+  #configured(type: string, file: string | undefined, at: FieldPath | undefined): void {
+    const { configured } = this.#visitor;
+    if (configured === undefined || this.#field === undefined) return;
+    const isContrib = file?.startsWith("contrib/") && at?.step === "typed_config";
+    if (isContrib || slotsOf(this.#around, this.#field, at?.parent === undefined).length > 0)
+      configured(type, file, () => stepsOf(at));
   }
 
   #isNewer(since: EnvoyVersion): boolean {

@@ -1,10 +1,11 @@
-import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { type Any, FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { slotsOf } from "../envoy-versions/extension-types.js";
 import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
 import { makePlace } from "../errors/make-place.js";
-import { createUnpack, pathInto, type Unpack } from "../messages/any.js";
+import { createUnpack, pathInto, type Unpack, type UnpackedAny } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";
@@ -13,6 +14,7 @@ import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
 import { type Rule, refusalRules } from "./refused/rules.js";
+import { slotProblem } from "./slot-problems.js";
 import { isOfGrpc, isSpared } from "./spared-fields.js";
 import { isSpecial, specialRules } from "./special-checks.js";
 import { structProblems } from "./struct-problems.js";
@@ -83,6 +85,9 @@ class Validator {
   private readonly plans: Plans;
   private readonly rules: boolean;
   private readonly envoy: boolean;
+  /** The field with the message that is being checked, and the field in it; undefined at the content of an `Any`. */
+  private around: DescField | undefined;
+  private inner: DescField | undefined;
 
   constructor(registry: Registry, unpack: Unpack, { rules = true, envoy = false }: Asked) {
     this.registry = registry;
@@ -147,6 +152,16 @@ class Validator {
   private nested(field: MessageField, message: Message, path: FieldPath | undefined, depth: number): void {
     const value = fieldValue(message, field);
     if (value === undefined || depth > messageDepth * 4) return;
+    const { around, inner } = this;
+    this.around = inner;
+    // A client may do without an optional extension.
+    this.inner = "isOptional" in message && message.isOptional === true ? undefined : field;
+    this.values(field, value, path, depth);
+    this.around = around;
+    this.inner = inner;
+  }
+
+  private values(field: MessageField, value: unknown, path: FieldPath | undefined, depth: number): void {
     const schema = field.message;
     if (field.fieldKind === "message") {
       this.message(schema, value as Message, stepInto(path, field.name), depth);
@@ -163,18 +178,35 @@ class Validator {
   }
 
   private any(any: Any, path: FieldPath | undefined, depth: number): void {
-    if (depth > messageDepth || any.typeUrl === "") return;
-    const content = this.unpack(any);
+    if (depth > messageDepth) return;
+    const content = any.typeUrl === "" ? undefined : this.unpack(any);
+    if (this.envoy && !isOfGrpc(path)) this.slot(content?.schema.typeName ?? typeNameOf(any.typeUrl), path);
+    if (any.typeUrl === "") return;
     if (content !== undefined) {
       const { registry, rules } = this;
       const asked = { registry, rules, isExtension: path?.step === "typed_config" };
       for (const { code, message, steps } of structProblems(content, asked))
         this.add(steps.reduce<FieldPath | undefined>(stepInto, path), message, code);
-      if (content.schema.file.proto.package !== "google.protobuf")
-        this.message(content.schema, content.message, pathInto(content, path), depth + 1);
+      if (content.schema.file.proto.package !== "google.protobuf") this.content(content, path, depth + 1);
     } else if (schemaOf(typeNameOf(any.typeUrl), this.registry) !== undefined) {
       this.add(path, `is not a serialized ${typeNameOf(any.typeUrl)}`, "XDSKIT_FIELD_INVALID");
     }
+  }
+
+  private slot(typeName: string, path: FieldPath | undefined): void {
+    const { around, inner } = this;
+    const slots = inner === undefined ? [] : slotsOf(around, inner, path?.parent === undefined);
+    const problem = slotProblem(slots, typeName);
+    if (problem !== undefined) this.add(path, problem.message, problem.code);
+  }
+
+  private content(content: UnpackedAny, path: FieldPath | undefined, depth: number): void {
+    const { around, inner } = this;
+    this.around = undefined;
+    this.inner = undefined;
+    this.message(content.schema, content.message, pathInto(content, path), depth);
+    this.around = around;
+    this.inner = inner;
   }
 
   private special(rules: readonly Rule[], message: Message, path: FieldPath | undefined): void {

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { missingExtensions } from "../envoy-versions/newer-parts.js";
+import { describe as said } from "../errors/errors.js";
+import { formatFieldPath } from "../errors/field-path.js";
+import { readResources } from "../files/resource-file.js";
+import { envoyRegistry } from "../registry/registry.js";
+import { corpus } from "../testing/corpus/index.js";
+
+const google = (name: string) => `type.googleapis.com/${name}`;
+const http = "envoy.extensions.filters.http";
+const network = "envoy.extensions.filters.network";
+const sockets = "envoy.extensions.transport_sockets";
+
+const typed = (type: string, fields: JsonObject = {}): JsonObject => ({ "@type": google(type), ...fields });
+const named = (type: string, fields: JsonObject = {}): JsonObject => ({ name: "a", typed_config: typed(type, fields) });
+
+function read(json: JsonObject) {
+  const { resources, findings } = readResources({ path: "a.json", bytes: Buffer.from(JSON.stringify(json)) });
+  const missing = resources.flatMap(({ resource: { type, body } }) =>
+    missingExtensions(type.schema ?? assert.fail(), body, envoyRegistry()).map(
+      (each) => `${formatFieldPath(each.steps)}: ${each.type}${each.isContrib ? " of contrib" : ""}`,
+    ),
+  );
+  return { findings: findings.map(said), missing };
+}
+
+const listener = (more: JsonObject): JsonObject => ({
+  ...typed("envoy.config.listener.v3.Listener"),
+  name: "l",
+  address: { socket_address: { address: "127.0.0.1", port_value: 80 } },
+  ...more,
+});
+const chain = (filter: JsonObject, more: JsonObject = {}) =>
+  listener({ filter_chains: [{ filters: [filter], ...more }] });
+const manager = (...filters: readonly JsonObject[]): JsonObject =>
+  named(`${network}.http_connection_manager.v3.HttpConnectionManager`, {
+    stat_prefix: "a",
+    route_config: {},
+    http_filters: [...filters, named(`${http}.router.v3.Router`)],
+  });
+const proxy = named(`${network}.tcp_proxy.v3.TcpProxy`, { stat_prefix: "a", cluster: "c" });
+
+describe("an extension where it stands", () => {
+  it("an extension of the corpus, which Envoy takes, is neither at a wrong place nor missing", () => {
+    const each = Number(process.env.EACH ?? 4);
+    const wrong = corpus()
+      .filter(({ breaks }, index) => breaks === undefined && index % each === 0)
+      .flatMap(({ name, resource }) => {
+        const { findings, missing } = read(resource);
+        const misplaced = findings.filter((text) => /stands here|needs a type/.test(text));
+        return [...misplaced, ...missing].map((text) => `${name}: ${text}`);
+      });
+    assert.deepEqual(wrong, []);
+  });
+
+  it("an extension of another category than its place's is refused", () => {
+    assert.match(
+      read(chain(named(`${http}.cors.v3.Cors`))).findings.join(),
+      /filters\[0\]\.typed_config: envoy\.extensions\.filters\.http\.cors\.v3\.Cors is an extension of envoy\.filters\.http.*: one of envoy\.filters\.network stands here/,
+    );
+    assert.match(
+      read(chain(proxy, { transport_socket: named(`${sockets}.tls.v3.UpstreamTlsContext`) })).findings.join(),
+      /transport_socket\.typed_config: .*UpstreamTlsContext is an extension of envoy\.transport_sockets\.upstream/,
+    );
+    assert.match(read(chain(manager(proxy))).findings.join(), /http_filters\[0\]\.typed_config: .*TcpProxy/);
+    const log = { access_log: [named(`${http}.cors.v3.Cors`)] };
+    assert.match(read(listener({ ...chain(proxy), ...log })).findings.join(), /access_log\[0\]\.typed_config/);
+    const struct = typed("xds.type.v3.TypedStruct", { type_url: google(`${http}.cors.v3.Cors`) });
+    assert.match(
+      read(chain({ name: "a", typed_config: struct })).findings.join(),
+      /filters\[0\]\.typed_config: .*Cors/,
+    );
+    const resource = typed("envoy.config.core.v3.TypedExtensionConfig", named(`${sockets}.raw_buffer.v3.RawBuffer`));
+    assert.match(read(resource).findings.join(), /typed_config: .*RawBuffer is an extension of/);
+  });
+
+  it("an extension without a type is refused", () => {
+    assert.match(
+      read(chain({ name: "a", typed_config: {} })).findings.join(),
+      /filters\[0\]\.typed_config: needs a type: an extension of envoy\.filters\.network stands here/,
+    );
+    const resource = { ...typed("envoy.config.core.v3.TypedExtensionConfig"), name: "a", typed_config: {} };
+    assert.match(read(resource).findings.join(), /needs a type/);
+  });
+
+  it("an extension that a client may do without is not judged, nor one that only gRPC's clients read", () => {
+    assert.deepEqual(
+      read(chain(manager({ ...named(`${network}.sni_cluster.v3.SniCluster`), is_optional: true }))).findings,
+      [],
+    );
+    const api = listener({ api_listener: { api_listener: manager(proxy).typed_config ?? {} } });
+    assert.deepEqual(read(api).findings, []);
+  });
+
+  it("an extension is missing only where an Envoy lists the extensions of that category", () => {
+    const action = { action: named("envoy.config.rbac.v3.Action", { name: "deny", action: "DENY" }) };
+    const rbac = named(`${http}.rbac.v3.RBAC`, { matcher: { on_no_match: action } });
+    assert.deepEqual(read(chain(manager(rbac))), { findings: [], missing: [] });
+    const dynamo = named(`${http}.dynamo.v3.Dynamo`);
+    assert.deepEqual(read(chain(manager(dynamo))).missing, [
+      `filter_chains[0].filters[0].typed_config.http_filters[0].typed_config: ${http}.dynamo.v3.Dynamo of contrib`,
+    ]);
+  });
+});
