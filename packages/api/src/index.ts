@@ -97,6 +97,7 @@ export {
 } from "./registry/registry.js";
 export { createResourceTypes, nameless, type OwnResourceType } from "./resource-types/create-resource-types.js";
 export { typesOfMessages } from "./resource-types/message-types.js";
+export { noSuchType } from "./resource-types/no-such-type.js";
 export { typesByUrl } from "./resource-types/opaque-types.js";
 export { type PackedTypes, packTypes, unpackTypes } from "./resource-types/packed-types.js";
 export type { Absence, DiscoveryService, ResourceType, ResourceTypes } from "./resource-types/resource-type.js";

@@ -1,11 +1,12 @@
 import { hostname } from "node:os";
-import type { Resource, ResourceType } from "@xdskit/api";
+import { noSuchType, type Resource, type ResourceType } from "@xdskit/api";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
 import { revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import type { RevisionJson } from "../contract/answers.js";
 import type { Fleet } from "../contract/fleet.js";
+import { unknownValue } from "../contract/known-values.js";
 import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
 import { createLocalFleet, type LocalFleet } from "../fleet/local-fleet.js";
@@ -36,7 +37,7 @@ export class ApiContext {
     const { server, replica = hostname(), whereIs, whereField } = options;
     this.peers = options.peers ?? (() => []);
     this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs, whereField });
-    const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server.types);
+    const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server);
     this.fleet = everywhere ?? this.localFleet;
     this.close = options.server.on(
       () => {
@@ -64,11 +65,21 @@ export class ApiContext {
     throw ApiProblem.of(404, "XDSKIT_LAYER_UNKNOWN", `there is no layer ${quoted(name)}, only ${known}`);
   }
 
-  /** Throws a problem if there is none. */
+  /** The type of a path. Throws a problem (404) if there is none. */
   type(nameOrUrl: string): ResourceType {
-    const type = this.options.server.types.find(nameOrUrl);
+    const { types } = this.options.server;
+    const type = types.find(nameOrUrl);
     if (type !== undefined) return type;
-    throw ApiProblem.of(404, "XDSKIT_TYPE_NAME_UNKNOWN", `there is no type of resources ${quoted(nameOrUrl)}`);
+    throw ApiProblem.of(404, "XDSKIT_TYPE_NAME_UNKNOWN", noSuchType(nameOrUrl, types));
+  }
+
+  /** The type that a query selects; undefined: all. Throws a problem (400) if there is none. */
+  typeFilter(nameOrUrl: string | undefined): ResourceType | undefined {
+    const { types } = this.options.server;
+    const type = nameOrUrl === undefined ? undefined : types.find(nameOrUrl);
+    if (nameOrUrl === undefined || type !== undefined) return type;
+    const known = Array.from(types.all, ({ name }) => name);
+    throw unknownValue("type", noSuchType(nameOrUrl, types), known);
   }
 
   /** The newest revision of a layer. */

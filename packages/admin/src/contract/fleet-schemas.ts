@@ -127,7 +127,7 @@ export const nodeRowsSchema = z
   .openapi("NodeRows");
 
 /** Selects nodes. Each field is one value, or several with commas. */
-export const nodeFilterSchema = z.object({
+export const nodeFilterSchema = z.strictObject({
   q: z.string().max(200).optional().openapi({ description: "A part of its id, cluster, client, locality or reason" }),
   state: z.string().optional(),
   group: z.string().optional(),

@@ -87,6 +87,8 @@ export interface NodeListQuery {
 export interface Fleet {
   /** A page of nodes. */
   rows(query: NodeRowsQuery): Promise<NodeRows>;
+  /** Rejects with a problem (400) if a filter has a value that no node can have. The lists below do it themselves. */
+  check(filter: NodeFilter): Promise<void>;
   /** Counts the nodes that fit. */
   summary(filter: NodeFilter): Promise<FleetSummary>;
   /** Nodes × types, in at most this many columns of neighbouring nodes. */

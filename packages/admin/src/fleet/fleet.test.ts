@@ -93,7 +93,7 @@ describe("the fleet", () => {
     assert.deepEqual(await ids("type=cluster&state=rejected"), ["a-22"]);
     assert.deepEqual(await ids("type=listener"), []);
     assert.deepEqual(await ids("q=TAKEN"), ["a-22"]);
-    assert.deepEqual(await ids("group=none"), []);
+    assert.deepEqual(await ids("group=all&client=envoy"), ["a-22", "b-1", "c-333"]);
     const { states, types, groups, clients } = await get("fleet/summary");
     assert.deepEqual(states, { synced: 1, "held-back": 0, pending: 1, stale: 0, rejected: 1 });
     for (const [{ name, states: counted }] of [types, groups, clients]) assert.deepEqual(counted, states, name);
@@ -107,6 +107,36 @@ describe("the fleet", () => {
       ],
     );
     assert.equal((await api.ask("GET", "fleet/nodes?sort=colour")).status, 400);
+  });
+
+  it("refuses a filter with a value that no node can have, and says which there are", async () => {
+    const { api, client } = await scene();
+    await using _ = api;
+    await client("one", "ack");
+    const states = ["synced", "held-back", "pending", "stale", "rejected"];
+    for (const [query, field, known] of [
+      ["fleet/nodes?state=foo", "state", states],
+      ["fleet/summary?state=synced,foo", "state", states],
+      ["fleet/map?group=nope", "group", ["all"]],
+      ["fleet/nodes?client=envoi", "client", ["envoy"]],
+      ["fleet/nodes?type=clutser", "type", undefined],
+      ["nodes?group=nope", "group", ["all"]],
+      ["nodes/one?type=clutser", "type", undefined],
+      ["nodes/one/resources?state=gone", "state", undefined],
+      ["nodes/one/resources?type=clutser", "type", undefined],
+      ["layers/folder/resources?type=clutser", "type", undefined],
+      ["groups/all/resources?type=clutser", "type", undefined],
+      ["groups/all/graph?type=clutser&name=a", "type", undefined],
+    ] as const) {
+      const { status, body } = await api.ask("GET", query);
+      assert.deepEqual([status, body.code, body.findings[0].field], [400, "XDSKIT_API_REQUEST", field], query);
+      assert.match(body.detail, /: known are /, query);
+      assert.ok(known === undefined ? body.known.length > 2 : body.known.join() === known.join(), query);
+    }
+    // The schema knows these.
+    for (const query of ["nodes?state=foo", "nodes?stat=synced", "fleet/nodes?stat=synced", "nodes/one?resources=some"])
+      assert.equal((await api.ask("GET", query)).status, 400, query);
+    assert.equal((await api.ask("GET", "nodes/one/resources?type=cds&state=synced")).body.total, 1);
   });
 
   it("groups rejections by their reason, and tells them among the problems", async () => {

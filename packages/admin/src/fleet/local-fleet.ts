@@ -45,7 +45,7 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
   const cache = new RowCache(() => lookAt(server, replica));
   const all = () => cache.rows();
   return {
-    ...answersFromRows(all, server.types),
+    ...answersFromRows(all, server),
     all,
     async nodes({ limit, ...rest }) {
       // No node has an unknown state. One more shows whether there is a next page.

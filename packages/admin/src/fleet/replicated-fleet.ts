@@ -1,4 +1,4 @@
-import type { ResourceTypes } from "@xdskit/api";
+import type { XdsServer } from "@xdskit/server";
 import type { Fleet } from "../contract/fleet.js";
 import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
@@ -26,10 +26,14 @@ export function fleetAnswers(local: LocalFleet): FleetQuestions {
  * left out, and named. A node with streams to several of them is one node. Methods about one node reject with an
  * ApiProblem (503) where only a server that does not answer may know it.
  */
-export function createReplicatedFleet(local: LocalFleet, peers: () => readonly Peer[], types: ResourceTypes): Fleet {
+export function createReplicatedFleet(
+  local: LocalFleet,
+  peers: () => readonly Peer[],
+  server: Pick<XdsServer, "types" | "stats">,
+): Fleet {
   const cache = new RowCache(() => lookEverywhere(local, peers()));
   const all: Fleet = {
-    ...answersFromRows(() => cache.rows(), types),
+    ...answersFromRows(() => cache.rows(), server),
     async nodes(query) {
       const [own, { answers, silent }] = await Promise.all([local.nodes(query), askPeers(peers(), "nodes", query)]);
       const parts = [own, ...answers];

@@ -1,5 +1,6 @@
 import {
   type Finding,
+  noSuchType,
   type PositionedResource,
   type Registry,
   type ResourceType,
@@ -74,7 +75,7 @@ export async function readChange(
   const remove = selectors.flatMap(({ type: named, name }, index) => {
     const type = reading.types.find(named);
     if (type !== undefined) return [{ type, name }];
-    const message = `there is no type of resources ${JSON.stringify(named.slice(0, 200))}`;
+    const message = noSuchType(named, reading.types);
     findings.push(request.finding("XDSKIT_TYPE_NAME_UNKNOWN", message, ["delete", index, "type"]));
     return [];
   });

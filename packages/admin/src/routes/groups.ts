@@ -77,7 +77,7 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(list, async (c) => {
     const { type, contents = false, ...query } = c.req.valid("query");
     const of = contextOf(context, c.req.valid("param").group);
-    const named = type === undefined ? undefined : context.type(type).name;
+    const named = context.typeFilter(type)?.name;
     return c.json(await groupRows(of, { ...query, contents, type: named }), 200);
   });
   app.openapi(get, (c) => {
@@ -109,7 +109,8 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(graph, (c) => {
     const { type, name } = c.req.valid("query");
     const of = contextOf(context, c.req.valid("param").group);
-    const root = type === undefined || name === undefined ? undefined : { type: context.type(type).typeUrl, name };
+    const typeUrl = context.typeFilter(type)?.typeUrl;
+    const root = typeUrl === undefined || name === undefined ? undefined : { type: typeUrl, name };
     return c.json(graphOf(of, root), 200);
   });
 }

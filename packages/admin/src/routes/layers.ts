@@ -70,7 +70,7 @@ export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(listResources, (c) => {
     const { type, name, limit: most, after: cursor } = c.req.valid("query");
     const { layer } = context.layer(c.req.valid("param").layer);
-    const wanted = type === undefined ? undefined : context.type(type);
+    const wanted = context.typeFilter(type);
     const held = [...(context.options.server.layerSnapshot(layer)?.sets.values() ?? [])]
       .filter((set) => wanted === undefined || set.type === wanted)
       .sort((a, b) => (a.type.typeUrl < b.type.typeUrl ? -1 : 1));

@@ -1,12 +1,15 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { resourceStates } from "@xdskit/server";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import {
   loadSchema,
   nodeContentsSchema,
   nodeResourcesSchema,
   nodeRowSchema,
+  nodeStateSchema,
   timelineSchema,
 } from "../contract/fleet-schemas.js";
+import { mustBeKnown } from "../contract/known-values.js";
 import { mostPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { silentServersSchema } from "../contract/silent-servers.js";
@@ -33,8 +36,8 @@ const list = createRoute({
   path: "/api/v1/nodes",
   summary: "Lists the nodes that have streams, and how far each is",
   request: {
-    query: z.object({
-      state: z.string().optional(),
+    query: z.strictObject({
+      state: nodeStateSchema.optional(),
       group: z.string().optional(),
       limit: limit(usualPage, mostPage),
       after,
@@ -57,12 +60,12 @@ const get = createRoute({
   summary: "Shows one node, and its resources that are not synced",
   request: {
     params: idParam,
-    query: z.object({
+    query: z.strictObject({
       type: z.string().optional(),
-      resources: z.string().optional().openapi({ description: "`all`: synced resources, too" }),
+      resources: z.enum(["all"]).optional().openapi({ description: "`all`: synced resources, too" }),
     }),
   },
-  responses: { 200: json(nodeSchema, "The node"), ...problems(404, 503) },
+  responses: { 200: json(nodeSchema, "The node"), ...problems(400, 404, 503) },
 });
 
 const row = createRoute({
@@ -116,11 +119,18 @@ const loads = createRoute({
 });
 
 /** The routes about one node, and about all of them in full. */
-export function nodeRoutes(app: OpenAPIHono, { fleet }: ApiContext): void {
-  app.openapi(list, async (c) => indented(c, await fleet.nodes(c.req.valid("query"))));
+export function nodeRoutes(app: OpenAPIHono, context: ApiContext): void {
+  const { fleet } = context;
+  app.openapi(list, async (c) => {
+    const query = c.req.valid("query");
+    const { group } = query;
+    if (group !== undefined) await fleet.check({ group: [group] });
+    return indented(c, await fleet.nodes(query));
+  });
   app.openapi(get, async (c) => {
     const { id } = c.req.valid("param");
-    const { type, resources: which } = c.req.valid("query");
+    const { resources: which, ...query } = c.req.valid("query");
+    const type = context.typeFilter(query.type)?.name;
     return indented(c, (await fleet.node(id, { type, all: which === "all" })) ?? unknown(id));
   });
   app.openapi(row, async (c) => {
@@ -129,8 +139,11 @@ export function nodeRoutes(app: OpenAPIHono, { fleet }: ApiContext): void {
   });
   app.openapi(resources, async (c) => {
     const { id } = c.req.valid("param");
-    const { state, ...query } = c.req.valid("query");
-    return c.json((await fleet.resources(id, { ...query, state: state?.split(",") })) ?? unknown(id), 200);
+    const { state, type, ...query } = c.req.valid("query");
+    const states = state?.split(",");
+    mustBeKnown("state", states, resourceStates);
+    const asked = { ...query, type: context.typeFilter(type)?.name, state: states };
+    return c.json((await fleet.resources(id, asked)) ?? unknown(id), 200);
   });
   app.openapi(contents, async (c) => {
     const { id, type, name } = c.req.valid("param");

@@ -1,4 +1,4 @@
-import { resourceTypes } from "@xdskit/api";
+import { noSuchType, resourceTypes } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ChangeAnswer, LayerJson } from "../api-client/api-types.js";
@@ -20,8 +20,7 @@ export async function runDelete(options: DeleteOptions, terminal: Terminal): Pro
   const { type: asked, names, layer, message, dryRun = false } = options;
   const type = resourceTypes.find(asked)?.typeUrl ?? (asked.includes("/") ? asked : undefined);
   if (type === undefined) {
-    const hint = "try cluster, endpoint, listener, route, or a type URL";
-    reportFailure(terminal, "delete", `there is no type "${asked}": ${hint}`);
+    reportFailure(terminal, "delete", noSuchType(asked, resourceTypes));
     return exitStatus.usage;
   }
   return await withServer("delete", options, terminal, async (client) => {

@@ -16,7 +16,7 @@ Reads the HTTP API of the admin listener. On a terminal, the page is drawn again
 Elsewhere each change prints a block without colours. Docs: docs/top.md
 
 Exit status: 0 after the last page, or without --count after a signal; 1 if a page of --count was not shown, 2 if the
-usage is wrong.
+usage is wrong, or there is no such group or state.
 
 Examples:
   $ xdskit top
@@ -30,7 +30,10 @@ export function topCommand(terminal: Terminal, exit: (status: number) => void): 
     .description("Shows nodes by state, pushes per second, how long changes take, problems, and the worst nodes.")
     .addOption(serverOption())
     .option("--group <names>", "only nodes of these groups; several with commas")
-    .option("--state <states>", "only nodes that are synced, pending, stale or rejected; several with commas")
+    .option(
+      "--state <states>",
+      "only nodes that are synced, held-back, pending, stale or rejected; several with commas",
+    )
     .option("--search <text>", "only nodes with this text in id, cluster, client, locality or reason")
     .addOption(readOption("--interval <duration>", "time between two looks", readDurationBetween(500, 3_600_000), "2s"))
     .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"))

@@ -1,4 +1,4 @@
-import { resourceTypes, XdskitError } from "@xdskit/api";
+import { noSuchType, resourceTypes, XdskitError } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import {
@@ -48,8 +48,7 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
   for (const name of options.types) {
     const url = resourceTypes.find(name)?.typeUrl ?? (name.includes("/") ? name : undefined);
     if (url === undefined) {
-      const hint = "try cluster, endpoint, listener, route, or a type URL";
-      reportFailure(terminal, "status", `there is no type "${name}": ${hint}`);
+      reportFailure(terminal, "status", noSuchType(name, resourceTypes));
       return exitStatus.usage;
     }
     types.add(url);

@@ -31,7 +31,8 @@ const mostPlain = 20;
 
 /**
  * Shows the state of a fleet again and again, until a signal comes or the reader is gone. Resolves to the exit status:
- * 0, or 1 if one of the counted pages was not shown to a reader: a server did not answer, or it was stopped before.
+ * 0, or 1 if one of the counted pages was not shown to a reader: a server did not answer, or it was stopped before; 2
+ * if there is no such state or group.
  */
 export async function runTop(options: TopOptions, terminal: Terminal): Promise<number> {
   const { server, timeout, interval, count = Number.POSITIVE_INFINITY } = options;
@@ -43,13 +44,18 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
   });
   try {
     let shown = 0;
+    let isRefused = false;
     const showNext = (found: FleetLook | ApiError) => {
       const isPage = show(found);
+      // What is asked for does not exist, such as a group: to ask again would change nothing.
+      isRefused = found instanceof ApiError && found.status === 400;
+      if (isRefused) return "end";
       if (isPage) shown += 1;
       // It waits for a server that restarts, but not for pages that were counted.
       return shown < count && (isPage || options.count === undefined) ? "again" : "end";
     };
     await untilStopped(terminal, interval, () => look(options, client), showNext);
+    if (isRefused) return exitStatus.usage;
     const isDone = options.count === undefined || shown === count || isReaderGone;
     return isDone ? exitStatus.ok : exitStatus.failed;
   } finally {

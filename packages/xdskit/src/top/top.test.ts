@@ -82,6 +82,18 @@ describe("xdskit top, at a real server", () => {
     assert.ok(problems.length >= 1);
   });
 
+  it("ends, and says what there is, where there is no such state or group", async () => {
+    for (const [option, value, known] of [
+      ["--state", "foo", "synced, held-back, pending, stale, rejected"],
+      ["--group", "nope", "all"],
+    ] as const)
+      for (const count of [[], ["--count", "1"]]) {
+        const { status, out, err } = await inProcessEnds("top", "--server", server.admin, option, value, ...count);
+        assert.deepEqual([status, out], [2, ""]);
+        assert.ok(err.includes(`there is no ${option.slice(2)} "${value}": known are ${known}`), err);
+      }
+  });
+
   it("says that no server runs there", async () => {
     const { status, out, err } = await inProcessEnds("top", "--server", "http://127.0.0.1:1", "--count", "1");
     assert.deepEqual([status, out], [1, ""]);

@@ -1,4 +1,5 @@
 import {
+  noSuchType,
   type Registry,
   type ResourceType,
   type ResourceTypes,
@@ -53,6 +54,6 @@ function typeNamed(text: string, types: ResourceTypes): ResourceType {
   if (type !== undefined) return type;
   throw XdskitError.of(
     "XDSKIT_TYPE_NAME_UNKNOWN",
-    `there is no type ${JSON.stringify(text)}: try cluster, endpoint, listener, route, or a type URL (without --type the first word is the type)`,
+    `${noSuchType(text, types)} (without --type the first word is the type)`,
   );
 }

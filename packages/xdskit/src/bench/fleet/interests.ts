@@ -1,4 +1,4 @@
-import { type ResourceType, resourceTypes, typesByUrl, XdskitError } from "@xdskit/api";
+import { noSuchType, type ResourceType, resourceTypes, typesByUrl, XdskitError } from "@xdskit/api";
 import type { CrowdInterest } from "../crowd/shared-state.js";
 import type { BenchOptions } from "./bench-options.js";
 
@@ -37,10 +37,7 @@ function readInterest(text: string): CrowdInterest {
 function interestType(text: string): ResourceType {
   const type = text.includes("/") ? typesByUrl([text]).find(text) : resourceTypes.find(text);
   if (type !== undefined) return type;
-  throw XdskitError.of(
-    "XDSKIT_TYPE_NAME_UNKNOWN",
-    `there is no type ${JSON.stringify(text)}: try cluster, endpoint, listener, route, or a type URL`,
-  );
+  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", noSuchType(text, resourceTypes));
 }
 
 function mustHaveService({ name, services }: ResourceType, variant: BenchOptions["variant"]): void {
