@@ -11,11 +11,13 @@ import {
   inboundRoutes,
   loadAssignment,
   routeConfiguration,
+  typeUrl,
 } from "./harness/basics/resources.js";
 import { createScene } from "./harness/basics/scene.js";
 import { eventually, quiet } from "./harness/basics/wait.js";
 import {
   type GrpcClient,
+  type GrpcClientName,
   grpcClientCommand,
   grpcClients,
   serverListenerName,
@@ -27,6 +29,36 @@ import { serve } from "./harness/xdskit/xdskit.js";
 
 const source = configSource("ads-sotw");
 const greeter = apiListener({ name: "greeter", routeName: "routes", source });
+
+/** A resource as control planes for gRPC send it: without what only Envoy needs. */
+const bare = (resource: ResourceText): ResourceText =>
+  JSON.parse(
+    JSON.stringify(resource, (key, value) => {
+      if (key === "virtual_hosts") return value.map(({ name: _, ...host }: ResourceText) => host);
+      return key === "stat_prefix" ? undefined : value;
+    }),
+  );
+
+/**
+ * Routes with one more, which no call takes: a service is asked for its cluster (RLS). Only python's client has that
+ * built in.
+ */
+const withLookup = (client: GrpcClientName, routes: ResourceText): ResourceText => {
+  if (client !== "python") return routes;
+  const lookup = {
+    grpc_keybuilders: [{ names: [{ service: "nobody.Asks" }] }],
+    lookup_service: "127.0.0.1:1",
+    cache_size_bytes: 1000,
+  };
+  const typed_config = { "@type": typeUrl("grpc.lookup.v1.RouteLookupClusterSpecifier"), route_lookup_config: lookup };
+  const looked = { match: { prefix: "/nobody.Asks/" }, route: { cluster_specifier_plugin: "lookup" } };
+  const [host, ...hosts] = routes.virtual_hosts as readonly { readonly routes: readonly object[] }[];
+  return {
+    ...routes,
+    cluster_specifier_plugins: [{ extension: { name: "lookup", typed_config } }],
+    virtual_hosts: [{ ...host, routes: [looked, ...(host?.routes ?? [])] }, ...hosts],
+  };
+};
 
 /** Resolves once the last calls were answered by all of these and by nobody else. */
 function answersFrom(client: GrpcClient, ...names: string[]): Promise<unknown> {
@@ -55,7 +87,7 @@ for (const name of grpcClients) {
       "clusters.yaml": clusters.map(([name]) => cluster({ name, source })),
       "endpoints.yaml": clusters.map(([name, ports]) => loadAssignment(name, ports)),
       "listeners.yaml": [greeter],
-      "routes.yaml": [routeConfiguration("routes", routed)],
+      "routes.yaml": [bare(withLookup(name, routeConfiguration("routes", routed)))],
     });
     const one = ["one", [red.port, green.port]] as const;
 
@@ -113,9 +145,9 @@ test("xDS-enabled gRPC server, go", { timeout: 240_000 }, async (t) => {
   const scene = await createScene(t);
   const [first, second] = [await freePort(), await freePort()];
   const listener = (port: number, routeName: string): ResourceText =>
-    httpListener({ name: serverListenerName(`127.0.0.1:${port}`), port, routeName, source });
+    bare(httpListener({ name: serverListenerName(`127.0.0.1:${port}`), port, routeName, source }));
   const files = (ports: readonly number[], routeName: string): Files => ({
-    "servers.yaml": [listener(first, routeName), listener(second, routeName), inboundRoutes(routeName)],
+    "servers.yaml": [listener(first, routeName), listener(second, routeName), bare(inboundRoutes(routeName))],
     "clients.yaml": [
       greeter,
       routeConfiguration("routes", "servers"),

@@ -113,8 +113,8 @@ export function missingExtensions(
       registry,
       part: () => undefined,
       configured(type, file, steps) {
-        // Other packages are not Envoy's.
-        const isForeign = file !== undefined && !/^(contrib\/)?envoy\//.test(file);
+        // Other packages are not Envoy's; of gRPC's it is known that Envoy has no extension for them.
+        const isForeign = file !== undefined && !/^(?:(?:contrib\/)?envoy|grpc)\//.test(file);
         if (isForeign || categoriesOf(type).length > 0 || missing.length >= mostFindings) return;
         missing.push({ steps: steps(), type, isContrib: file?.startsWith("contrib/") === true });
       },

@@ -73,6 +73,8 @@ const clusterFields: { readonly [typeName: string]: string } = {
   [`${ext}router.cluster_specifiers.lua.v3.LuaConfig`]: "default_cluster",
   [`${ext}router.cluster_specifiers.matcher.v3.ClusterAction`]: "cluster",
   [`${ext}router.cluster_specifiers.priority_group.v3.ClusterWeight`]: "cluster_name",
+  // gRPC's clients ask a service for the cluster (RLS), and take this one without an answer.
+  "grpc.lookup.v1.RouteLookupConfig": "default_target",
   // Clusters of clusters.
   [`${ext}clusters.aggregate.v3.ClusterConfig`]: "clusters",
   [`${ext}clusters.composite.v3.ClusterConfig.ClusterEntry`]: "name",

@@ -1,20 +1,42 @@
-import type { DescField } from "@bufbuild/protobuf";
+import type { DescField, Message } from "@bufbuild/protobuf";
 import type { FieldPath } from "../errors/field-path.js";
 
-const connectionManager = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+/** Who asks for a resource. */
+export type Readers = "grpc" | "envoy" | "both";
 
-/**
- * Whether a field may break a rule of the protos at its place. This applies to the stat prefix of a connection manager
- * in an API listener: gRPC's clients read such listeners (A27), use no stat prefix and accept a manager without one, as
- * other control planes send it. Envoy accepts an API listener only from its bootstrap.
- */
-export function isSpared(field: DescField, path: FieldPath | undefined): boolean {
-  return (
-    field.name === "stat_prefix" &&
-    path?.step === "api_listener" &&
-    field.kind === "field" &&
-    field.parent.typeName === connectionManager
-  );
+/** Fields that Envoy needs and gRPC's clients do not use, so that other control planes leave them out. */
+const spared: ReadonlySet<string> = new Set([
+  "envoy.config.core.v3.GrpcService.GoogleGrpc.stat_prefix",
+  "envoy.config.route.v3.VirtualHost.name",
+  "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.stat_prefix",
+  // The certificates come from providers that a client's bootstrap configures (A29).
+  "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext.validation_context_sds_secret_config",
+]);
+
+/** Whether gRPC's clients do without a field that a rule of the protos requires. */
+export function isSpared(field: DescField): boolean {
+  return spared.has(`${field.parent?.typeName}.${field.name}`);
+}
+
+/** Types that gRPC's clients and Envoys ask for by the same names. */
+const shared: ReadonlySet<string> = new Set([
+  "envoy.config.cluster.v3.Cluster",
+  "envoy.config.endpoint.v3.ClusterLoadAssignment",
+  "envoy.config.route.v3.RouteConfiguration",
+]);
+
+/** `grpc/server?xds.resource.listening_address=…`, and what other control planes call it. */
+const ofServer = /(?:^|\/)grpc\//;
+/** An address at the end: gRPC's servers get their names by putting their address into a template. */
+const withAddress = /(?:^|[^\d.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\]):\d+$/i;
+
+/** Who may ask for a resource. A listener's name says it; an `api_listener` in it is for gRPC's clients anyway. */
+export function readersOf(message: Message): Readers {
+  const { $typeName, name } = message as Message & { readonly name?: unknown };
+  if (shared.has($typeName)) return "both";
+  if ($typeName !== "envoy.config.listener.v3.Listener" || typeof name !== "string") return "envoy";
+  if (ofServer.test(name)) return "grpc";
+  return withAddress.test(name) ? "both" : "envoy";
 }
 
 /** Whether a path is inside an API listener, which only gRPC's clients read from a server. */

@@ -13,9 +13,10 @@ import { typeNameOf } from "../names/identifiers.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
+import { acceptedByGrpc } from "./refused/problem.js";
 import { type Rule, refusalRules } from "./refused/rules.js";
 import { slotProblem } from "./slot-problems.js";
-import { isOfGrpc, isSpared } from "./spared-fields.js";
+import { isOfGrpc, isSpared, type Readers, readersOf } from "./spared-fields.js";
 import { isSpecial, specialRules } from "./special-checks.js";
 import { structProblems } from "./struct-problems.js";
 import { isUnchecked } from "./unchecked-messages.js";
@@ -73,7 +74,7 @@ export function checkMessage(
   unpack: Unpack = createUnpack(registry),
   asked: Asked = {},
 ): readonly RuleProblem[] {
-  const validator = new Validator(registry, unpack, asked);
+  const validator = new Validator(registry, unpack, readersOf(message), asked);
   validator.message(schema, message, undefined, 0);
   return validator.problems;
 }
@@ -82,6 +83,7 @@ class Validator {
   readonly problems: RuleProblem[] = [];
   private readonly registry: Registry;
   private readonly unpack: Unpack;
+  private readonly readers: Readers;
   private readonly plans: Plans;
   private readonly rules: boolean;
   private readonly envoy: boolean;
@@ -89,9 +91,10 @@ class Validator {
   private around: DescField | undefined;
   private inner: DescField | undefined;
 
-  constructor(registry: Registry, unpack: Unpack, { rules = true, envoy = false }: Asked) {
+  constructor(registry: Registry, unpack: Unpack, readers: Readers, { rules = true, envoy = false }: Asked) {
     this.registry = registry;
     this.unpack = unpack;
+    this.readers = readers;
     this.rules = rules;
     this.envoy = rules && envoy;
     this.plans = plansOf(registry);
@@ -128,12 +131,11 @@ class Validator {
     const value = valueIn(message, field);
     if (value === undefined) {
       // A oneof member that was not chosen is not missing. Its rules apply once it is chosen.
-      if (required !== undefined && field.oneof === undefined)
-        this.violation(stepInto(path, field.name), required, message);
+      if (required !== undefined && field.oneof === undefined) this.broken(field, path, required, message);
       return;
     }
     const broken = whole?.(field.fieldKind === "message" ? unwrapped(value) : value);
-    if (broken !== undefined && !isSpared(field, path)) this.violation(stepInto(path, field.name), broken, message);
+    if (broken !== undefined) this.broken(field, path, broken, message);
     if (items === undefined && keys === undefined) return;
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
@@ -214,6 +216,15 @@ class Validator {
       for (const { code, severity, steps, message: text } of rule(message as never))
         this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
     }
+  }
+
+  /** A field of a message breaks a rule; gRPC's clients may do without it. */
+  private broken(field: DescField, path: FieldPath | undefined, violation: Violation, message: Message): void {
+    const at = stepInto(path, field.name);
+    const readers = !isSpared(field) ? "envoy" : isOfGrpc(path) ? "grpc" : this.readers;
+    if (readers === "envoy") this.violation(at, violation, message);
+    else if (readers === "both")
+      this.add(at, acceptedByGrpc(violation.message), "XDSKIT_RULE_BROKEN", violation.rule, "warning");
   }
 
   private violation(path: FieldPath | undefined, { message: text, rule }: Violation, message: Message): void {

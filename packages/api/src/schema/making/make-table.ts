@@ -58,10 +58,11 @@ function isCurrent({ name }: FileDescriptorProto): boolean {
 }
 
 /**
- * Parts of Envoy's imports: all of xDS, since Envoy uses some of it only in an `Any`, and gRPC's common services.
+ * Parts of Envoy's imports: all of xDS, since Envoy uses some of it only in an `Any`, and gRPC's common services and
+ * messages of its own.
  */
 function isAlwaysWanted({ name }: FileDescriptorProto): boolean {
-  return /^(xds|udpa|grpc\/health|grpc\/reflection)\//.test(name);
+  return /^(xds|udpa|grpc\/health|grpc\/lookup|grpc\/reflection)\//.test(name);
 }
 
 function withImports(files: readonly FileDescriptorProto[], known: readonly FileDescriptorProto[]) {

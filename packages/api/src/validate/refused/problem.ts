@@ -20,7 +20,12 @@ export function refused(steps: readonly FieldStep[], message: string): SpecialPr
 
 /** Refused by Envoy, but accepted by gRPC's clients, which read the same field. */
 export function refusedByEnvoy(steps: readonly FieldStep[], message: string): SpecialProblem {
-  return { ...refused(steps, `${message}; Envoy refuses it, but gRPC's clients accept it`), severity: "warning" };
+  return { ...refused(steps, acceptedByGrpc(message)), severity: "warning" };
+}
+
+/** Says who refuses something that both read. */
+export function acceptedByGrpc(message: string): string {
+  return `${message}; Envoy refuses it, but gRPC's clients accept it`;
 }
 
 /** A value of any length, in quotes for a message. */
