@@ -83,7 +83,7 @@ export const layers = {
     "core",
     ".",
   ],
-  "store-lmdb": [],
+  "store-sqlite": [],
   "store-etcd": ["client", "."],
   client: [
     ["timing", "events", "errors"],

@@ -13,7 +13,7 @@ const doors = [
   "api",
   "protocol",
   "server",
-  "store-lmdb",
+  "store-sqlite",
   "store-etcd",
   "client",
   "admin",

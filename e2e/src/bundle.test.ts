@@ -85,7 +85,7 @@ test("the bundle that is published", async (t) => {
     const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
     const server = run("serve", quickstart, ...ports);
     await server.line(/^ready$/);
-    // Each costs its opening: the modules that are in them are a thousand. A dozen is of the bundle, a dozen of LMDB.
+    // Each costs its opening: the modules that are in them are a thousand. A dozen is of the bundle.
     const opened = readFileSync(loaded, "utf8").match(/^file:/gm)?.length ?? 0;
     assert.ok(opened > 3 && opened < 30, `${opened} files`);
     await server.stop();

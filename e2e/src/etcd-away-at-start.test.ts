@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { StoreCopy } from "@xdskit/server";
-import { openLmdbStore } from "@xdskit/store-lmdb";
+import { openSqliteStore } from "@xdskit/store-sqlite";
 import { copyFolder } from "../../packages/xdskit/src/state/etcd-state.js";
 import { createConfigFolder } from "./harness/basics/config-folder.js";
 import { peer } from "./harness/basics/peers.js";
@@ -41,7 +41,7 @@ test("A server that starts while etcd is away", { timeout: 120_000 }, async (t) 
   await scene.step("serves what its machine has of it, and says how old that is", async () => {
     const before = await start();
     assert.equal(await write(before, "written"), 200);
-    const { store } = await openLmdbStore(copyFolder({ endpoints: etcd.endpoints, prefix: "/away" }));
+    const { store } = await openSqliteStore(copyFolder({ endpoints: etcd.endpoints, prefix: "/away" }));
     const copy = new StoreCopy(store);
     await eventually("it is copied", async () => (await copy.heads()).some(({ layer }) => layer === "api"));
     await copy.close();
@@ -111,7 +111,7 @@ test("A server that starts while etcd is away holds back what a rollout has not 
   await folder.put(files(2));
   await first?.sees("a=2");
   await eventually("it soaks", async () => /"soaking"/.test(await get(before, "/api/v1/rollouts")));
-  const { store: machine } = await openLmdbStore(copyFolder({ endpoints: etcd.endpoints, prefix: "/held" }));
+  const { store: machine } = await openSqliteStore(copyFolder({ endpoints: etcd.endpoints, prefix: "/held" }));
   const copy = new StoreCopy(machine);
   await eventually("it is copied", async () => {
     const [course] = await copy.shared("rollouts/course/");

@@ -9,7 +9,7 @@ import { compiledOf } from "./compiled-tests.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** They are native, or read files beside themselves. They are loaded when a test needs them. */
-const outside = /^(?:@grpc\/|axe-core|esbuild|grpc-health-check|lmdb|msgpackr|playwright-core|tsx|typescript)/;
+const outside = /^(?:@grpc\/|axe-core|esbuild|grpc-health-check|playwright-core|tsx|typescript)/;
 const requireHere = `import { createRequire as requireFrom } from "node:module";
 const require = requireFrom(import.meta.url);`;
 /** A test about memory: nothing must be there that it did not load itself. */

@@ -14,7 +14,7 @@ const unit = /^(packages\/[^/]+)\/dist\/|^(dashboard)\/src\//;
 /** Tests of scripts start programs and wait for them, and disturb no other. */
 const scripts = /^(?:packages\/[^/]+\/)?scripts\//;
 /** Its tests open files and end processes on purpose. */
-const alone = /^packages\/store-lmdb\//;
+const alone = /^packages\/store-sqlite\//;
 /** Tests that are skipped without a peer, all of them: what they cost then is to load them. */
 const skippedWithout = [
   ["envoy", /^e2e\/dist\/(?:envoy-|bootstrap|corpus|mutants|quickstart|scale|whole-day)/],

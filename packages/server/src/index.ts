@@ -63,7 +63,6 @@ export {
 } from "./sources/folder/folder-options.js";
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
-export { isDamage } from "./stores/basics/damage.js";
 export { storeFinding } from "./stores/basics/store-finding.js";
 export { CopiedStore, type CopiedStoreOptions } from "./stores/copied/copied-store.js";
 export { StoreCopy } from "./stores/copied/store-copy.js";

@@ -13,8 +13,6 @@ const early = (signal) => {
 process.on("SIGTERM", early).on("SIGINT", early);
 // What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
-// LMDB brings msgpackr, whose native part takes a while to load. Nothing here is written in that format.
-process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED ??= "true";
 void run();
 
 async function run() {
@@ -63,7 +61,7 @@ function isNewest(bundle) {
     "api",
     "protocol",
     "server",
-    "store-lmdb",
+    "store-sqlite",
     "store-etcd",
     "client",
     "admin",
@@ -84,8 +82,7 @@ function keepCompiled(bundle) {
   // Node 20 has no such cache. The bundle, of whose files ours can keep the code, brings it.
   const ours = bundle && join(bundle, "code-cache.js");
   if (ours === undefined || timeOf(ours) === 0) return;
-  // LMDB is no part of the bundle. Nearly all of its JavaScript is in these two packages.
-  const isKept = (file) => dirname(file) === bundle || /[/\\]node_modules[/\\](lmdb|msgpackr)[/\\]/.test(file);
+  const isKept = (file) => dirname(file) === bundle;
   // Only these start often. Whatever else somebody types shares a folder.
   const command = ["serve", "relay", "watch", "status", "get"].includes(process.argv[2]) ? process.argv[2] : "other";
   require(ours).keepCompiledCode(folder, isKept, command);

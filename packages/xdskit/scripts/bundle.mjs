@@ -24,7 +24,7 @@ export async function bundle(folder, { fromSources = false } = {}) {
   const programs = [
     ["server", "workers/worker-main"],
     ["server", "sources/folder/reading-thread/reading-main"],
-    ["store-lmdb", "write-thread/write-main"],
+    ["store-sqlite", "write-thread/write-main"],
   ].map(([inPackage, path]) => [
     path.slice(path.lastIndexOf("/") + 1),
     join(root, "packages", inPackage, place, `${path}.${extension}`),
@@ -41,8 +41,6 @@ export async function bundle(folder, { fromSources = false } = {}) {
       ...Object.fromEntries(programs.filter(([, path]) => existsSync(path))),
     },
     outdir: join(making, "js"),
-    // It is native: npm installs it for the machine. Without it nothing is kept.
-    external: ["lmdb"],
     ...{ splitting: true, format: "esm", metafile: true, write: false },
   });
   mkdirSync(join(making, "js"), { recursive: true });

@@ -5,11 +5,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import { openLmdbStore } from "@xdskit/store-lmdb";
-import { open } from "lmdb";
+import { openSqliteStore } from "@xdskit/store-sqlite";
 import { grpcClient } from "../../../server/src/testing/clients/raw-client.js";
 import { delta } from "../../../server/src/testing/clients/xds-client.js";
 import { ads, urlOf } from "../../../server/src/testing/running-server.js";
+import { SqliteTables } from "../../../store-sqlite/src/sqlite-tables.js";
 import { stateFolder, stateOfFolder } from "../state/state.js";
 import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
@@ -213,7 +213,7 @@ describe("a server that starts with a folder that has errors", () => {
 describe("a state that a server cannot use as it was", () => {
   const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
   const fileOf = (folder: TestFolder, state: TestFolder) =>
-    join(stateFolder(state.path, stateOfFolder(folder.path)) ?? "", "revisions.mdb");
+    join(stateFolder(state.path, stateOfFolder(folder.path)) ?? "", "revisions.db");
 
   /** Serves a folder once, with a cluster that is written over the API. */
   async function written(folder: TestFolder, state: TestFolder): Promise<void> {
@@ -250,24 +250,28 @@ describe("a state that a server cannot use as it was", () => {
     truncateSync(fileOf(folder, state), 8_192);
     await using server = new Server(folder, state.path);
     assert.equal(await server.names(), "cluster/a");
-    await assertTold(server, /what was written over the API before is not served.*cut off/);
+    await assertTold(server, /what was written over the API before is not served.*it was set aside/);
     await server.stop();
   });
 
-  it("is set aside at the first start if only reading finds that it is damaged", async () => {
+  it("is set aside at the first start if it lacks contents", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     await using state = await testFolder();
     await written(folder, state);
     const file = fileOf(folder, state);
-    const root = open({ path: file, noSubdir: true, maxDbs: 20 });
-    const contents = root.openDB({ name: "contents", encoding: "binary" });
-    const keys = [...contents.getKeys()];
-    assert.ok(keys.length > 50);
-    for (const key of keys) contents.removeSync(key);
-    await root.close();
+    const tables = new SqliteTables(file);
+    const removed = await tables.write((writer) => {
+      const keys = [...writer.range("contents", "")].map(([key]) => key);
+      for (const key of keys) writer.remove("contents", key);
+      return keys.length;
+    });
+    assert.ok(removed > 50);
+    await tables.close();
+    // The file that was closed is not the one that is opened.
+    chmodSync(file, 0o600);
     await using server = new Server(folder, state.path);
     assert.equal(await server.names(), "cluster/a");
-    await assertTold(server, /what was written over the API before is not served.*damaged/);
+    await assertTold(server, /what was written over the API before is not served.*a content is missing/);
     assert.ok(readdirSync(join(file, "..")).some((name) => name.includes(".set-aside-")));
     await server.stop();
   });
@@ -276,9 +280,9 @@ describe("a state that a server cannot use as it was", () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     await using state = await testFolder();
     await written(folder, state);
-    const root = open({ path: fileOf(folder, state), noSubdir: true, maxDbs: 20 });
-    root.openDB({ name: "meta", encoding: "json" }).putSync("format", 99);
-    await root.close();
+    const tables = new SqliteTables(fileOf(folder, state));
+    await tables.write((writer) => writer.put("meta", "format", 99));
+    await tables.close();
     await using server = new Server(folder, state.path);
     assert.equal(await server.names(), "cluster/a");
     await assertTold(server, /what was written over the API before is not served.*in format 99/);
@@ -335,7 +339,7 @@ describe("the state of a server", () => {
       (names) => names === "cluster/b",
     );
     await server.stop();
-    const { store } = await openLmdbStore(stateFolder(state.path, stateOfFolder(folder.path)) ?? "");
+    const { store } = await openSqliteStore(stateFolder(state.path, stateOfFolder(folder.path)) ?? "");
     const history = await store.history(".", { limit: 10 });
     assert.deepEqual(
       history.map(({ number, upserted, removed }) => [number, upserted, removed]),
@@ -460,7 +464,7 @@ describe("the state of a server", () => {
     await using state = await testFolder();
     await served(folder, state.path);
     await served(folder, state.path);
-    const { store } = await openLmdbStore(stateFolder(state.path, stateOfFolder(folder.path)) ?? "");
+    const { store } = await openSqliteStore(stateFolder(state.path, stateOfFolder(folder.path)) ?? "");
     assert.equal((await store.history(".", { limit: 10 })).length, 1);
     await store.close();
   });

@@ -55,8 +55,8 @@ async function openCopy(
 ): Promise<{ readonly copy: StoreCopy | undefined; readonly findings: readonly Finding[] }> {
   try {
     // Loaded only now: it is native, and may be missing on a machine.
-    const { openLmdbStore } = await import("@xdskit/store-lmdb");
-    const { store, findings, isReadOnly } = await openLmdbStore(directory);
+    const { openSqliteStore } = await import("@xdskit/store-sqlite");
+    const { store, findings, isReadOnly } = await openSqliteStore(directory);
     if (isReadOnly) {
       await store.close();
       throw new Error(findings.map(({ message }) => message).join("; "));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { describe, it } from "node:test";
 import { XdskitError } from "@xdskit/api";
-import { openLmdbStore } from "@xdskit/store-lmdb";
+import { openSqliteStore } from "@xdskit/store-sqlite";
 import { testFolder } from "../testing/folder.js";
 import { openAndRead, openState } from "./state.js";
 
@@ -26,7 +26,7 @@ describe("a state that cannot be read at the start", () => {
     );
     assert.equal(state.store, undefined);
     assert.ok(!readdirSync(directory).some((name) => name.includes("set-aside")));
-    const { store: kept } = await openLmdbStore(directory);
+    const { store: kept } = await openSqliteStore(directory);
     assert.ok(await kept.head("a"));
     await kept.close();
   });

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
-import { isDamage, type Revision, type Store } from "@xdskit/server";
+import type { Revision, Store } from "@xdskit/server";
 import type { ProcessPlace } from "../processes/process-place.js";
 import type { StoreUrl } from "../settings/options/store-url.js";
 import { openEtcdState } from "./etcd-state.js";
@@ -60,37 +60,31 @@ export interface StateOptions {
   readonly place?: ProcessPlace | undefined;
   /** Hears what goes wrong with a copy of the store on this machine; undefined: it is well again. */
   readonly problem: (finding: Finding | undefined) => void;
-  /** Why a file of this machine must be set aside: it is damaged. */
-  readonly damage?: string | undefined;
   /** The error for which a file of this machine is not used. */
   readonly failed?: unknown;
 }
 
-/** How often a file that cannot be read is opened. After that, it is set aside if it is damaged, or not used. */
+/** How often a file that cannot be read is opened. After that, it is not used. */
 const mostReadings = 2;
 
 /**
- * Opens the state and reads from it, as `read` does. A file that turns out to be damaged only then is set aside: the
- * server must not need a second start for that. If it cannot be read for another reason, it stays, and the server goes
- * on without it.
+ * Opens the state and reads from it, as `read` does. If it cannot be read, the file stays, and the server goes on
+ * without it.
  */
 export async function openAndRead<T>(
   options: StateOptions,
   read: (state: ServerState) => Promise<T>,
 ): Promise<{ readonly state: ServerState; readonly found: T }> {
-  let damage: string | undefined;
   let failed: unknown;
   for (let readings = 1; ; readings += 1) {
-    const state = await openState({ ...options, damage, failed });
+    const state = await openState({ ...options, failed });
     try {
       return { state, found: await read(state) };
     } catch (error) {
       const isOfStore = error instanceof XdskitError && error.code === "XDSKIT_STORE";
       await state.store?.close();
       if (!isOfStore || options.url?.kind === "etcd" || readings > mostReadings) throw error;
-      if (readings < mostReadings) continue;
-      if (isDamage(error)) damage = error.message;
-      else failed = error;
+      if (readings === mostReadings) failed = error;
     }
   }
 }
@@ -101,7 +95,7 @@ export async function openAndRead<T>(
  * has no copy of it.
  */
 export async function openState(options: StateOptions): Promise<ServerState> {
-  const { option, own, url, place, problem, damage, failed } = options;
+  const { option, own, url, place, problem, failed } = options;
   if (url?.kind === "etcd") {
     const { store, findings } = await openEtcdState(url, problem);
     return { store, findings, heads: await store.heads(), directory: undefined, isDurable: true, trouble: undefined };
@@ -110,7 +104,7 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   let found: Opened;
   try {
     if (failed !== undefined) throw failed;
-    found = directory === undefined ? nowhere : await openLmdb(directory, damage);
+    found = directory === undefined ? nowhere : await openLocal(directory);
   } catch (error) {
     const findings = problemsOf(error).map(nothingKept);
     found = {
@@ -122,7 +116,7 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   const { findings, trouble } = found;
   const isDurable = found.store !== undefined && !found.isReadOnly;
   const temporary = found.store === undefined ? place && join(place.directory, "state") : undefined;
-  if (temporary !== undefined) found = await openLmdb(temporary);
+  if (temporary !== undefined) found = await openLocal(temporary);
   const { store } = found;
   const heads = (await store?.heads()) ?? [];
   return { store, heads, directory: store && (temporary ?? directory), isDurable, findings, trouble };
@@ -134,16 +128,17 @@ interface Opened extends Pick<ServerState, "store" | "findings" | "trouble"> {
 
 const nowhere: Opened = { store: undefined, findings: [], trouble: undefined, isReadOnly: false };
 
-async function openLmdb(directory: string, damage?: string): Promise<Opened> {
+async function openLocal(directory: string): Promise<Opened> {
   // Loaded only now: it is native, and may be missing on a machine.
-  const { openLmdbStore } = await import("@xdskit/store-lmdb");
-  const { store, findings, isLost, isReadOnly } = await openLmdbStore(directory, { damage });
-  const trouble = isLost ? notServed(findings) : isReadOnly ? notWritten(findings) : undefined;
+  const { openSqliteStore } = await import("@xdskit/store-sqlite");
+  const { store, findings, isLost, isReadOnly } = await openSqliteStore(directory);
+  // If only the newest changes are missing, what is left is served.
+  const trouble = isLost ? notServed(findings) : notWritten(findings);
   return { store, findings, trouble, isReadOnly };
 }
 
-/** The file of a state, as the LMDB store calls it: that one may not be loaded here. */
-const stateFile = "revisions.mdb";
+/** The file of a state, as its store calls it: that one may not be loaded here. */
+const stateFile = "revisions.db";
 
 /** Also where nobody can say. */
 async function mayHoldRevisions(directory: string | undefined): Promise<boolean> {

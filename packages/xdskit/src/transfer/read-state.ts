@@ -36,10 +36,10 @@ async function statesIn(directory: string): Promise<readonly string[]> {
 /** Undefined: it is no state, or of another server. */
 async function readIfThere(folder: string, ids: readonly RevisionId[]) {
   // Loaded only now: it is native, and may be missing on a machine.
-  const { readLmdbStore } = await import("@xdskit/store-lmdb");
+  const { readSqliteStore } = await import("@xdskit/store-sqlite");
   let store: Store;
   try {
-    store = await readLmdbStore(folder);
+    store = await readSqliteStore(folder);
   } catch (error) {
     if (error instanceof XdskitError) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@xdskit/client";
-import { readLmdbStore } from "@xdskit/store-lmdb";
+import { readSqliteStore } from "@xdskit/store-sqlite";
 import { commandFile, eventually, type Running, start, xdskit } from "../../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../../testing/folder.js";
 import { inProcessEnds } from "../../testing/in-process.js";
@@ -129,7 +129,7 @@ async function stateIn({ path }: TestFolder, state = "state"): Promise<string> {
 
 /** Which of them leads, as the store says. */
 async function leaderOf(folder: TestFolder, servers: readonly Server[], state?: string): Promise<number> {
-  const store = await readLmdbStore(await stateIn(folder, state));
+  const store = await readSqliteStore(await stateIn(folder, state));
   try {
     const [leader] = await store.shared.list("rollouts/leader");
     return servers.findIndex(({ running: { pid } }) => leader?.value.endsWith(`:${pid}`));

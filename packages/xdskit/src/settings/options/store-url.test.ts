@@ -4,8 +4,8 @@ import { parseStoreUrl } from "./store-url.js";
 
 describe("the URL of a store", () => {
   it("names a folder, or etcd's members and a prefix", () => {
-    assert.deepEqual(parseStoreUrl("lmdb:/var/lib/x"), { kind: "lmdb", directory: "/var/lib/x" });
-    assert.deepEqual(parseStoreUrl("lmdb:state"), { kind: "lmdb", directory: "state" });
+    assert.deepEqual(parseStoreUrl("lmdb:/var/lib/x"), { kind: "folder", directory: "/var/lib/x" });
+    assert.deepEqual(parseStoreUrl("lmdb:state"), { kind: "folder", directory: "state" });
     assert.deepEqual(parseStoreUrl("etcd://a:2379,[::1]:2379,10.0.0.1:2379/xds/prod"), {
       kind: "etcd",
       endpoints: ["a:2379", "[::1]:2379", "10.0.0.1:2379"],

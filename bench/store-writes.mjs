@@ -2,11 +2,11 @@
  * What a write to the store on disk costs beside what the disk itself needs: writes that follow each other, each waited
  * for, as a script that applies one change after the other waits.
  *
- *   node bench/lmdb-writes.mjs [WRITES [RESOURCES [ROUNDS [DIR]]]]
+ *   node bench/store-writes.mjs [WRITES [RESOURCES [ROUNDS [DIR]]]]
  *
  * Needs `npm run build`. In turns, ROUNDS times (default 7), each makes WRITES writes (default 100) of one cluster of
- * about 300 bytes: `commit` of the LMDB store, in a layer of RESOURCES (default 10,000) clusters; LMDB's package alone,
- * one `put` until it is flushed; and an appended line until `fdatasync`. DIR (default: the system's temporary folder)
+ * about 300 bytes: `commit` of our store, in a layer of RESOURCES (default 10,000) clusters; SQLite alone, one
+ * row in a durable transaction; and an appended line until `fdatasync`. DIR (default: the system's temporary folder)
  * says which disk. Prints the median time of a write of each with the extremes of the rounds, and the ratio of each to
  * the bare append.
  */
@@ -14,12 +14,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { open as openFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open } from "lmdb";
-import { openLmdbStore } from "../packages/store-lmdb/dist/index.js";
+import Database from "libsql";
+import { openSqliteStore } from "../packages/store-sqlite/dist/index.js";
 import { median } from "./scale/processes.mjs";
 
 const [writes = 100, count = 10_000, rounds = 7] = process.argv.slice(2, 5).map(Number);
-const directory = mkdtempSync(join(process.argv[5] ?? tmpdir(), "xdskit-lmdb-writes-"));
+const directory = mkdtempSync(join(process.argv[5] ?? tmpdir(), "xdskit-store-writes-"));
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 let number = 0;
 
@@ -30,7 +30,7 @@ function resource(index) {
 }
 
 async function ourStore() {
-  const { store } = await openLmdbStore(join(directory, "store"));
+  const { store } = await openSqliteStore(join(directory, "store"));
   const commit = async (kind, upsert, parent) => {
     const info = { author: "bench", cause: { kind: "source", source: "bench" }, message: "", time: Date.now() };
     const { heads } = await store.commit([{ layer: "default", parent, kind, upsert }], info);
@@ -49,16 +49,17 @@ async function ourStore() {
   };
 }
 
-function bareLmdb() {
-  const root = open({ path: join(directory, "bare.mdb"), noSubdir: true, encoding: "binary" });
+function bareSqlite() {
+  const database = new Database(join(directory, "bare.db"));
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE one (key TEXT PRIMARY KEY, value)");
+  const put = database.prepare("INSERT INTO one VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
   return {
-    name: "LMDB's package alone",
+    name: "SQLite alone",
     async write(index) {
       const { key, bytes } = resource(index);
-      await root.put(key, bytes);
-      await root.flushed;
+      put.run([key, bytes]);
     },
-    close: () => root.close(),
+    close: () => database.close(),
   };
 }
 
@@ -75,7 +76,7 @@ async function bareFile() {
 }
 
 try {
-  const sides = [await ourStore(), bareLmdb(), await bareFile()].map((side) => ({ ...side, times: [] }));
+  const sides = [await ourStore(), bareSqlite(), await bareFile()].map((side) => ({ ...side, times: [] }));
   for (let round = 0; round < rounds; round += 1)
     for (const { write, times } of sides) {
       const began = performance.now();

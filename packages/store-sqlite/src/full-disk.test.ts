@@ -11,13 +11,10 @@ describe("transactions on a disk that is full", () => {
   it("each is answered, whenever another one fails, and those that fit are written", {
     timeout: 120_000,
   }, async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), "xdskit-lmdb-"));
+    const directory = await mkdtemp(join(tmpdir(), "xdskit-sqlite-"));
     t.after(() => rm(directory, { recursive: true, force: true }));
     // In the mode of this test: from sources, or as built.
-    const program = fileURLToPath(import.meta.url).replace(
-      /durable-writes\.test\.(\w+)$/,
-      "testing/too-large-writer.$1",
-    );
+    const program = fileURLToPath(import.meta.url).replace(/full-disk\.test\.(\w+)$/, "testing/too-large-writer.$1");
     const run = [process.execPath, ...process.execArgv, program, join(directory, "a.mdb")];
     const limited = ["-c", 'ulimit -f 8192; exec "$@"', "sh", ...run];
     const { stdout } = await promisify(execFile)("sh", limited, { timeout: 90_000 });

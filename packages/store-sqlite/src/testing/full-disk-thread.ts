@@ -3,16 +3,18 @@
 import { join } from "node:path";
 import type { CommitInfo, StoredResource } from "@xdskit/server";
 import { contentKey } from "@xdskit/server/tables";
-import { LmdbTables } from "../lmdb-tables.js";
+import { SqliteTables } from "../sqlite-tables.js";
+import { makeStore } from "../store-file.js";
 import { WriteThread } from "../write-thread/write-thread.js";
 
-const file = join(process.argv[2] ?? "", "revisions.mdb");
+const file = join(process.argv[2] ?? "", "revisions.db");
 const info: CommitInfo = { author: "", cause: { kind: "api", caller: "" }, message: "", time: 1_000 };
 const upsert = Array.from({ length: 3_000 }, (_, index): StoredResource => {
   return { type: "T", key: `r${index}`, version: "1", bytes: Buffer.from("x") };
 });
 
-const tables = await LmdbTables.open(file);
+await makeStore(file);
+const tables = new SqliteTables(file);
 await tables.write((writer) => {
   for (const { type, key, version, bytes } of upsert) writer.put("contents", contentKey(type, key, version), bytes);
 });

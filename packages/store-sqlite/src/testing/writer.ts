@@ -2,13 +2,13 @@
 // `node writer.js DIRECTORY LAYER[,LAYER…] [BYTES] [RESOURCES]`. It prints "open" before the first commit, and "begin"
 // before each. A commit of each layer is under way at any time. After three refused commits it closes the store and
 // ends.
-import { openLmdbStore } from "../open-lmdb-store.js";
+import { openSqliteStore } from "../open-sqlite-store.js";
 
 /** `resources`: each commit changes this many. */
 const [, , directory = "", layers = "", bytes = "100", resources = "20"] = process.argv;
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-const { store, findings } = await openLmdbStore(directory);
+const { store, findings } = await openSqliteStore(directory);
 for (const { message } of findings) console.error(message);
 console.log("open");
 let refused = 0;

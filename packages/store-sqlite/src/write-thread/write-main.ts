@@ -1,13 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { commitLayers, forgetOld, type LayerCommit, type StoredResource } from "@xdskit/server/tables";
-import { systemError } from "../durable-writes.js";
-import { LmdbTables } from "../lmdb-tables.js";
+import { SqliteTables } from "../sqlite-tables.js";
+import { isOfSystem, reasonOf } from "../store-errors.js";
 import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-messages.js";
 
 const { file } = workerData as WriteStart;
 const port = parentPort as NonNullable<typeof parentPort>;
-/** Undefined: it cannot be opened. */
-const opened = LmdbTables.open(file).catch(() => undefined);
 const parts = new Map<number, CommitPart[]>();
 
 port.on("message", (request: WriteRequest) => {
@@ -20,19 +18,21 @@ port.on("message", (request: WriteRequest) => {
 });
 
 async function write(request: Exclude<WriteRequest, { readonly kind: "part" }>): Promise<WriteAnswer> {
-  const tables = await opened;
-  if (tables === undefined) return { result: undefined };
+  let tables: SqliteTables | undefined;
   try {
+    tables = new SqliteTables(file, { mayWait: true });
     if (request.kind === "retain")
-      return { result: await tables.write((writer) => forgetOld(writer, request.retention)) };
+      return { result: await tables.write((writer) => forgetOld(writer, request.retention)), unwritten: undefined };
     const layers = [...parts.values()].map(layerCommit);
-    return { result: await tables.write((writer) => commitLayers(writer, layers, request.info, request.ahead)) };
+    return {
+      result: await tables.write((writer) => commitLayers(writer, layers, request.info, request.ahead)),
+      unwritten: undefined,
+    };
   } catch (error) {
-    const unwritten = systemError(error);
-    // The main thread tries it, and reports the error.
-    return { result: undefined, ...(unwritten === undefined ? {} : { unwritten }) };
+    // Of other errors the main thread finds the reason when it tries it.
+    return { result: undefined, unwritten: tables !== undefined && isOfSystem(error) ? reasonOf(error) : undefined };
   } finally {
-    await tables.close();
+    await tables?.close();
   }
 }
 

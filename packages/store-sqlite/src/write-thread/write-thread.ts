@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { XdskitError } from "@xdskit/api";
 import {
   answerOf,
   type CommitInfo,
@@ -9,8 +10,6 @@ import {
   type Retention,
   startThread,
 } from "@xdskit/server/tables";
-import { unwritten } from "../durable-writes.js";
-import { killedAtExit } from "../exit-amid-writes.js";
 import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-messages.js";
 
 /**
@@ -39,8 +38,8 @@ export class WriteThread implements OtherThread {
   }
 
   async #run(parts: Iterable<CommitPart>, last: WriteRequest): Promise<WriteAnswer["result"]> {
-    const { result, unwritten: reason } = await killedAtExit(() => this.#ask(parts, last));
-    if (reason !== undefined) throw unwritten(reason, this.#file);
+    const { result, unwritten: reason } = await this.#ask(parts, last);
+    if (reason !== undefined) throw XdskitError.of("XDSKIT_STORE", reason, { file: this.#file });
     return result;
   }
 
@@ -58,7 +57,7 @@ export class WriteThread implements OtherThread {
       return await outcome;
     } catch {
       // One that ends without an answer was short of memory, or could not be loaded.
-      return { result: undefined };
+      return { result: undefined, unwritten: undefined };
     } finally {
       await worker.terminate();
     }

@@ -1,10 +1,10 @@
 // A process that ends by `process.exit` in the middle of a commit: `node exiting-writer.js DIRECTORY RESOURCES TURNS`.
 // It prints "exit" after so many turns of its event loop, right before it ends.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { openLmdbStore } from "../open-lmdb-store.js";
+import { openSqliteStore } from "../open-sqlite-store.js";
 
 const [, , directory = "", resources = "", turns = ""] = process.argv;
-const { store } = await openLmdbStore(directory);
+const { store } = await openSqliteStore(directory);
 const commit = (parent: string | undefined, value: string, count: number) => {
   const upsert = Array.from({ length: count }, (_, index) => {
     const key = `r${index}`;

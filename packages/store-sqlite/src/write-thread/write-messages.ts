@@ -23,4 +23,7 @@ export type WriteRequest =
  * The thread's answer; undefined if it could not do the work. `unwritten`: the system's reason, such as a full disk,
  * for which the other thread cannot do it either.
  */
-export type WriteAnswer = { readonly result: CommitResult | number | undefined; readonly unwritten?: Error };
+export type WriteAnswer = {
+  readonly result: CommitResult | number | undefined;
+  readonly unwritten: string | undefined;
+};

@@ -1,10 +1,13 @@
 // A process that writes small values, and beside each a value that is too large for its disk, at another moment each
 // time: `node too-large-writer.js FILE`. It prints how many of each were written.
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { LmdbTables } from "../lmdb-tables.js";
+import { SqliteTables } from "../sqlite-tables.js";
+import { makeStore } from "../store-file.js";
 
 const rounds = 60;
-const tables = await LmdbTables.open(process.argv[2] ?? "");
+const file = process.argv[2] ?? "";
+await makeStore(file);
+const tables = new SqliteTables(file);
 const written = { small: 0, large: 0 };
 
 async function write(size: keyof typeof written, bytes: number): Promise<void> {

@@ -2,16 +2,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeStore } from "@xdskit/server/store-contract";
-import { openLmdbStore } from "./index.js";
+import { openSqliteStore } from "./index.js";
 
 let directory = "";
 
-const open = async () => (await openLmdbStore(directory)).store;
+const open = async () => (await openSqliteStore(directory)).store;
 
 describeStore({
-  name: "LMDB",
+  name: "SQLite",
   async create() {
-    directory = await mkdtemp(join(tmpdir(), "xdskit-lmdb-"));
+    directory = await mkdtemp(join(tmpdir(), "xdskit-sqlite-"));
     return await open();
   },
   reopen: open,

@@ -1,1 +1,0 @@
-export { type OpenedStore, openLmdbStore, readLmdbStore } from "./open-lmdb-store.js";

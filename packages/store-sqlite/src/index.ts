@@ -1,0 +1,1 @@
+export { type OpenedStore, openSqliteStore, readSqliteStore } from "./open-sqlite-store.js";
