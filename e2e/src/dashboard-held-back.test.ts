@@ -62,6 +62,16 @@ test("the dashboard of a rollout that holds nodes back", { timeout: 400_000 }, a
     await mustBeAccessible(dashboard, "a node");
   });
 
+  await scene.step("a change says what its group is served, and that the halted rollout begins anew", async () => {
+    await goTo("change?layer=api");
+    await page.locator("textarea").fill(JSON.stringify(shopCluster("cart", 9)));
+    await page.getByRole("button", { name: "What would it do?" }).click();
+    const begins = "the rollout halted at step 1 of 2 begins anew, with this change";
+    await page.getByText(`10 nodes first, then 50 %, all; ${begins}.`).waitFor();
+    await page.getByText("Changed for the nodes of edge").waitFor();
+    await mustBeAccessible(dashboard, "a change");
+  });
+
   await scene.step("the history calls none of them pending, and links to those that are held back", async () => {
     await goTo("history");
     await page.getByText("250 held back").first().waitFor();

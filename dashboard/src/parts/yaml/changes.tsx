@@ -19,7 +19,7 @@ export function Changes({ changes, total }: { readonly changes: readonly Changed
             <span class={`change-${one.change}`}>{one.change}</span> <b>{one.name}</b>{" "}
             <small>{typeName(one.type)}</small>
           </summary>
-          <YamlDiff before={one.before} after={one.after} label={`${one.change}: ${one.name}`} />
+          <Served change={one} />
         </details>
       ))}
       {total > mostShown ? <p class="quiet">{counted(total - mostShown, "more", "more")}</p> : null}
@@ -27,15 +27,46 @@ export function Changes({ changes, total }: { readonly changes: readonly Changed
   );
 }
 
-/** In which order the clients of each group get a change. */
+/** What nodes are served of it, where that is not what the layer has; otherwise the difference in the layer. */
+function Served({ change: { change, name, before, after, served } }: { readonly change: ChangedResource }) {
+  const label = `${change}: ${name}`;
+  if (served === undefined) return <YamlDiff before={before} after={after} label={label} />;
+  if (served.length === 0)
+    return (
+      <>
+        <p class="notice">No node is served that: another layer has it, too, or no group has this layer.</p>
+        <YamlDiff before={before} after={after} label={`${label}, in the layer`} />
+      </>
+    );
+  return (
+    <>
+      {served.map((one) => (
+        <section key={one.groups.join()}>
+          <p class="quiet">
+            {one.before === null ? "New" : one.after === null ? "Gone" : "Changed"} for the nodes of{" "}
+            {one.groups.join(", ")}, which have it from another layer, too.
+          </p>
+          <YamlDiff before={one.before} after={one.after} label={`${label} for ${one.groups.join(", ")}`} />
+        </section>
+      ))}
+    </>
+  );
+}
+
+/** In which order the clients of each group get a change, and in which steps it goes through them. */
 export function Stages({ stages }: { readonly stages: readonly GroupStages[] }) {
   return (
     <>
-      {stages.map(({ group, stages: steps, held }) => (
+      {stages.map(({ group, stages: steps, held, rollout }) => (
         <section key={group}>
           <h3>
             Group {group}: {counted(steps.length, "stage")}
           </h3>
+          {rollout === undefined ? null : (
+            <p>
+              <b>Rollout:</b> {rollout.words}.
+            </p>
+          )}
           <ol class="stages">
             {steps.map((stage, index) => (
               <li key={index}>

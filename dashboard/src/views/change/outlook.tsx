@@ -48,7 +48,7 @@ export function Looked({
     <section class="panel" aria-labelledby="outlook-title">
       <h2 id="outlook-title">
         It changes {counted(total, "resource")}{" "}
-        <small>{`${added} added, ${changed} changed, ${removed} removed`}</small>
+        <small>{`${added} added, ${changed} changed, ${removed} removed in layer ${layer.name}`}</small>
       </h2>
       <Findings findings={answer.findings} />
       {hasMoved ? (

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inHundreds, type Resource, type Steps } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
-import type { LayerUpdate } from "@xdskit/server";
+import type { GroupPreview, LayerUpdate } from "@xdskit/server";
 import type { ChangedResource } from "../contract/answers.js";
+import { mostInEntry } from "../contract/limits.js";
 import type { ShowResource } from "./resource-json.js";
 
 /** The change of one resource of a layer. */
@@ -11,6 +12,39 @@ export interface ResourceChange {
   readonly before: Resource | undefined;
   /** Undefined: there is none any more. */
   readonly after: Resource | undefined;
+  /** What nodes are served, where that is not the same. Empty: nobody is served anything else. */
+  readonly served?: readonly ServedChange[] | undefined;
+}
+
+/** The change of what the nodes of some groups are served of a resource. */
+interface ServedChange extends Omit<ResourceChange, "served"> {
+  readonly groups: string[];
+}
+
+/** The changes of a layer, with those of what nodes are served where another layer has a resource, too. */
+export function* servedChangesOf(
+  changes: readonly ResourceChange[],
+  previews: readonly GroupPreview[],
+): Steps<readonly ResourceChange[]> {
+  const found: ResourceChange[] = [];
+  yield* inHundreds(changes, (change) => {
+    const one = change.after ?? change.before;
+    if (one === undefined) return;
+    const served = new Map<string, ServedChange>();
+    for (const { group, ...preview } of previews) {
+      const [before, after] = [preview.before, preview.after].map((snapshot) => snapshot.of(one.type).get(one.key));
+      if (before?.version === after?.version) continue;
+      const id = JSON.stringify([before?.version, after?.version]);
+      const known = served.get(id);
+      if (known === undefined) served.set(id, { before, after, groups: [group] });
+      else if (known.groups.length < mostInEntry) known.groups.push(group);
+    }
+    const all = [...served.values()];
+    const isAsInLayer = ({ before, after }: ServedChange) =>
+      before?.version === change.before?.version && after?.version === change.after?.version;
+    found.push(all.length > 0 && all.every(isAsInLayer) ? change : { ...change, served: all });
+  });
+  return found;
 }
 
 /** The changes that an update makes to a layer, in delivery order, then by key. */
@@ -64,8 +98,12 @@ export async function changesJson(changes: readonly ResourceChange[], show: Show
     if (one === undefined) continue;
     const change = kindOf(each);
     const { type, name, key, variant } = one;
-    const contents = { before: jsonOf(before, show), after: jsonOf(after, show) };
-    shown.push({ type: type.typeUrl, name, ...(variant === undefined ? {} : { key }), change, ...contents });
+    const contentsOf = (of: Pick<ResourceChange, "before" | "after">) => {
+      return { before: jsonOf(of.before, show), after: jsonOf(of.after, show) };
+    };
+    const served = each.served && { served: each.served.map((of) => ({ groups: of.groups, ...contentsOf(of) })) };
+    const about = { type: type.typeUrl, name, ...(variant === undefined ? {} : { key }), change };
+    shown.push({ ...about, ...contentsOf({ before, after }), ...served });
   }
   return shown;
 }

@@ -20,6 +20,7 @@ import {
 import type { GroupPreview, XdsServer } from "@xdskit/server";
 import type { GroupStages } from "../contract/answers.js";
 import type { ResourceChange } from "./changes.js";
+import { rolloutWords } from "./rollout-words.js";
 
 /**
  * The stages in which the clients of each group reach a change. Each list has at most `names` names, and the number of
@@ -27,7 +28,7 @@ import type { ResourceChange } from "./changes.js";
  */
 export function* stagesOf(previews: readonly GroupPreview[], names: number): Steps<GroupStages[]> {
   const found: GroupStages[] = [];
-  for (const { group, before, after } of previews) {
+  for (const { group, before, after, rollout } of previews) {
     const { stages, held } = planJson(planBetween(before, after));
     found.push({
       group,
@@ -36,6 +37,7 @@ export function* stagesOf(previews: readonly GroupPreview[], names: number): Ste
         changes: stage.changes.map((change) => cutChange(change, names)),
       })),
       held: held.map((wait) => cutWait(wait, names)),
+      ...(rollout && { rollout: { steps: [...rollout.steps], words: rolloutWords(rollout) } }),
     });
     yield;
   }

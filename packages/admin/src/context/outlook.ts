@@ -1,6 +1,6 @@
 import { atOnce, type Finding, inTurns, type Steps } from "@xdskit/api";
 import type { GroupPreview, LayerUpdate, XdsServer } from "@xdskit/server";
-import { changesOf, type ResourceChange } from "../answers/changes.js";
+import { changesOf, type ResourceChange, servedChangesOf } from "../answers/changes.js";
 import type { Page } from "../answers/page.js";
 import type { FieldNames } from "../answers/resource-json.js";
 import { danglingIn, stagesOf } from "../answers/stages.js";
@@ -59,7 +59,7 @@ function* steps(server: XdsServer, update: LayerUpdate, { after, names }: Change
   const layer = server.layerSnapshot(update.layer);
   const previews: readonly GroupPreview[] = server.preview([update]);
   yield;
-  const changes = yield* changesOf(layer, update);
+  const changes = yield* servedChangesOf(yield* changesOf(layer, update), previews);
   yield;
   const stages = after === undefined ? yield* stagesOf(previews, names) : [];
   yield;

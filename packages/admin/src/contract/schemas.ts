@@ -77,6 +77,19 @@ export const changedSchema = z
     change: z.enum(["added", "changed", "removed"]),
     before: resourceJson.nullable(),
     after: resourceJson.nullable(),
+    served: z
+      .array(
+        z.object({
+          groups: z.array(z.string()).openapi({ description: "At most 20" }),
+          before: resourceJson.nullable(),
+          after: resourceJson.nullable(),
+        }),
+      )
+      .optional()
+      .openapi({
+        description:
+          "What the nodes of groups are served, before and after a change, where that is not what the layer has: another layer has the resource, too. Empty: no node is served that",
+      }),
   })
   .openapi("ChangedResource");
 
@@ -113,6 +126,13 @@ export const groupStagesSchema = z
     group: z.string(),
     stages: z.array(stageSchema),
     held: z.array(waitSchema).openapi({ description: "What is never sent, since it waits for itself" }),
+    rollout: z
+      .object({
+        steps: z.array(z.looseObject({})),
+        words: z.string().openapi({ example: "10 nodes first, then 50 %, all" }),
+      })
+      .optional()
+      .openapi({ description: "The steps that it takes through the nodes; left out: it goes to all at once" }),
   })
   .openapi("GroupStages");
 

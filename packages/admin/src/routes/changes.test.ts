@@ -27,6 +27,26 @@ const variant = (name: string, env: string) => ({
 });
 
 describe("a change", () => {
+  it("says what nodes are served before and after it where another layer has a resource, too", async () => {
+    await using api = await runningApi({ folder: [resource("web", 1)] });
+    const ask = async (layer: string, seconds: number) => {
+      const change = { upsert: [{ ...cluster("web"), connectTimeout: `${seconds}s` }], dryRun: true };
+      const { body } = await api.ask("POST", `layers/${layer}/changes`, change);
+      const [{ change: kind, before, served }] = body.changed;
+      const shown = served?.map(({ groups, before: from, after: to }: Record<string, { connectTimeout: string }>) => [
+        groups,
+        from?.connectTimeout,
+        to?.connectTimeout,
+      ]);
+      return [kind, before?.connectTimeout ?? null, shown];
+    };
+    assert.deepEqual(await ask("api", 5), ["added", null, [[["all"], "1s", "5s"]]]);
+    // Below the folder nobody is served it.
+    assert.deepEqual(await ask("under", 5), ["added", null, []]);
+    // What the folder itself is served needs no more words.
+    assert.deepEqual(await ask("folder", 5), ["changed", "1s", undefined]);
+  });
+
   it("makes one served revision of many resources, and answers with its stages", async () => {
     await using api = await runningApi();
     const upsert = [cluster("a"), route("a")];
@@ -491,7 +511,7 @@ describe("one resource", () => {
     assert.deepEqual(found, [...names, "routes"]);
     const one = (await api.ask("GET", "layers/api/resources?type=cds&name=c03")).body;
     assert.deepEqual([one.resources.length, one.resources[0].name], [1, "c03"]);
-    assert.equal((await api.ask("GET", "layers/api/resources?type=nothing")).status, 404);
+    assert.equal((await api.ask("GET", "layers/api/resources?type=nothing")).status, 400);
     assert.equal((await api.ask("GET", "layers/api/resources?after=x")).status, 400);
     assert.equal((await api.ask("GET", "layers/api/resources?limit=0")).status, 400);
   });

@@ -243,9 +243,10 @@ export class Publication {
       const { before, after } = shared.stack.preview(changes);
       if (after !== before) touched.set(shared, { before, after });
     }
-    return [...this.#inUse.values()].flatMap(({ group, shared }) => {
+    return [...this.#inUse.values()].flatMap(({ group, shared, targets }) => {
       const preview = touched.get(shared);
-      return preview === undefined ? [] : [{ group: group.name, ...preview }];
+      if (preview === undefined) return [];
+      return [{ group: group.name, ...preview, rollout: targets.planned(preview.before, preview.after) }];
     });
   }
 

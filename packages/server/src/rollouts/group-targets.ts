@@ -1,6 +1,7 @@
 import type { Clock, Resource, ResourceType, Version } from "@xdskit/api";
 import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
+import type { PlannedRollout } from "../contracts/group-preview.js";
 import type { RolloutOutcome } from "../contracts/rollouts/rollout-status.js";
 import type { RolloutAhead } from "../node-status/reported-stream.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
@@ -129,6 +130,14 @@ export class GroupTargets implements SharedTargets {
       yield this.#view(true, order, newest);
       if (this.underWay !== undefined) yield this.#view(false, order, newest);
     }
+  }
+
+  /** How changes of the newest snapshot would go to the nodes; undefined: at once, since nobody is there. */
+  planned(changes: Iterable<KeyChange>, { steps }: FullRolloutSettings): PlannedRollout | undefined {
+    const { underWay } = this;
+    const isAlone = this.#shared === undefined;
+    if (underWay === undefined) return isAlone && this.isDeserted() ? undefined : { steps, underWay, isEnd: false };
+    return { steps, underWay: underWay.at, isEnd: underWay.brings.isUndoneBy(changes) };
   }
 
   /** The newest snapshot has changed. */

@@ -2,6 +2,7 @@ import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node, Snapshot } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
 import type { Events } from "../contracts/events.js";
+import type { PlannedRollout } from "../contracts/group-preview.js";
 import type { LiftableQuarantine, QuarantineCause, Quarantined } from "../contracts/rollouts/quarantined.js";
 import type { RolloutAction } from "../contracts/rollouts/rollout-sharing.js";
 import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rollouts/rollout-status.js";
@@ -29,7 +30,7 @@ export type Targets = ReturnType<typeof createTargets>;
 /** A group with its members, as publication sees it. */
 export type GroupTargeting = Pick<
   TargetedGroup,
-  "join" | "isPlain" | "changed" | "countsEarly" | "changedEarly" | "use" | "snapshots" | "close"
+  "join" | "isPlain" | "planned" | "changed" | "countsEarly" | "changedEarly" | "use" | "snapshots" | "close"
 >;
 
 /** The parts that the groups of a server share. */
@@ -168,6 +169,12 @@ class TargetedGroup implements GroupTargetsContext {
     this.members.add(seat);
     this.targets?.rollout?.came(seat);
     return seat;
+  }
+
+  /** How a change of the newest snapshot would go to the nodes; undefined: at once. */
+  planned(before: Snapshot, after: Snapshot): PlannedRollout | undefined {
+    const spread = this.#spreadOf(undefined);
+    return typeof spread === "object" ? this.#look().planned(changesBetween(before, after), spread) : undefined;
   }
 
   /** The group's newest snapshot has changed. */

@@ -69,6 +69,22 @@ dry run, layer api: 1 changed; nothing was done
 `,
     );
     assert.equal(await clusters(), "folder=1s web=1s");
+    // The folder has this one: the layer gets it, and what nodes are served of it changes.
+    const over = await server.file("over.yaml", clusterYaml("folder", "5s"));
+    assert.equal(
+      (await server.run("apply", "-f", over, "--dry-run")).out,
+      `# cluster "folder": changed
+  "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
+  name: folder
+- connect_timeout: 1s
++ connect_timeout: 5s
+
+1 stage: 0 added, 1 changed, 0 removed
+1. at once
+     ~ cluster folder
+dry run, layer api: 1 added; nothing was done
+`,
+    );
     const same = await server.file("same.yaml", clusterYaml("web"));
     const nothing = await server.run("apply", "-f", same, "--dry-run");
     assert.deepEqual([nothing.status, nothing.out], [0, "dry run, layer api: nothing changes\n"]);

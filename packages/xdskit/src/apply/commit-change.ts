@@ -3,7 +3,7 @@ import type { ApiClient } from "../api-client/api-client.js";
 import type { ChangeAnswer, RevisionJson } from "../api-client/api-types.js";
 import { changeCounts, changeLines } from "../changes/change-summary.js";
 import { changesText } from "../changes/changes-text.js";
-import { type KnownMessages, servedChanges } from "../changes/served-changes.js";
+import { forNodes, type KnownMessages, servedChanges } from "../changes/served-changes.js";
 import { shortId } from "../changes/short-id.js";
 import { groupStagesText } from "../changes/stages-text.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
@@ -67,7 +67,8 @@ export async function outcomeOf(
   for (const finding of warnings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
   const paint = paintOf(terminal, "out");
   if (output === "text") {
-    if (dryRun) terminal.out(changes.length === 0 ? "" : `${changesText(changes, paint)}\n`);
+    const served = dryRun ? servedChanges(forNodes(answer.changed), undefined, known) : [];
+    if (dryRun) terminal.out(served.length === 0 ? "" : `${changesText(served, paint)}\n`);
     else terminal.out(changeLines(changes, paint));
     if (dryRun && changes.length > 0) terminal.out(groupStagesText(answer.stages, paint));
     terminal.out(`${resultLine(changeCounts(changes), layer, dryRun, answer.revision)}\n`);

@@ -1,3 +1,5 @@
+import { listNames } from "@xdskit/api";
+import { everyNode } from "@xdskit/server";
 import type { Colour, Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
 import { changeText } from "../watch/output/change-text.js";
@@ -11,10 +13,16 @@ export function changesText(changes: readonly ShownChange[], paint: Paint): stri
 }
 
 function oneText(change: ShownChange, paint: Paint): string {
-  const { type, name, layer, before, after } = change;
+  const { type, name, layer, groups, before, after } = change;
   const kind = kindOf(change);
   const where = layer === undefined ? "" : ` in ${layer}`;
-  const head = paint(colours[kind], `# ${printable(`${type} ${JSON.stringify(name)}${where}: ${kind}`)}`);
+  const isSome = groups !== undefined && groups.length > 0 && groups.join() !== everyNode;
+  const whom = isSome ? ` for ${listNames(groups)}` : "";
+  const nobody = groups?.length === 0 ? ", but no node is served that" : "";
+  const head = paint(
+    colours[kind],
+    `# ${printable(`${type} ${JSON.stringify(name)}${where}${whom}: ${kind}${nobody}`)}`,
+  );
   const text = changeText(before?.yaml() ?? "", after?.yaml() ?? "", paint);
   return `${head}\n${text === "" ? "  (only in hidden content, such as a secret)\n" : text}`;
 }

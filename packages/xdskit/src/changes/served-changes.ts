@@ -10,9 +10,22 @@ export interface KnownMessages {
   readonly types?: ResourceTypes | undefined;
 }
 
+/** The same where another layer has a resource, too: what nodes are served, group by group. */
+export function forNodes(changed: readonly ChangedResource[]): readonly ServedResource[] {
+  return changed.flatMap(({ served, ...change }) => {
+    if (served === undefined) return [change];
+    return served.length === 0 ? [{ ...change, groups: [] }] : served.map((one) => ({ ...change, ...one }));
+  });
+}
+
+/** A change with the groups whose nodes are served it; undefined: it is about a layer. */
+interface ServedResource extends ChangedResource {
+  readonly groups?: readonly string[] | undefined;
+}
+
 /** What a server says that differs, to be shown. `layer`: where it is said. */
 export function servedChanges(
-  changed: readonly ChangedResource[],
+  changed: readonly ServedResource[],
   layer: string | undefined,
   { registry = envoyRegistry(), types = resourceTypes }: KnownMessages = {},
 ): readonly ShownChange[] {
@@ -25,7 +38,7 @@ export function servedChanges(
     if (only === undefined || read.findings.length > 0 || read.resources.length > 1) return undefined;
     return view.yaml(receivedResource(only.resource, only.resource.version, { registry, types }));
   };
-  return changed.map(({ type, name, before, after }) => {
+  return changed.map(({ type, name, groups, before, after }) => {
     let texts: readonly string[] | undefined;
     const yamls = () => {
       if (texts !== undefined) return texts;
@@ -36,7 +49,7 @@ export function servedChanges(
     };
     const contentOf = (resource: ResourceView | null, index: number): ShownContent | undefined =>
       resource === null ? undefined : { json: () => resource, yaml: () => yamls()[index] ?? "" };
-    const about = { type: types.byTypeUrl(type)?.type.name ?? type, typeUrl: type, name, layer };
+    const about = { type: types.byTypeUrl(type)?.type.name ?? type, typeUrl: type, name, layer, groups };
     return { ...about, before: contentOf(before, 0), after: contentOf(after, 1) };
   });
 }

@@ -6,6 +6,8 @@ export interface ShownChange {
   readonly name: string;
   /** Undefined where there is only one. */
   readonly layer: string | undefined;
+  /** The groups whose nodes are served it; undefined where it is about a layer alone. Empty: nobody is. */
+  readonly groups?: readonly string[] | undefined;
   /** Undefined: there was none. */
   readonly before: ShownContent | undefined;
   /** Undefined: there is none any more. */

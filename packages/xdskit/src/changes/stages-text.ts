@@ -9,6 +9,8 @@ export interface PlannedStages {
   readonly group: string;
   readonly stages: readonly StageJson[];
   readonly held?: readonly WaitJson[];
+  /** The steps in which it goes through the nodes; undefined: to all at once. */
+  readonly rollout?: { readonly words: string } | undefined;
 }
 
 function outlineOf({ stages, held = [] }: PlannedStages): PlanOutline {
@@ -38,7 +40,10 @@ function waitOf({ kind, type, names, for: cause }: WaitJson): WaitOutline {
 
 /** The stages of each group, as `plan` prints them. */
 export function groupStagesText(groups: readonly PlannedStages[], paint: Paint): string {
-  const one = (of: PlannedStages) => colouredPlan(formatPlan(outlineOf(of), { name: printable }), paint);
+  const one = (of: PlannedStages) => {
+    const rollout = of.rollout === undefined ? "" : `rollout: ${printable(of.rollout.words)}\n`;
+    return `${colouredPlan(formatPlan(outlineOf(of), { name: printable }), paint)}${rollout}`;
+  };
   const [first] = groups;
   if (groups.length === 1 && first?.group === everyNode) return one(first);
   return groups.map((group) => `group ${printable(group.group)}: ${one(group)}`).join("\n");

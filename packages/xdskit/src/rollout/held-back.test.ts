@@ -120,6 +120,24 @@ describe("a node that a rollout holds back", () => {
       );
     }));
 
+  it("is told of by a dry run: what its group is served, the steps that the change takes, and what becomes of the rollout", () =>
+    halted(async (server) => {
+      const dryRun = async (timeout: string) => {
+        const file = await server.file("a.yaml", clusterYaml("a", timeout));
+        return (await server.run("apply", "-f", file, "--dry-run")).out;
+      };
+      const anew = await dryRun("5s");
+      assert.match(anew, /^# cluster "a" for edge: changed\n(.*\n)*- connect_timeout: 2s\n\+ connect_timeout: 5s\n/);
+      const way = "nodes with id: edge-1 first, then 50 %, all";
+      const begins = "the rollout halted at step 1 of 2 begins anew, with this change";
+      assert.ok(anew.includes(`\nrollout: ${way}; ${begins}\ndry run, layer api: 1 added; nothing was done\n`), anew);
+      const ends = "the rollout halted at step 1 of 2 ends: its change is taken back";
+      const back = await dryRun("1s");
+      assert.ok(back.includes(`\nrollout: at once, and ${ends}\n`), back);
+      assert.equal((await server.run("rollout", "promote")).status, 0);
+      assert.ok((await dryRun("5s")).includes(`\nrollout: ${way}\n`));
+    }));
+
   it("is held back by the quarantine once the rollout is undone, and so are all others", () =>
     halted(async (server) => {
       assert.equal((await server.run("rollout", "undo")).status, 0);

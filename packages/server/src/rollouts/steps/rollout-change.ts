@@ -31,6 +31,17 @@ export class RolloutChange {
     }
   }
 
+  /** Whether these changes take back all of it, and do nothing else. */
+  isUndoneBy(changes: Iterable<KeyChange>): boolean {
+    let undone = 0;
+    for (const change of changes) {
+      const known = this.undo.get(idOf(change));
+      if (known === undefined || known.resource?.version !== change.after?.version) return false;
+      undone += 1;
+    }
+    return undone === this.undo.size;
+  }
+
   /** These resources changed for all nodes at once. */
   pass(changes: Iterable<KeyChange>): void {
     for (const change of changes) this.undo.delete(idOf(change));
