@@ -4,6 +4,7 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import { RevisionStore, type Store } from "@xdskit/server";
 import { type OpenedAs, sqliteCode } from "./connection.js";
 import { FolderLock } from "./folder-lock.js";
+import { mustBeOwn } from "./own-folder.js";
 import { SqliteTables } from "./sqlite-tables.js";
 import { isOfSystem, reasonOf, unread } from "./store-errors.js";
 import { accept, lookAt, makeStore, setAside, sizeOf } from "./store-file.js";
@@ -33,14 +34,16 @@ export interface OpenedStore {
  *
  * An existing file that cannot be written is opened for reading only, and the findings say so.
  *
- * Rejects with XDSKIT_STORE if the folder cannot be written and there is no file, if a newer xdskit wrote the file, or
- * if it is damaged while another process has it open: what that one writes would go with the file.
+ * Rejects with XDSKIT_STORE if the folder cannot be written and there is no file, if other users may write to the
+ * folder, if a newer xdskit wrote the file, or if it is damaged while another process has it open: what that one writes
+ * would go with the file.
  */
 export async function openSqliteStore(directory: string): Promise<OpenedStore> {
   const file = join(directory, fileName);
   let lock: FolderLock | undefined;
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
+    await mustBeOwn(directory);
     if ((await sizeOf(file)) >= 0) await access(file, constants.W_OK);
     lock = await FolderLock.of(directory);
     const prepared = await lock.alone(() => prepare(file));
