@@ -75,6 +75,7 @@ export type { OutgoingResponse, ResponseBody } from "./server/contract/response.
 export { tellsTtl } from "./server/contract/ttl-policy.js";
 export { Ordering, type StageWaited } from "./server/ordering/ordering.js";
 export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./server/ordering/ordering-times.js";
+export { type PastSnapshots, replacesListeners } from "./server/ordering/past-listeners.js";
 export { SnapshotLineage } from "./server/ordering/snapshot-lineage.js";
 export { foreignAuthority } from "./server/requests/foreign-authorities.js";
 export { asksForUnknown, type UnknownTypes } from "./server/requests/unknown-types.js";

@@ -38,7 +38,10 @@ export interface InUse {
    * may have taken in part.
    */
   readonly used: ReadonlySet<ResourceSet>;
-  /** Listeners that were replaced or removed, as they were, and still serve connections. */
+  /**
+   * Listeners that were replaced or removed, as they were, and still serve connections. For a client that came back,
+   * also resources of other types that they led to.
+   */
   readonly draining: ReadonlySet<Resource>;
   /**
    * For a client with a wildcard: the sets that it acknowledged or will, on every stream with a wildcard. A resource
@@ -156,11 +159,12 @@ class StageDraft {
   }
 
   /** Retains resources named by listeners that still drain. */
-  retainForDraining({ type, used, draining }: InUse): void {
+  retainForDraining({ draining }: InUse): void {
     for (const before of draining) {
+      const used = this.#types.get(before.type.typeUrl)?.used ?? [];
       // If a stream still uses it, its acknowledgement counts: two processes may share one node id.
       if ([...used].some((set) => ResourceSets.get(set, before.key) === before)) continue;
-      const after = ResourceSets.get(this.#wanted.of(type), before.key);
+      const after = ResourceSets.get(this.#wanted.of(before.type), before.key);
       for (const resource of goingWith(before, after, this.#going))
         this.#retain(resource, { cause: before, drains: true });
     }

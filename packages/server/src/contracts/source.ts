@@ -61,6 +61,11 @@ export interface SourceSink {
    */
   resume?(steps: readonly StepBack[]): void;
   /**
+   * How far back clients may still use what a change replaced, in milliseconds: connections drain from old listeners.
+   * Steps of this time are worth more than those before.
+   */
+  readonly rememberedMs?: number;
+  /**
    * The state of the source as of its last attempt: no findings of severity `error` means that it was applied.
    * `inPart`: what it applied last lacks what had errors. Default: false.
    */

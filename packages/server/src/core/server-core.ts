@@ -1,5 +1,6 @@
 import { resourceTypes, systemClock } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
+import { defaultOrderingTimes } from "@xdskit/protocol";
 import { type AddressedGroups, AddressJudge } from "../addresses/address-judge.js";
 import { Arrivals } from "../arrivals/arrivals.js";
 import type { ConfigOptions } from "../configuration/create-config.js";
@@ -46,7 +47,12 @@ export function readOptions(options: ServerOptions) {
     rest: { ...defaultRestOptions, ...options.rest },
     authorities: options.authorities === undefined ? undefined : new Set(options.authorities),
     references: options.references ?? "warn",
-    live: { groups: options.groups, rollout: options.rollout, onReject: options.onReject } as LiveOptions,
+    live: {
+      groups: options.groups,
+      rollout: options.rollout,
+      onReject: options.onReject,
+      ordering: options.ordering,
+    } as LiveOptions,
     loadReports,
     clock: options.clock ?? systemClock,
   };
@@ -70,7 +76,8 @@ export function createCore(settings: ServerSettings) {
   );
   const targets = createTargets(clock, events);
   const groups = createGroups(options.groups, options.ttl, options);
-  const publication = new Publication(layers, groups, limits, targets, clock, onDemand);
+  const drainMs = () => (settings.live.ordering || undefined)?.drainMs ?? defaultOrderingTimes.drain;
+  const publication = new Publication(layers, groups, limits, targets, clock, onDemand, drainMs);
   const sessions = new Set<Session>();
   const streams: Iterable<ReportedStream> = sessions;
   return {

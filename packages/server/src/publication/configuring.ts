@@ -152,6 +152,7 @@ export class Configuring {
       apply: (origin, updates) => this.#applyOrReport(origin, () => updates),
       publish: (changes, isLater) => this.#publish(changes, undefined, isLater),
       resume: (steps) => this.#resume(steps),
+      rememberedMs: () => this.#context.publication.rememberedMs,
       tellRefusal: (refused, findings) => this.#tellRefusal(refused, findings),
       brought: () => this.#started.add(name),
       ended: () => this.sources.delete(source),

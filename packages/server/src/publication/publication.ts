@@ -4,6 +4,7 @@ import {
   type DanglingNames,
   type Node,
   type ResourceErrorPolicy,
+  replacesListeners,
   type Snapshot,
   statusCode,
   type TtlPolicy,
@@ -27,8 +28,11 @@ import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { Membership } from "./membership.js";
 import type { PulseListener } from "./pulse.js";
-import { recentMs } from "./recent-snapshots.js";
+import { keptMs } from "./recent-snapshots.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
+
+/** The number of snapshots from before a restart that are kept whatever changed. */
+const mostEarlier = 10;
 
 /** A node that was let in. */
 export interface Admission {
@@ -79,6 +83,7 @@ export class Publication {
     targets: Targets,
     clock: Clock = systemClock,
     onDemand?: OnDemand | undefined,
+    drainMs?: () => number,
   ) {
     this.#layers = layers;
     this.#groups = groups;
@@ -86,7 +91,7 @@ export class Publication {
     this.#targets = targets;
     this.#onDemand = onDemand;
     this.#clock = clock;
-    this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun);
+    this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun, drainMs);
     for (const group of groups.configured) this.#groupInUse(group);
   }
 
@@ -257,21 +262,33 @@ export class Publication {
     for (const shared of this.#stacks) if (shared.has(layer)) shared.tell();
   }
 
+  /** How far back clients may still use what a change replaced, in milliseconds. */
+  get rememberedMs(): number {
+    return keptMs(this.#stacks.drainMs());
+  }
+
   /**
    * Begins to record the snapshots that clients may have from before a restart (`Resumption`), for some minutes. Each
-   * call of the returned function records the snapshots of that moment. The newest ones must come first.
+   * call of the returned function records the snapshots of that moment. The newest ones must come first. Of many, only
+   * those are kept from whose listeners connections may drain.
    */
   rememberEarlier(): () => void {
-    const remembering = [...this.#stacks].map((shared) => ({ shared, seen: new Set([shared.stack.snapshot()]) }));
-    this.#clock.after(recentMs, () => {
+    const remembering = [...this.#stacks].map((shared) => {
+      const snapshot = shared.stack.snapshot();
+      return { shared, last: snapshot, seen: new Set([snapshot]) };
+    });
+    this.#clock.after(this.rememberedMs, () => {
       for (const { shared } of remembering) shared.earlier = [];
     });
     return () => {
-      for (const { shared, seen } of remembering) {
+      for (const one of remembering) {
+        const { shared, seen, last } = one;
         const snapshot = shared.stack.snapshot();
         if (snapshot === undefined || seen.has(snapshot)) continue;
+        const isOld = seen.size > mostEarlier && last !== undefined && !replacesListeners(snapshot, last);
         seen.add(snapshot);
-        shared.earlier = [...shared.earlier, snapshot];
+        one.last = snapshot;
+        if (!isOld) shared.earlier = [...shared.earlier, snapshot];
       }
     };
   }

@@ -43,4 +43,32 @@ describe("the list of recent snapshots", () => {
     clock.advance(5 * 60_000);
     assert.deepEqual(recent.list(), [second]);
   });
+
+  it("the list keeps the snapshots whose listeners drain as long as they do, however many changes came since", () => {
+    const clock = manualClock();
+    const recent = new RecentSnapshots(clock, () => 20 * 60_000);
+    const [first, second, ...more] = line(120) as [Snapshot, Snapshot, ...Snapshot[]];
+    recent.add(first, 3_000, true);
+    recent.add(second, 1_500, true);
+    for (const one of more) recent.add(one, 100);
+    const kept = more.slice(-20).toReversed();
+    assert.deepEqual(recent.list(), [...kept, second, first]);
+    clock.advance(10 * 60_000);
+    assert.deepEqual(recent.list(), [second, first]);
+    clock.advance(10 * 60_000);
+    assert.ok(recent.drains);
+    clock.advance(60_000);
+    assert.deepEqual(recent.list(), []);
+    assert.ok(!recent.drains);
+  });
+
+  it("the list keeps the newest snapshot whose listeners drain whatever its size, and 50,000 changed resources in all", () => {
+    const recent = new RecentSnapshots(manualClock());
+    const [first, second, third] = line(3) as [Snapshot, Snapshot, Snapshot];
+    recent.add(first, 30_000, true);
+    recent.add(second, 20_000, true);
+    assert.deepEqual(recent.list(), [second, first]);
+    recent.add(third, 60_000, true);
+    assert.deepEqual(recent.list(), [third]);
+  });
 });

@@ -25,6 +25,8 @@ interface ServedSourceContext {
   apply(origin: ChangeOrigin, updates: readonly LayerUpdate[]): readonly LayerChange[];
   publish(changes: readonly LayerChange[], isLater: boolean): void;
   resume(steps: readonly StepBack[]): void;
+  /** See `SourceSink`. */
+  rememberedMs(): number;
   tellRefusal(name: string, findings: readonly Finding[]): void;
   /** The source has brought content. */
   brought(source: Source): void;
@@ -91,6 +93,10 @@ export class ServedSource implements SourceSink {
   };
 
   readonly resume = (steps: readonly StepBack[]): void => this.#context.resume(steps);
+
+  get rememberedMs(): number {
+    return this.#context.rememberedMs();
+  }
 
   readonly rolledBack = (layers: readonly RolledBack[]): void => {
     this.#rolledBack = layers;

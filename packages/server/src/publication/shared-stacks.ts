@@ -4,6 +4,7 @@ import {
   type DanglingNames,
   emptySnapshot,
   notePublished,
+  replacesListeners,
   type Snapshot,
   SnapshotLineage,
   type UnknownTypes,
@@ -58,7 +59,7 @@ export class SharedStack {
     this.layers = [...(below === undefined ? [] : [below]), ...(names ?? [undefined])];
     this.over = (layers) => new LayerStack(layers, names, below);
     this.stack = this.over(stacks.layers);
-    this.recent = new RecentSnapshots(stacks.clock);
+    this.recent = new RecentSnapshots(stacks.clock, stacks.drainMs);
     this.pulse = createPulse(stacks.clock, () => this.#snapshots());
   }
 
@@ -93,7 +94,7 @@ export class SharedStack {
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
       for (const targets of this.targets) targets.changed(before, after, wish);
-      this.recent.add(before, countOf(changes));
+      this.recent.add(before, countOf(changes), replacesListeners(before, after));
     }
     let isPlain = after !== undefined;
     for (const targets of this.targets) isPlain &&= targets.isPlain;
@@ -180,15 +181,18 @@ export class SharedStacks {
   readonly hasBegun: () => boolean;
   /** The types whose content in the layer is not known yet. */
   readonly awaited = new Map<LayerName, ReadonlySet<TypeUrl>>();
+  /** For how long connections drain from a replaced listener. */
+  readonly drainMs: () => number;
   readonly #byKey = new Map<string, SharedStack>();
   readonly #byLayer = new MultiMap<LayerName | undefined, SharedStack>();
   /** Stacks that no group uses, in the order in which they were left. */
   readonly #unused = new Set<SharedStack>();
 
-  constructor(layers: Layers, clock: Clock, hasBegun: () => boolean) {
+  constructor(layers: Layers, clock: Clock, hasBegun: () => boolean, drainMs: () => number = () => 0) {
     this.layers = layers;
     this.clock = clock;
     this.hasBegun = hasBegun;
+    this.drainMs = drainMs;
   }
 
   /**

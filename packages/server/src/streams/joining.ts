@@ -1,5 +1,5 @@
-import type { Node, Stream } from "@xdskit/protocol";
-import { tellsTtl } from "@xdskit/protocol";
+import type { Node, PastSnapshots, Stream } from "@xdskit/protocol";
+import { emptySnapshot, tellsTtl } from "@xdskit/protocol";
 import { Alarm } from "../basics/alarm.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { GroupLags } from "../publication/latencies.js";
@@ -94,10 +94,15 @@ function ordered(
   { info, due }: JoiningStream,
   { orders, clock }: JoinContext,
   node: Node,
-  { group }: Membership,
+  { group, stack }: Membership,
 ): Pick<Joined, "order" | "alarm"> {
-  const order = orders.join(info.method, node, group);
+  const order = orders.join(info.method, node, group, () => pastOf(stack));
   return { order, alarm: order && new Alarm(clock, due) };
+}
+
+/** The snapshots that a client may have, newest first. */
+function pastOf(stack: Membership["stack"]): PastSnapshots {
+  return [stack.newest() ?? emptySnapshot(), ...stack.recent.list(), ...stack.earlier];
 }
 
 function resumptionOf(
@@ -105,13 +110,11 @@ function resumptionOf(
   context: JoinContext,
   membership: Membership,
 ): Resumption {
-  const known = () => {
-    // Its target may be a view, or older than what was published since its last turn.
-    const newest = membership.newest();
-    return [...(newest === undefined ? [] : [newest]), ...membership.stack.recent.list(), ...membership.stack.earlier];
-  };
+  // Its target may be a view, or older than what was published since its last turn.
+  const known = () => pastOf(membership.stack);
   const { clock, catchUp } = context;
-  const isRestart = membership.stack.earlier.length > 0;
+  const { earlier, recent } = membership.stack;
+  const maySayMore = earlier.length > 0 || recent.drains;
   const isAggregated = info.method.only === undefined;
-  return new Resumption({ clock, stream: machine, known, changed, failed, catchUp, isRestart, isAggregated });
+  return new Resumption({ clock, stream: machine, known, changed, failed, catchUp, maySayMore, isAggregated });
 }

@@ -4,6 +4,7 @@ import {
   Ordering,
   type OrderingTimes,
   orderingTimesFor,
+  type PastSnapshots,
   type StageWaited,
 } from "@xdskit/protocol";
 import type { Method } from "../contracts/transport.js";
@@ -39,10 +40,10 @@ export function createNodeOrders(
   const timesOfRelays = ofRelays(times);
   const timesWithoutDrain = { ...times };
   const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
-  const create = (node: Node, isRelay: boolean) => {
+  const create = (node: Node, isRelay: boolean, past?: () => PastSnapshots) => {
     if (isRelay) return new Ordering(timesOfRelays, waited);
     const own = orderingTimesFor(node, times);
-    return new Ordering(own === times ? times : Object.assign(timesWithoutDrain, own), waited);
+    return new Ordering(own === times ? times : Object.assign(timesWithoutDrain, own), waited, past);
   };
   return {
     get isOff(): boolean {
@@ -57,14 +58,14 @@ export function createNodeOrders(
     },
     /**
      * A stream over all types has its own order; streams of one type each of a node in one group share one. Undefined
-     * if the node orders changes by itself, or if nothing is ordered.
+     * if the node orders changes by itself, or if nothing is ordered. `past`: what clients of the group may still have.
      */
-    join({ only }: Method, node: Node, group: string): OrderMembership | undefined {
+    join({ only }: Method, node: Node, group: string, past: () => PastSnapshots): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);
       if (isOff || (isRelay && only === undefined)) return undefined;
       if (only === undefined) return { ordering: create(node, isRelay), leave() {} };
       const key = JSON.stringify([group, node.id]);
-      const known = shared.get(key) ?? { ordering: create(node, isRelay), streams: 0 };
+      const known = shared.get(key) ?? { ordering: create(node, isRelay, past), streams: 0 };
       shared.set(key, known);
       known.streams += 1;
       return {

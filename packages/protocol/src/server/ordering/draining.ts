@@ -1,7 +1,7 @@
 import type { Reference, Resource } from "@xdskit/api";
 import { mostTransitions } from "../../model/basics/limits.js";
 import { PerKey } from "../../model/basics/memo.js";
-import { type Change, changeBetween } from "../../model/sets/change.js";
+import { type Change, changeBetween, type Difference } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { covers, type Subscription } from "../../model/subscribed/subscription.js";
@@ -40,10 +40,28 @@ export function noteDraining(
   } = subscriber;
   if (usedSet === undefined || usedSet === before) return;
   const what = replacedBy(changeBetween(before, usedSet), subscription);
-  if (what.listeners.length === 0) return;
-  const isAsked = asksForAny(what.dropped, all);
-  const draining = [...subscriber.draining, { what, isAsked, since: now, begun: undefined, until: undefined }];
-  subscriber.draining = draining.slice(-mostDraining);
+  if (what.old.length > 0) beginDraining(subscriber, [what], all, now);
+}
+
+/** These drain from `now` on (milliseconds). */
+export function beginDraining(
+  subscriber: Subscriber,
+  replaced: readonly Replaced[],
+  all: readonly Subscriber[],
+  now: number,
+): void {
+  const begin = (what: Replaced): Draining => {
+    const isAsked = asksForAny(what.dropped, all);
+    return { what, isAsked, since: now, begun: undefined, end: undefined, until: undefined };
+  };
+  if (replaced.length === 0) return;
+  subscriber.draining = [...subscriber.draining, ...replaced.map(begin)].slice(-mostDraining);
+}
+
+/** Another stream of the client goes, and leaves this one to remember what drains. */
+export function inheritDraining(subscriber: Subscriber, from: readonly Subscriber[]): void {
+  const draining = from.flatMap((one) => one.draining);
+  if (draining.length > 0) subscriber.draining = [...subscriber.draining, ...draining].slice(-mostDraining);
 }
 
 /** The same object for all clients that ask for the same. */
@@ -52,20 +70,25 @@ function replacedBy(change: Change, subscription: Subscription): Replaced {
   const key = `${wildcard ? "*" : ""}${names.id} ${parameters}`;
   let replaced = known.get(change, key);
   if (replaced === undefined) {
-    const listeners: Resource[] = [];
-    const dropped: Reference[] = [];
-    const successors: Reference[] = [];
-    for (const { before: old, after } of change.differences.values()) {
-      if (old === undefined || !covers(subscription, old)) continue;
-      const less = old.references.filter((reference) => !isNamedBy(after, reference));
-      if (less.length === 0) continue;
-      listeners.push(old);
-      dropped.push(...less);
-      successors.push(...(after?.references ?? []));
-    }
-    replaced = known.set(change, key, { listeners, dropped, successors });
+    const differences = [...change.differences.values()].filter(({ before }) => before && covers(subscription, before));
+    replaced = known.set(change, key, replacedAmong(differences));
   }
   return replaced;
+}
+
+/** The listeners among these that named something which their successors do not name. */
+export function replacedAmong(differences: Iterable<Pick<Difference, "before" | "after">>): Replaced {
+  const old: Resource[] = [];
+  const dropped: Reference[] = [];
+  const successors: Reference[] = [];
+  for (const { before, after } of differences) {
+    const less = before?.references.filter((reference) => !isNamedBy(after, reference)) ?? [];
+    if (before === undefined || less.length === 0) continue;
+    old.push(before);
+    dropped.push(...less);
+    successors.push(...(after?.references ?? []));
+  }
+  return { old, ledTo: [], dropped, successors };
 }
 
 /** Whether the client asks for any of these by name. */
@@ -75,48 +98,45 @@ function asksForAny(references: readonly Reference[], all: readonly Subscriber[]
   );
 }
 
-/**
- * Forgets the changes that have drained by now. `all`: the subscribers of all streams of the order, which show whether
- * the successors are in use. Returns whether the client has shown that something ends sooner.
- */
-export function drain(
-  subscriber: Subscriber,
-  all: readonly Subscriber[],
-  wanted: Snapshot,
-  now: number,
-  times: OrderingTimes,
-): boolean {
-  const later = subscriber.draining.map((each) => drainingAt(each, all, wanted, now, times));
-  const isSooner = later.some(({ isAsked }, index) => isAsked !== subscriber.draining[index]?.isAsked);
-  const left = later.filter(({ until }) => until === undefined || until > now);
+/** What a check of the draining listeners looks at. */
+export interface DrainingCheck {
+  /** The subscribers of all streams of the order, which show whether the successors are in use. */
+  readonly all: readonly Subscriber[];
+  readonly wanted: Snapshot;
+  /** Milliseconds. */
+  readonly now: number;
+  readonly times: OrderingTimes;
+  /** A stream has gone since the last check. It may come back, and ask for the same. */
+  readonly someLeft: boolean;
+}
+
+/** Forgets the changes that have drained by now. Returns whether the client has shown that something ends sooner. */
+export function drain(subscriber: Subscriber, check: DrainingCheck): boolean {
+  const later = subscriber.draining.map((each) => drainingAt(each, check));
+  const isSooner = later.some(({ isAsked }, index) => !isAsked && subscriber.draining[index]?.isAsked);
+  const left = later.filter(({ until }) => until === undefined || until > check.now);
   subscriber.draining = left.length === 0 ? nothingDrains : left;
   return isSooner;
 }
 
 /** What is known now of listeners that drain. */
-function drainingAt(
-  before: Draining,
-  all: readonly Subscriber[],
-  wanted: Snapshot,
-  now: number,
-  times: OrderingTimes,
-): Draining {
-  const { what, since, begun = beginOf(before, all, wanted, now, times) } = before;
+function drainingAt(before: Draining, check: DrainingCheck): Draining {
+  const { all, now, times } = check;
+  const { what, since, begun = beginOf(before, check) } = before;
   if (begun === undefined) return before;
-  const { until = begun + Math.max(times.drain, times.linger) } = before;
-  const isAsked = before.isAsked && asksForAny(what.dropped, all);
-  const isSooner = before.isAsked && !isAsked;
-  return { what, isAsked, since, begun, until: isSooner ? Math.min(until, begun + times.linger) : until };
+  const { end = begun + Math.max(times.drain, times.linger) } = before;
+  // A stream of one type that only now comes back asks from now on.
+  const isAsked = asksForAny(what.dropped, all);
+  if (isAsked) return { what, isAsked, since, begun, end, until: end };
+  const { until = end } = before;
+  if (!before.isAsked) return { what, isAsked, since, begun, end, until };
+  const ends = Math.max(begun + times.linger, check.someLeft ? now + times.named : 0);
+  return { what, isAsked, since, begun, end, until: Math.min(until, ends) };
 }
 
 /** When the successors came into use. A successor without an answer counts as in use once the answer is late. */
-function beginOf(
-  { what, since }: Draining,
-  all: readonly Subscriber[],
-  wanted: Snapshot,
-  now: number,
-  { acknowledgement }: OrderingTimes,
-): number | undefined {
+function beginOf({ what, since }: Draining, { all, wanted, now, times }: DrainingCheck): number | undefined {
+  const { acknowledgement } = times;
   if (what.successors.every((reference) => isInUse(reference, all, wanted))) return now;
   return now >= since + acknowledgement ? since + acknowledgement : undefined;
 }

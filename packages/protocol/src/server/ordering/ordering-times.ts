@@ -45,3 +45,9 @@ export function orderingTimesFor(
  * the wire, 1), but connections may differ in speed. A client that has not asked by then will not ask.
  */
 export const askingTime = 1_000;
+
+/**
+ * Per-type streams: how long after one of a client's streams broke or came back, in milliseconds, others may still come
+ * back. Envoy waits up to 30 seconds between two attempts.
+ */
+export const comingBackTime = 60_000;

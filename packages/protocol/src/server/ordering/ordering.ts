@@ -1,19 +1,21 @@
-import type { Resource, ResourceType } from "@xdskit/api";
+import type { Reference, Resource, ResourceType } from "@xdskit/api";
 import { isForAnswer, type Wait } from "../../model/basics/wait.js";
 import { changeBetween } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import { covers } from "../../model/subscribed/subscription.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { assume } from "../acknowledgements/apply-answer.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import type { WaitEnded } from "../contract/effects.js";
-import type { Subscriber } from "../state/subscriber.js";
-import { drain, nextOfDraining, noteDraining } from "./draining.js";
+import type { Replaced, Subscriber } from "../state/subscriber.js";
+import { beginDraining, type DrainingCheck, drain, inheritDraining, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
 import { graceWaits, nextOfGrace, withGrace } from "./grace-period.js";
 import type { OrderAtStart } from "./order-at-start.js";
 import type { OrderedStream } from "./ordered-stream.js";
-import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
+import { askingTime, comingBackTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
+import { isUsed, namedBy, type PastSnapshots, replacedSince } from "./past-listeners.js";
 import { numberOf, sharedList } from "./past-snapshots.js";
 import { isFirst, sharedStage, usedBy, type WarmingWait } from "./shared-stage.js";
 import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
@@ -36,6 +38,7 @@ export type StageWaited = (type: ResourceType, ms: number) => void;
 export class Ordering {
   readonly times: OrderingTimes;
   readonly #waited: StageWaited | undefined;
+  readonly #past: (() => PastSnapshots) | undefined;
   readonly #streams = new Set<OrderedStream>();
   /** The stages of the streams with changes that wait, as of their last turn. */
   readonly #stages = new Map<OrderedStream, Stage>();
@@ -54,13 +57,29 @@ export class Ordering {
   #mayHaveSettled = false;
   /** By type, the time since which something of it waits for an answer of the client; undefined if nothing does. */
   #waitsSince: Map<ResourceType, number> | undefined;
+  /** A stream has left since the draining listeners were looked at. */
+  #someLeft = false;
+  /** Until then, in milliseconds, further streams of the client may come back. */
+  #comingBackUntil = Number.NEGATIVE_INFINITY;
+  /** The target for which that was considered last. */
+  #considered: Snapshot | undefined;
+  /** The old listeners that drain, or have drained, since a stream came back. */
+  readonly #replaced = new WeakSet<Resource>();
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
-  /** `waited` receives the time for which each type waited for answers of the client. */
-  constructor(times: OrderingTimes = defaultOrderingTimes, waited?: StageWaited | undefined) {
+  /**
+   * `waited` receives the time for which each type waited for answers of the client. `past`: for streams of one type
+   * each, the snapshots whose resources the client may still use.
+   */
+  constructor(
+    times: OrderingTimes = defaultOrderingTimes,
+    waited?: StageWaited | undefined,
+    past?: (() => PastSnapshots) | undefined,
+  ) {
     this.times = times;
     this.#waited = waited;
+    this.#past = past;
   }
 
   join(stream: OrderedStream): void {
@@ -73,6 +92,9 @@ export class Ordering {
     this.#streams.delete(stream);
     this.#stages.delete(stream);
     if (this.#waitsSince !== undefined) for (const { type } of stream.subscribers) this.#waitsSince.delete(type);
+    this.#someLeft = true;
+    const [heir] = this.#subscribers();
+    if (heir !== undefined) inheritDraining(heir, stream.subscribers);
     this.#leaveAll();
     this.progressed(stream);
   }
@@ -127,19 +149,57 @@ export class Ordering {
     for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
   }
 
+  /** A stream joined whose client has something of an earlier one; `now` in milliseconds. */
+  cameBack(now: number): void {
+    this.#comingBackUntil = now + comingBackTime;
+    this.#considered = undefined;
+  }
+
+  /** The client of a stream that came back may still serve with these; `now` in milliseconds. */
+  resumed({ subscribers: [first] }: OrderedStream, replaced: readonly Replaced[], now: number): void {
+    const others = replaced.filter(({ old }) => !old.every((one) => this.#replaced.has(one)));
+    for (const { old } of others) for (const one of old) this.#replaced.add(one);
+    if (first !== undefined) beginDraining(first, others, this.#subscribers(), now);
+  }
+
+  /** Further streams may come back: all that the client may use of what these have drains as well. */
+  #considerAbsent(stream: OrderedStream, wanted: Snapshot, now: number): void {
+    if (this.#past === undefined || this.#considered === wanted || now >= this.#comingBackUntil) return;
+    this.#considered = wanted;
+    const all = this.#subscribers();
+    const has = (reference: Reference) => {
+      const asking = all.filter(({ type }) => type.typeUrl === reference.type);
+      return asking.length === 0 ? undefined : asking.some(({ sent }) => namedBy(reference, sent.set).length > 0);
+    };
+    const isAbsent = (resource: Resource) =>
+      !all.some(({ type, subscription }) => type === resource.type && covers(subscription, resource));
+    const replaced = replacedSince(this.#past(), wanted, true);
+    this.resumed(
+      stream,
+      replaced.filter((one) => one.old.some(isAbsent) && isUsed(one, has)),
+      now,
+    );
+  }
+
   /** The stage to which a stream may go now on its way to the wanted snapshot; `now` in milliseconds. */
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
     this.#now = now;
     // Other streams count too: clusters on this one may wait until listeners on another one have drained.
+    let check: DrainingCheck | undefined;
     for (const { subscribers } of this.#streams) {
       for (const subscriber of subscribers) {
         if (subscriber.draining.length === 0) continue;
+        const { times } = this;
+        check ??= { all: this.#subscribers(), wanted, now, times, someLeft: this.#someLeft };
         // Resources that another stream keeps for it may go now, or go sooner.
-        if (drain(subscriber, this.#subscribers(), wanted, now, this.times)) this.progressed(stream);
+        if (drain(subscriber, check)) this.progressed(stream);
       }
     }
+    if (this.#someLeft) this.cameBack(now);
+    this.#someLeft = false;
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
+    this.#considerAbsent(stream, wanted, now);
     let warmingWait = this.#warmingWait();
     // Only resources that name others wait until those are warm.
     if (warmingWait !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) warmingWait = "none";

@@ -163,7 +163,7 @@ function usesOf(
     for (const set of usedBy(subscriber)) use.used.add(set);
     // On another stream that holds this set, the client may ask for more of its names.
     if (!mine.includes(subscriber) && !subscription.wildcard) use.used.add(sentSet);
-    for (const { what } of draining) for (const listener of what.listeners) use.draining.add(listener);
+    for (const { what } of draining) for (const resource of [...what.old, ...what.ledTo]) use.draining.add(resource);
     if (subscription.wildcard && usedSet !== undefined) {
       // Several streams may belong to two processes with one node id, so every one of them must have the cluster.
       use.ackedOrInFlight ??= new Set();

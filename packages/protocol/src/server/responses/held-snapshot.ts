@@ -15,7 +15,9 @@ import { hasContent, unknownContent } from "../../model/sets/unknown-content.js"
 import { type Snapshot, snapshotOf } from "../../model/snapshots/snapshot.js";
 import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
+import { hasOf, isUsed, replacedSince } from "../ordering/past-listeners.js";
 import { find } from "../state/find.js";
+import type { Replaced } from "../state/subscriber.js";
 import { isSet } from "./compared-claims.js";
 import { mayBeWarming } from "./may-be-warming.js";
 
@@ -34,6 +36,8 @@ export interface HeldSnapshot {
   readonly isKnown: boolean;
   /** The types that it asks for. */
   readonly asked: ReadonlySet<TypeUrl>;
+  /** Its earlier listeners, by which it may still serve. */
+  readonly replaced: readonly Replaced[];
   /**
    * Whether clusters that the client has may be warming: it asks for their endpoints and for routes or listeners, and
    * not for clusters. Certain: it waits for endpoints that are not there.
@@ -158,7 +162,10 @@ class HeldDraft {
 
   finish(): HeldSnapshot {
     const asked = new Set(this.#asked.keys());
-    return { snapshot: snapshotOf(this.#sets), isKnown: this.#isKnown, asked, warming: this.#isWarming() };
+    const snapshot = snapshotOf(this.#sets);
+    const has = hasOf(snapshot, asked);
+    const replaced = replacedSince(this.#known, snapshot).filter((one) => isUsed(one, has));
+    return { snapshot, isKnown: this.#isKnown, asked, replaced, warming: this.#isWarming() };
   }
 
   #isWarming(): HeldSnapshot["warming"] {

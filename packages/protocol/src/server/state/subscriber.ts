@@ -29,8 +29,10 @@ export interface Lifetimes {
  */
 export interface Replaced {
   /** The old listeners. Each named something that its successor does not name. */
-  readonly listeners: readonly Resource[];
-  /** The resources that they named and their successors do not. */
+  readonly old: readonly Resource[];
+  /** What they led to. Only for a client that comes back, since it may ask for that on none of its streams yet. */
+  readonly ledTo: readonly Resource[];
+  /** The resources that the listeners named and their successors do not. */
   readonly dropped: readonly Reference[];
   /** The resources that their successors name. */
   readonly successors: readonly Reference[];
@@ -48,7 +50,9 @@ export interface Draining {
   readonly since: number;
   /** When everything that the new ones name came into use. Only then does the client drain the old ones. */
   readonly begun: number | undefined;
-  /** When nothing uses the old ones any more; undefined until they drain. */
+  /** When nothing uses the old ones any more, whatever the client asks for; undefined until they drain. */
+  readonly end: number | undefined;
+  /** The same, or sooner: the client has asked for what they named, and does not any more. */
   readonly until: number | undefined;
 }
 

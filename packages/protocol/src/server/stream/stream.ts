@@ -61,6 +61,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   readonly #warming: StreamWarming;
   #phase: Phase = { kind: "new" };
   #lineage: SnapshotLineage | undefined;
+  /** The resources that the client came back with, as they were put together last, until that is its target. */
+  #held: HeldSnapshot | undefined;
   /** The snapshot of the current pass, once a response of it went out; undefined between passes. See `Stream`. */
   #begun: Snapshot | undefined;
   readonly #told: Told;
@@ -153,6 +155,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#ordering?.leave(this);
     this.#ordering = ordering;
     ordering?.join(this);
+    if (this.#ordered.some((one) => this.#rules.saidOf(one) !== undefined)) ordering?.cameBack(this.#now);
   }
 
   /** Whether the stream goes to a snapshot with the others of its cohort (`CohortPlace`). */
@@ -177,6 +180,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
 
   #take(snapshot: Snapshot): void {
     this.#place.give(snapshot);
+    if (this.#held?.snapshot === snapshot) this.#ordering?.resumed(this, this.#held.replaced, this.#now);
     for (const one of this.#ordered) if (one.undecided.names.size > 0) noteNewest(one, snapshot.of(one.type));
   }
 
@@ -284,7 +288,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const claims = this.#ordered.map((subscriber) => {
       return { type: subscriber.type, subscription: subscriber.subscription, claimed: this.#rules.saidOf(subscriber) };
     });
-    return heldSnapshot(claims, known, before);
+    this.#held = heldSnapshot(claims, known, before);
+    return this.#held;
   }
 
   get asked(): Pick<ReadonlyMap<TypeUrl, unknown>, "has" | "size"> {
@@ -325,11 +330,13 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#kept.end(this.#phase.kind === "identified" ? this.#phase.node : undefined);
     this.#phase = { kind: "closed" };
     this.#place.give(undefined);
+    // Others of the order take over what drains.
+    this.#ordering?.leave(this);
     this.#byType.clear();
     this.#ordered = [];
     this.#lineage = undefined;
+    this.#held = undefined;
     this.#begun = undefined;
-    this.#ordering?.leave(this);
   }
 
   /** Counts everything that the stream keeps of a request; returns the reason if that is too much. */

@@ -4,6 +4,7 @@ import {
   defaultStreamLimits,
   type Node,
   type Ordering,
+  type PastSnapshots,
   type SnapshotLineage,
   type Stream,
   type StreamEffect,
@@ -33,6 +34,8 @@ export interface Shared {
   readonly groups: ReadonlyMap<string, SampleGroup>;
   /** By group, the lineage of its snapshots; empty if streams are given each snapshot. */
   readonly lineages: ReadonlyMap<string, SnapshotLineage>;
+  /** By group, its snapshots until now, newest first. */
+  readonly pasts: ReadonlyMap<string, PastSnapshots>;
   /** Milliseconds. */
   readonly now: () => number;
   /** Changes go out make before break. */
@@ -60,6 +63,8 @@ export class TranscriptClient {
   /** The type of a per-type stream. */
   readonly only: string | undefined;
   blocked = false;
+  /** It comes back, and is told nothing before its resources are put together (`resume`). */
+  #comesBack: boolean;
   /** A request was sent: the next one needs no node. */
   requested = false;
   readonly #case: Shared;
@@ -83,6 +88,7 @@ export class TranscriptClient {
     const { mode } = shared;
     this.name = name;
     this.group = words.find((word) => word.startsWith("@"))?.slice(1) ?? "all";
+    this.#comesBack = words.includes("back");
     this.only = mode.ads ? undefined : (settings.get("only") ?? first);
     if (!mode.ads && this.only === undefined) throw new Error("a per-type stream needs a type: open NAME only=TYPE");
     this.#case = shared;
@@ -113,7 +119,7 @@ export class TranscriptClient {
 
   /** The node's new configuration. A stream that has not sent its node gets it later. */
   snapshot(group: SampleGroup): void {
-    if (!this.#identified) return;
+    if (!this.#identified || this.#comesBack) return;
     const lineage = this.#case.lineages.get(this.group);
     if (lineage !== undefined && this.#stream.isUpToDateWith(group.snapshot)) return;
     // Only streams that were given the very same snapshot can go along with it.
@@ -126,6 +132,21 @@ export class TranscriptClient {
       ordering: this.#order,
       unknown: this.#case.unknown,
     });
+  }
+
+  /** It has asked for all that it had: it is given what it has, and nothing newer yet. */
+  resume(): void {
+    const past = this.#case.pasts.get(this.group);
+    if (past === undefined) throw new Error("a client comes back to no configuration");
+    const { snapshot } = this.#stream.held(past);
+    this.#comesBack = false;
+    this.#step({ kind: "snapshot", snapshot, ttl: this.#ttl, ordering: this.#order });
+  }
+
+  /** The stream is gone. */
+  end(): void {
+    this.#closed = true;
+    this.#stream.end();
   }
 
   get deadline(): number | undefined {

@@ -1,6 +1,7 @@
 import type { Node } from "../../model/basics/node.js";
 import { Ordering } from "../../server/ordering/ordering.js";
 import { orderingTimesFor } from "../../server/ordering/ordering-times.js";
+import type { PastSnapshots } from "../../server/ordering/past-listeners.js";
 import { SnapshotLineage } from "../../server/ordering/snapshot-lineage.js";
 import type { UnknownTypes } from "../../server/requests/unknown-types.js";
 import { millisecondsOf, sampleResource } from "../sample-resources.js";
@@ -28,7 +29,10 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
 class CaseRun {
   readonly #groups = new Map<string, SampleGroup>();
   readonly #lineages = new Map<string, SnapshotLineage>();
+  readonly #pasts = new Map<string, PastSnapshots>();
   readonly #clients = new Map<string, TranscriptClient>();
+  /** Streams that are gone: others may still name their versions. */
+  readonly #ended = new Map<string, TranscriptClient>();
   readonly #ledger = createVersionLedger();
   readonly #labels = new Map<string, string[]>();
   #out: string[] = [];
@@ -51,6 +55,7 @@ class CaseRun {
       ledger: this.#ledger,
       groups: this.#groups,
       lineages: this.#lineages,
+      pasts: this.#pasts,
       labelOf: (type, version) => this.#labelOf(type, version),
       say: (line: string) => this.#out.push(line),
       now: () => this.#now,
@@ -80,7 +85,9 @@ class CaseRun {
 
   #orderOf(node: Node): Ordering {
     // An ADS stream has its own order.
-    if (this.#mode.ads || this.#order === undefined) this.#order = new Ordering(orderingTimesFor(node));
+    const past = this.#mode.ads ? undefined : () => this.#pasts.get("all") as PastSnapshots;
+    if (this.#mode.ads || this.#order === undefined)
+      this.#order = new Ordering(orderingTimesFor(node), undefined, past);
     return this.#order;
   }
 
@@ -107,10 +114,20 @@ class CaseRun {
     return client;
   }
 
+  #end(name: string): void {
+    const client = this.#find(name);
+    client.end();
+    this.#ended.set(name, client);
+    this.#clients.delete(name);
+    // As the server does: an order lasts as long as one of its streams.
+    if (this.#clients.size === 0) this.#order = undefined;
+  }
+
   #change(words: string, deletes: boolean): void {
     const [, groupName = "all", rest = ""] = /^(?:@([a-z]+) )?(.*)$/.exec(words) ?? [];
     const group = edit(this.#groups.get(groupName), rest === "nothing" ? [] : readEdits(rest, deletes));
     this.#groups.set(groupName, group);
+    this.#pasts.set(groupName, [group.snapshot, ...(this.#pasts.get(groupName) ?? [])]);
     if (this.#one.lineage) {
       const lineage = this.#lineages.get(groupName) ?? new SnapshotLineage();
       this.#lineages.set(groupName, lineage);
@@ -131,7 +148,8 @@ class CaseRun {
       variant: this.#mode.variant,
       api: this.#mode.api,
       firstNode: client.requested ? undefined : { id: "test" },
-      history: (type, stream) => (stream === undefined ? client : this.#find(stream)).history(type),
+      history: (type, stream) =>
+        (stream === undefined ? client : (this.#ended.get(stream) ?? this.#find(stream))).history(type),
       versionOf: (type, name, content) =>
         this.#ledger.versionOf(`${type} ${name}`, content) ?? sampleResource(type, name, content).version,
       only: client.only,
@@ -183,6 +201,17 @@ class CaseRun {
         break;
       case "open":
         this.#open(words[0] ?? "main", words.slice(1), undefined);
+        break;
+      case "end":
+        for (const name of words) this.#end(name);
+        break;
+      case "resume":
+        for (const name of words) this.#find(name).resume();
+        this.#pull();
+        for (const name of words) {
+          const client = this.#find(name);
+          client.snapshot(this.#groups.get(client.group) as SampleGroup);
+        }
         break;
       case "block":
       case "unblock":

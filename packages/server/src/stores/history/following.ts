@@ -4,6 +4,8 @@ import type { LayerName } from "../../settings/group-settings.js";
 /** Somebody who missed more revisions, or changes of resources, gets the newest at once: that costs less. */
 export const mostRevisions = 100;
 export const mostChanges = 2_000;
+/** The same for what is kept only because connections may drain from the listeners that named it: several upgrades. */
+export const mostDrained = 25 * mostChanges;
 
 /** The changes that others made to a layer. */
 export interface Followed {

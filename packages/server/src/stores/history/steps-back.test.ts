@@ -13,9 +13,15 @@ const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", ti
 
 /** A store in which a cluster has changed twice, and the content of its head. */
 async function changedTwice(times: (version: number) => number = (version) => version) {
+  return changedTo(3, times);
+}
+
+/** A store in which a cluster has changed until it is at that version. */
+async function changedTo(last: number, times: (version: number) => number) {
   const store = await createMemoryStore();
   let parent: string | undefined;
-  for (const version of ["1", "2", "3"]) {
+  for (let number = 1; number <= last; number += 1) {
+    const version = `${number}`;
     const upsert = [encodeStored(createResource(cluster("a", version)))];
     const result = await store.commit([{ layer, parent, kind: "patch", upsert }], {
       ...info,
@@ -24,7 +30,7 @@ async function changedTwice(times: (version: number) => number = (version) => ve
     assert.ok(result.kind === "committed");
     parent = result.heads[0]?.id;
   }
-  return { store, now: [{ layer, kind: "replace", upsert: [createResource(cluster("a", "3"))] }] as const };
+  return { store, now: [{ layer, kind: "replace", upsert: [createResource(cluster("a", `${last}`))] }] as const };
 }
 
 describe("the steps back from what layers hold", () => {
@@ -56,5 +62,14 @@ describe("the steps back from what layers hold", () => {
     const slow = changed(store, { content });
     assert.equal((await stepsBack(slow, now, reading, late.signal)).length, 1);
     assert.equal(read, 1);
+  });
+
+  it("go back ten revisions, and to all that are younger than what may still drain", async () => {
+    const { store, now } = await changedTo(31, (version) => version);
+    const back = async (since?: number) =>
+      (await stepsBack(store, now, reading, new AbortController().signal, since)).length;
+    assert.equal(await back(), 10);
+    assert.equal(await back(25), 10);
+    assert.equal(await back(12), 20);
   });
 });

@@ -2,10 +2,10 @@ import type { Registry, Resource, ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { LayerUpdate, StepBack } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/stores/store.js";
-import { mostChanges } from "./following.js";
+import { mostChanges, mostDrained, mostRevisions } from "./following.js";
 import { decodeStored } from "./stored-content.js";
 
-/** A client that was away for more than this many revisions gets the newest at once. */
+/** A client that was away for more than this many revisions gets the newest at once, unless they are all recent. */
 const mostSteps = 10;
 
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
@@ -14,22 +14,25 @@ type RevisionReading = { readonly types: ResourceTypes; readonly registry: Regis
 type HeldContent = Map<string, Resource | undefined>;
 
 /**
- * Walks back from what layers hold now, which is their heads' content, through the revisions before. Gives up soon
- * after `late` is aborted.
+ * Walks back from what layers hold now, which is their heads' content, through the revisions before. It goes on to
+ * `since` (milliseconds since the epoch) even if these are many: connections may still drain from listeners that one of
+ * them replaced. Gives up soon after `late` is aborted.
  */
 export async function stepsBack(
   store: Store,
   now: readonly LayerUpdate[],
   reading: RevisionReading,
   late: AbortSignal,
+  since = Number.POSITIVE_INFINITY,
 ): Promise<readonly StepBack[]> {
   const held = new Map(now.map(({ layer, upsert }): [string, HeldContent] => [layer, new Map(upsert.map(withId))]));
   const steps: StepBack[] = [];
   let changes = 0;
-  for (const revisions of await commits(store, [...held.keys()])) {
+  for (const revisions of await commits(store, [...held.keys()], since)) {
     changes += revisions.reduce((sum, { upserted, removed }) => sum + upserted + removed, 0);
     // The newest revision counts whatever its size. A start must not wait for more of the others.
-    if (steps.length > 0 && changes > mostChanges) break;
+    const most = isSince(revisions, since) ? mostDrained : mostChanges;
+    if (steps.length > 0 && changes > most) break;
     const step: { back: LayerUpdate[]; forward: LayerUpdate[] } = { back: [], forward: [] };
     for (const revision of revisions) {
       const ways = await waysOf(store, revision, held.get(revision.layer) ?? new Map(), reading, late);
@@ -44,17 +47,26 @@ export async function stepsBack(
 }
 
 /** The newest commits that changed something that was there: the revisions of each, newest first. */
-async function commits(store: Store, layers: readonly string[]): Promise<readonly (readonly Revision[])[]> {
+async function commits(
+  store: Store,
+  layers: readonly string[],
+  since: number,
+): Promise<readonly (readonly Revision[])[]> {
   const byTime = new Map<number, Revision[]>();
   for (const layer of layers) {
-    for (const revision of await store.history(layer, { limit: mostSteps }))
+    for (const revision of await store.history(layer, { limit: mostRevisions }))
       if (revision.parent !== undefined && revision.upserted + revision.removed > 0)
         byTime.set(revision.time, [...(byTime.get(revision.time) ?? []), revision]);
   }
   return [...byTime]
     .sort(([one], [other]) => other - one)
-    .slice(0, mostSteps)
-    .map(([, revisions]) => revisions);
+    .slice(0, mostRevisions)
+    .map(([, revisions]) => revisions)
+    .filter((revisions, index) => index < mostSteps || isSince(revisions, since));
+}
+
+function isSince(revisions: readonly Revision[], since: number): boolean {
+  return revisions.every(({ time }) => time >= since);
 }
 
 /** From after a revision to before it, and back. Undefined: a content is not there any more, or it is too late. */

@@ -257,7 +257,7 @@ export class KeptSource implements Source {
       // Where it could not be kept, the heads are not what is served.
       if (late.aborted || sink.resume === undefined || served === undefined || !this.#writer.isUpToDate) return;
       try {
-        const steps = await stepsBack(store, served, this.#options, late);
+        const steps = await stepsBack(store, served, this.#options, late, Date.now() - (sink.rememberedMs ?? 0));
         if (late.aborted) return;
         if (this.#served !== served) continue;
         if (steps.length > 0) sink.resume(steps);

@@ -106,7 +106,13 @@ export class WrittenLayers implements Source {
   /** Says what the layers held before: clients may come back with that. */
   async #resume(sink: SourceSink, late: AbortSignal): Promise<void> {
     if (sink.resume === undefined || late.aborted) return;
-    const steps = await stepsBack(this.store, this.#served(), this.#options, late);
+    const steps = await stepsBack(
+      this.store,
+      this.#served(),
+      this.#options,
+      late,
+      Date.now() - (sink.rememberedMs ?? 0),
+    );
     if (steps.length > 0 && !late.aborted) sink.resume(steps);
   }
 

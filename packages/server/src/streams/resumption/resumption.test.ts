@@ -35,7 +35,7 @@ class Client implements ResumingStream {
   readonly asked = new Set<string>();
   readonly resumption: Resumption;
 
-  constructor(isRestart = true, isAggregated = true) {
+  constructor(maySayMore = true, isAggregated = true) {
     const changed = () => {
       this.changes += 1;
     };
@@ -48,7 +48,7 @@ class Client implements ResumingStream {
       changed,
       failed: (error) => this.faults.push(error),
       catchUp,
-      isRestart,
+      maySayMore,
       isAggregated,
     });
   }
@@ -62,7 +62,7 @@ class Client implements ResumingStream {
     this.known = known;
     if (before !== undefined) this.before.push(before);
     const warming = this.asked.has(clusters.typeUrl) ? "no" : this.warming;
-    return { snapshot: held, isKnown: this.isKnown, asked: new Set(this.asked), warming };
+    return { snapshot: held, isKnown: this.isKnown, asked: new Set(this.asked), replaced: [], warming };
   }
 
   /** It asks for types, and claims to have either their content in the newest snapshot or something else. */

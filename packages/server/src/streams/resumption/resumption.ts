@@ -47,10 +47,11 @@ export interface ResumptionOptions {
   /** See `Source.catchUp`. Undefined: nobody else writes what is served. */
   readonly catchUp: () => Promise<void> | undefined;
   /**
-   * Every client may have an earlier snapshot, so the resumption waits until it has asked for all its types. Otherwise
-   * most clients come back with the newest one, and a client that has its content of the first type gets it at once.
+   * Every client may have something of an earlier snapshot, after a restart or while listeners drain, so the resumption
+   * waits until it has asked for all its types. Otherwise most clients come back with the newest one, and a client that
+   * has its content of the first type gets it at once.
    */
-  readonly isRestart: boolean;
+  readonly maySayMore: boolean;
   /** The client may ask for all types on this stream. */
   readonly isAggregated: boolean;
 }
@@ -91,7 +92,7 @@ export class Resumption {
   readonly #changed: () => void;
   readonly #failed: ResumptionOptions["failed"];
   readonly #catchUp: ResumptionOptions["catchUp"];
-  readonly #isRestart: boolean;
+  readonly #maySayMore: boolean;
   readonly #isAggregated: boolean;
   /** When the phase began, in milliseconds. */
   #since: number;
@@ -101,14 +102,14 @@ export class Resumption {
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  constructor({ known, clock, stream, changed, failed, catchUp, isRestart, isAggregated }: ResumptionOptions) {
+  constructor({ known, clock, stream, changed, failed, catchUp, maySayMore, isAggregated }: ResumptionOptions) {
     this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
     this.#changed = changed;
     this.#failed = failed;
     this.#catchUp = catchUp;
-    this.#isRestart = isRestart;
+    this.#maySayMore = maySayMore;
     this.#isAggregated = isAggregated;
     this.#since = clock.now();
   }
@@ -132,7 +133,7 @@ export class Resumption {
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
     const isMute = !isTold && this.#cancel === undefined;
     const hasNewest = isTold && !isOther;
-    if (!mayWarm && (isMute || (hasNewest && !this.#isRestart))) {
+    if (!mayWarm && (isMute || (hasNewest && !this.#maySayMore))) {
       this.end();
       return newest;
     }
