@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { isLong } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import {
+  cluster,
+  configSource,
+  httpListener,
+  listener,
+  loadAssignment,
+  routeConfiguration,
+  routesTo,
+  variants,
+} from "./harness/basics/resources.js";
+import { createScene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { startHttpBackend } from "./harness/traffic/http-backend.js";
+import { startLoad } from "./harness/traffic/load.js";
+import { serve } from "./harness/xdskit/xdskit.js";
+
+/** How the streams of a client whose listeners drain come to break. */
+const breaks = ["the server restarts", "connections have a maximum age"] as const;
+const upgrades = isLong ? 6 : 3;
+
+for (const variant of variants) {
+  for (const why of breaks) {
+    test(`Envoy drains listeners while ${why}, ${variant}`, { timeout: 240_000 }, async (t) => {
+      const path = peer("envoy", t);
+      if (path === undefined) return;
+      const scene = await createScene(t);
+      const source = configSource(variant);
+      const [port, inlinePort] = [await freePort(), await freePort()];
+      const backends = [await startHttpBackend(scene, "even"), await startHttpBackend(scene, "odd")];
+      /** Everything but the listeners has another name each time. */
+      const files = (moment: number) => {
+        const to = [backends[moment % 2]?.port ?? 0];
+        return {
+          "all.yaml": [
+            ...[cluster({ name: `named-${moment}`, source }), loadAssignment(`named-${moment}`, to)],
+            ...[cluster({ name: `inline-${moment}`, source }), loadAssignment(`inline-${moment}`, to)],
+            routeConfiguration(`routes-${moment}`, `named-${moment}`),
+            httpListener({ name: "named", port, routeName: `routes-${moment}`, source, saysWhy: true }),
+            listener({ name: "inline", port: inlinePort, routes: routesTo(`inline-${moment}`), saysWhy: true }),
+          ],
+        };
+      };
+      const folder = await createConfigFolder(scene.directory, files(0));
+      const settings = join(scene.directory, "settings.yaml");
+      const ages = why === "the server restarts" ? {} : { max_age: "4s", max_age_grace: "1s" };
+      await writeFile(settings, JSON.stringify({ keepalive: ages }));
+      const grpc = `127.0.0.1:${await freePort()}`;
+      const start = () =>
+        serve(scene, folder.path, { grpc, args: ["--state", `${scene.directory}/state`, "--settings", settings] });
+      let server = await start();
+      /** Of streams of one type each, some come back up to half a minute later. */
+      const isBack = async () => {
+        const nodes = await (await fetch(`http://${server.admin}/api/v1/nodes`)).text();
+        return ["cluster", "listener"].every((type) => new RegExp(`"(?:type|name)": ?"${type}"`).test(nodes));
+      };
+      const { admin } = await startEnvoy(scene, { path, server: grpc, variant });
+      const loads = [startLoad(scene, port), startLoad(scene, inlinePort)];
+      for (const load of loads) await load.reaches("even");
+      const failures = () => loads.flatMap((load) => load.failures());
+
+      for (let moment = 1; moment <= upgrades; moment += 1) {
+        await scene.step(`no request fails after upgrade ${moment}`, async () => {
+          await folder.swap(files(moment));
+          const routes = `routes-${moment}`;
+          await eventually("the new routes", async () => (await admin.routes()).has(routes), { withinMs: 40_000 });
+          await sleep(2_500);
+          if (why === "the server restarts") {
+            await server.process.stop();
+            server = await start();
+            await eventually("Envoy is connected again", isBack, { withinMs: 60_000 });
+          }
+          await sleep(8_000);
+          assert.deepEqual(failures(), []);
+        });
+      }
+      await scene.step("old connections were served all the time", async () => {
+        const clusters = [...(await admin.activeClusters()).keys()];
+        for (let moment = 0; moment <= upgrades; moment += 1)
+          for (const kind of ["named", "inline"]) assert.ok(clusters.includes(`${kind}-${moment}`), `${clusters}`);
+        t.diagnostic(`${loads.map((load) => load.answered())} requests`);
+      });
+    });
+  }
+}
