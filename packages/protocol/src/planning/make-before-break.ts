@@ -101,7 +101,8 @@ export const wholeStage: Stage = {
  * traffic (rule 120). Every new or changed resource goes out, except one that names something which the client must
  * warm first: that waits. Every removal goes out, except of a resource that something in use still names: that is
  * retained. Called again after each acknowledgement, it gives the later stages; `planBetween` lists them. `earlier` are
- * the snapshots before, for types that are sent for the first time.
+ * the snapshots before, for types that are sent for the first time. `away`: types whose stream is about to come back;
+ * what they warm is new to the client, as far as nobody knows.
  *
  * A resource that is removed although the wanted snapshot still names it is not retained for that: the configuration
  * says so. Costs the differences between the sets, not the sets.
@@ -110,12 +111,13 @@ export function computeStage(
   types: ReadonlyMap<TypeUrl, InUse>,
   wanted: Snapshot,
   earlier: readonly Snapshot[] = [],
+  away: readonly ResourceType[] = [],
 ): Stage {
   const going = goingOf(types, wanted, earlier);
   const coming = comingOf(types, wanted);
-  const isWarmedElsewhere = [...types.values()].some(({ isTaken }) => isTaken !== undefined);
+  const isWarmedElsewhere = away.length > 0 || [...types.values()].some(({ isTaken }) => isTaken !== undefined);
   if (going.size === 0 && coming.size === 0 && !isWarmedElsewhere) return wholeStage;
-  const draft = new StageDraft(types, wanted, going);
+  const draft = new StageDraft(types, wanted, going, away);
   if (going.size > 0) for (const use of types.values()) draft.retainForDraining(use);
   for (const use of types.values()) {
     if (going.size > 0) draft.retainForUse(use);
@@ -131,6 +133,7 @@ class StageDraft {
   readonly #types: ReadonlyMap<TypeUrl, InUse>;
   readonly #wanted: Snapshot;
   readonly #going: ReadonlyMap<TypeUrl, Going>;
+  readonly #away: readonly ResourceType[];
   readonly #retained = new Map<TypeUrl, Map<ResourceName, Resource>>();
   readonly #waiting = new Map<TypeUrl, Map<ResourceName, Resource>>();
   readonly #awaited = new Set<TypeUrl>();
@@ -143,10 +146,16 @@ class StageDraft {
    */
   readonly #together = new Map<ResourceType, Map<ResourceName, Resource[]>>();
 
-  constructor(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot, going: ReadonlyMap<TypeUrl, Going>) {
+  constructor(
+    types: ReadonlyMap<TypeUrl, InUse>,
+    wanted: Snapshot,
+    going: ReadonlyMap<TypeUrl, Going>,
+    away: readonly ResourceType[],
+  ) {
     this.#types = types;
     this.#wanted = wanted;
     this.#going = going;
+    this.#away = away;
   }
 
   #retain(resource: Resource, use: Use): void {
@@ -198,7 +207,7 @@ class StageDraft {
         const missing =
           coming.get(reference.type)?.get(reference.name) ??
           (isWarmedElsewhere && !isNamedBy(ResourceSets.get(sentSet, resource.key), reference)
-            ? coldOf(reference, this.#types, this.#wanted)
+            ? (coldOf(reference, this.#types, this.#wanted) ?? this.#awayOf(reference))
             : undefined);
         // A new cluster of new clusters comes with them, since nothing uses it before the client has them all.
         if (missing === undefined || (missing.type === type && !ResourceSets.get(sentSet, resource.key))) continue;
@@ -207,6 +216,11 @@ class StageDraft {
         this.#waits.add("make", resource, missing);
       }
     }
+  }
+
+  #awayOf({ type: url, name }: Reference): Resource | undefined {
+    const type = this.#away.find(({ typeUrl }) => typeUrl === url);
+    return type && this.#wanted.of(type).named(name)[0];
   }
 
   /**

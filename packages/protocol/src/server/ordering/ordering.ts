@@ -1,21 +1,21 @@
-import type { Reference, Resource, ResourceType } from "@xdskit/api";
+import type { Resource, ResourceType } from "@xdskit/api";
 import { isForAnswer, type Wait } from "../../model/basics/wait.js";
 import { changeBetween } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
-import { covers } from "../../model/subscribed/subscription.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { assume } from "../acknowledgements/apply-answer.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import type { WaitEnded } from "../contract/effects.js";
 import type { Replaced, Subscriber } from "../state/subscriber.js";
+import { awayOf, ComingBack } from "./coming-back.js";
 import { beginDraining, type DrainingCheck, drain, inheritDraining, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
 import { graceWaits, nextOfGrace, withGrace } from "./grace-period.js";
 import type { OrderAtStart } from "./order-at-start.js";
 import type { OrderedStream } from "./ordered-stream.js";
-import { askingTime, comingBackTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
-import { isUsed, namedBy, type PastSnapshots, replacedSince } from "./past-listeners.js";
+import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
+import type { PastSnapshots } from "./past-listeners.js";
 import { numberOf, sharedList } from "./past-snapshots.js";
 import { isFirst, sharedStage, usedBy, type WarmingWait } from "./shared-stage.js";
 import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
@@ -38,7 +38,7 @@ export type StageWaited = (type: ResourceType, ms: number) => void;
 export class Ordering {
   readonly times: OrderingTimes;
   readonly #waited: StageWaited | undefined;
-  readonly #past: (() => PastSnapshots) | undefined;
+  readonly #comingBack: ComingBack;
   readonly #streams = new Set<OrderedStream>();
   /** The stages of the streams with changes that wait, as of their last turn. */
   readonly #stages = new Map<OrderedStream, Stage>();
@@ -59,12 +59,6 @@ export class Ordering {
   #waitsSince: Map<ResourceType, number> | undefined;
   /** A stream has left since the draining listeners were looked at. */
   #someLeft = false;
-  /** Until then, in milliseconds, further streams of the client may come back. */
-  #comingBackUntil = Number.NEGATIVE_INFINITY;
-  /** The target for which that was considered last. */
-  #considered: Snapshot | undefined;
-  /** The old listeners that drain, or have drained, since a stream came back. */
-  readonly #replaced = new WeakSet<Resource>();
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
@@ -79,7 +73,7 @@ export class Ordering {
   ) {
     this.times = times;
     this.#waited = waited;
-    this.#past = past;
+    this.#comingBack = new ComingBack(past);
   }
 
   join(stream: OrderedStream): void {
@@ -149,36 +143,14 @@ export class Ordering {
     for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
   }
 
-  /** A stream joined whose client has something of an earlier one; `now` in milliseconds. */
+  /** A stream joined whose client has something of an earlier one, or another one broke; `now` in milliseconds. */
   cameBack(now: number): void {
-    this.#comingBackUntil = now + comingBackTime;
-    this.#considered = undefined;
+    this.#comingBack.begin(now);
   }
 
-  /** The client of a stream that came back may still serve with these; `now` in milliseconds. */
+  /** A client came back that may still serve with these, as it did on an earlier stream; `now` in milliseconds. */
   resumed({ subscribers: [first] }: OrderedStream, replaced: readonly Replaced[], now: number): void {
-    const others = replaced.filter(({ old }) => !old.every((one) => this.#replaced.has(one)));
-    for (const { old } of others) for (const one of old) this.#replaced.add(one);
-    if (first !== undefined) beginDraining(first, others, this.#subscribers(), now);
-  }
-
-  /** Further streams may come back: all that the client may use of what these have drains as well. */
-  #considerAbsent(stream: OrderedStream, wanted: Snapshot, now: number): void {
-    if (this.#past === undefined || this.#considered === wanted || now >= this.#comingBackUntil) return;
-    this.#considered = wanted;
-    const all = this.#subscribers();
-    const has = (reference: Reference) => {
-      const asking = all.filter(({ type }) => type.typeUrl === reference.type);
-      return asking.length === 0 ? undefined : asking.some(({ sent }) => namedBy(reference, sent.set).length > 0);
-    };
-    const isAbsent = (resource: Resource) =>
-      !all.some(({ type, subscription }) => type === resource.type && covers(subscription, resource));
-    const replaced = replacedSince(this.#past(), wanted, true);
-    this.resumed(
-      stream,
-      replaced.filter((one) => one.old.some(isAbsent) && isUsed(one, has)),
-      now,
-    );
+    if (first !== undefined) beginDraining(first, this.#comingBack.takeNew(replaced), this.#subscribers(), now);
   }
 
   /** The stage to which a stream may go now on its way to the wanted snapshot; `now` in milliseconds. */
@@ -199,12 +171,13 @@ export class Ordering {
     this.#someLeft = false;
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
-    this.#considerAbsent(stream, wanted, now);
+    this.resumed(stream, this.#comingBack.ofAbsent(this.#subscribers(), wanted, now), now);
     let warmingWait = this.#warmingWait();
     // Only resources that name others wait until those are warm.
     if (warmingWait !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) warmingWait = "none";
     const isNew = stream.subscribers.some(isFirst);
-    const circumstances = { earlier: isNew ? this.#earlier : [], warmingWait };
+    const away = now < this.#comingBack.awayUntil(this.times) ? awayOf(this.#subscribers(), wanted) : [];
+    const circumstances = { earlier: isNew ? this.#earlier : [], warmingWait, away };
     return this.#noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances), now);
   }
 
@@ -224,7 +197,8 @@ export class Ordering {
       // The client may use resources from an earlier stream.
       if (isFirst(subscriber)) return true;
       const { removed, upserted } = changeBetween(sentSet, current);
-      if (removed.length > 0 || (namesAny(upserted) && this.#warmingWait() !== "none")) return true;
+      const mayName = this.#now < this.#comingBack.awayUntil(this.times) || this.#warmingWait() !== "none";
+      if (removed.length > 0 || (mayName && namesAny(upserted))) return true;
       changes ||= upserted.length > 0;
     }
     if (!changes) return false;
@@ -447,7 +421,8 @@ export class Ordering {
         if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
       }
       const { asking, acknowledging } = this.#warmingWaitUntil();
-      for (const until of [asking, acknowledging]) if (until > this.#now) earliest = Math.min(earliest, until);
+      const away = this.#comingBack.awayUntil(this.times);
+      for (const until of [asking, acknowledging, away]) if (until > this.#now) earliest = Math.min(earliest, until);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
   }

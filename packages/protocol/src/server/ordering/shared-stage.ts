@@ -1,4 +1,4 @@
-import type { Resource, ResourceName, TypeUrl } from "@xdskit/api";
+import type { Resource, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import { longestKey } from "../../model/basics/limits.js";
 import { PerKey } from "../../model/basics/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
@@ -23,6 +23,8 @@ interface Circumstances {
   /** The client's earlier targets, oldest first; empty if they make no difference. */
   readonly earlier: readonly Snapshot[];
   readonly warmingWait: WarmingWait;
+  /** The types that are acknowledged once they are warm, and whose stream is about to come back. */
+  readonly away: readonly ResourceType[];
 }
 
 /**
@@ -40,17 +42,18 @@ export function sharedStage(
   mine: readonly Subscriber[],
   all: readonly Subscriber[],
   wanted: Snapshot,
-  { earlier, warmingWait }: Circumstances,
+  { earlier, warmingWait, away }: Circumstances,
 ): Stage {
   const isPatient = warmingWait !== "none";
   let key = isPatient ? warmingWait : "";
   for (const snapshot of earlier) key += `${numberOf(snapshot)},`;
+  for (const { typeUrl } of away) key += `-${typeUrl} `;
   const parts = new Set<string>();
   for (const subscriber of all) parts.add(keyOfUse(subscriber, mine.includes(subscriber), isPatient));
   for (const part of parts) key += part;
   let stage = known.get(wanted, key);
   if (stage === undefined) {
-    stage = computeStage(usesOf(all, mine, warmingWait), wanted, earlier);
+    stage = computeStage(usesOf(all, mine, warmingWait), wanted, earlier, away);
     if (key.length <= longestKey) known.set(wanted, key, stage);
   }
   return stage;

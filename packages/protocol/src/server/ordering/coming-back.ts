@@ -1,0 +1,69 @@
+import type { Reference, Resource, ResourceType } from "@xdskit/api";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import { covers } from "../../model/subscribed/subscription.js";
+import type { Replaced, Subscriber } from "../state/subscriber.js";
+import { comingBackTime, type OrderingTimes } from "./ordering-times.js";
+import { isUsed, namedBy, type PastSnapshots, replacedSince } from "./past-listeners.js";
+
+/**
+ * What an order must consider while a client comes back. Its old listeners drain again, each once. Streams of one type
+ * each come back one after the other: what the client may use of those that are away drains as well, and what names
+ * clusters waits for their stream.
+ */
+export class ComingBack {
+  readonly #past: (() => PastSnapshots) | undefined;
+  /** When a stream of the client came back last, or broke, in milliseconds: others may still come back. */
+  #since = Number.NEGATIVE_INFINITY;
+  /** The target for which the streams that are away were considered last. */
+  #considered: Snapshot | undefined;
+  /** The old listeners that drain, or have drained, since then. */
+  readonly #known = new WeakSet<Resource>();
+
+  /** `past`: for streams of one type each, the snapshots whose resources the client may still use. */
+  constructor(past: (() => PastSnapshots) | undefined) {
+    this.#past = past;
+  }
+
+  /** A stream came back, or broke; `now` in milliseconds. */
+  begin(now: number): void {
+    this.#since = now;
+    this.#considered = undefined;
+  }
+
+  /** Those that this order has not let drain before. */
+  takeNew(replaced: readonly Replaced[]): readonly Replaced[] {
+    const taken = replaced.filter(({ old }) => !old.every((one) => this.#known.has(one)));
+    for (const { old } of taken) for (const one of old) this.#known.add(one);
+    return taken;
+  }
+
+  /**
+   * What the client may go on to use on its way to `wanted`, and no stream that is back asks for. `all`: the
+   * subscribers of all streams of the order.
+   */
+  ofAbsent(all: readonly Subscriber[], wanted: Snapshot, now: number): readonly Replaced[] {
+    if (this.#past === undefined || this.#considered === wanted || now >= this.#since + comingBackTime) return [];
+    this.#considered = wanted;
+    const has = (reference: Reference) => {
+      const asking = all.filter(({ type }) => type.typeUrl === reference.type);
+      return asking.length === 0 ? undefined : asking.some(({ sent }) => namedBy(reference, sent.set).length > 0);
+    };
+    const isAbsent = (resource: Resource) =>
+      !all.some(({ type, subscription }) => type === resource.type && covers(subscription, resource));
+    return replacedSince(this.#past(), wanted, true).filter((one) => one.old.some(isAbsent) && isUsed(one, has));
+  }
+
+  /** Until when a type that is away is waited for, in milliseconds; long ago where all types are on one stream. */
+  awayUntil({ acknowledgement }: OrderingTimes): number {
+    return this.#past === undefined ? Number.NEGATIVE_INFINITY : this.#since + acknowledgement;
+  }
+}
+
+/** The types that are acknowledged once they are warm, and whose stream is not back. */
+export function awayOf(all: readonly Subscriber[], wanted: Snapshot): readonly ResourceType[] {
+  // A stream that has just come back has not been compared with any snapshot yet.
+  const isBack = (type: ResourceType) =>
+    all.some((one) => one.type === type && (one.used.set !== undefined || one.exchange.lastSent !== undefined));
+  const types = Array.from(wanted.sets.values(), ({ type }) => type);
+  return types.filter((type) => type.acknowledgedWarm && !isBack(type));
+}
