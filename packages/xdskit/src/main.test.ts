@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { main } from "./main.js";
+import { xdskitEnds } from "./testing/command.js";
 import { clusterYaml, testFolder } from "./testing/folder.js";
 
 /** Runs a command whose reader reads nothing before `read`. */
@@ -42,4 +43,17 @@ test("a command that a signal ends does not wait for its reader", async () => {
   while (process.listenerCount("SIGTERM") === 0) await turn();
   process.kill(process.pid, "SIGTERM");
   assert.equal(await top.status, 0);
+});
+
+test("help is no failure, of all commands or of one, and an unknown command is wrong usage", async () => {
+  // As a program of its own: until a command ends, its exit status says that it did not.
+  const [all, one, unknown] = await Promise.all(
+    [["help"], ["help", "serve"], ["help", "srve"]].map((args) => xdskitEnds(...args)),
+  );
+  assert.equal(all?.status, 0, all?.err);
+  assert.match(all?.out ?? "", /^Usage: xdskit \[options\] \[command\]/);
+  assert.equal(one?.status, 0, one?.err);
+  assert.match(one?.out ?? "", /^Usage: xdskit serve /);
+  assert.equal(unknown?.status, 2);
+  assert.match(unknown?.err ?? "", /unknown command 'srve'\n\(Did you mean serve\?\)/);
 });

@@ -47,12 +47,24 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
     status = value;
   };
   try {
-    const program = await programFor(argv, terminal, exit);
-    await program.parseAsync([...argv], { from: "user" });
+    const args = withoutHelpCommand(argv);
+    const program = await programFor(args, terminal, exit);
+    await program.parseAsync([...args], { from: "user" });
     return status;
   } catch (error) {
     return report(error, terminal);
   }
+}
+
+/**
+ * `help` and `help COMMAND` as `--help`: the package takes whatever status is set by then for theirs, also the one that
+ * says that the command has not ended yet. An unknown command is an error.
+ */
+function withoutHelpCommand(argv: readonly string[]): readonly string[] {
+  const [first, name] = argv;
+  if (first !== "help") return argv;
+  if (name === undefined) return ["--help"];
+  return commands.some((command) => command.name === name) ? [name, "--help"] : [name];
 }
 
 function isVersion(argument: string | undefined): boolean {

@@ -9,8 +9,16 @@ import { validateLevels } from "./validate-level.js";
  */
 export function checkOptions(options: ClientOptions): void {
   checkClientCall("createClient", options);
-  const { backoff, limits, absentAfterMs, nodeOn, fallback, node, validate } = options;
+  const { servers, authorities, types, registry, backoff, limits, absentAfterMs, nodeOn, fallback, node, validate } =
+    options;
   if (node === undefined || !("$typeName" in node)) checkClientCall("createClient: node", node);
+  // Authorities without servers of their own have the others'.
+  if ((servers?.length ?? 0) === 0 && !Object.values(authorities ?? {}).some((own) => (own?.servers?.length ?? 0) > 0))
+    throw wrongOption("servers", 'a list of servers, such as ["127.0.0.1:18000"]', servers);
+  if (types !== undefined && typeof types.find !== "function")
+    throw XdskitError.of("XDSKIT_CLIENT_OPTION", "types must be what createResourceTypes of @xdskit/api returns");
+  if (registry !== undefined && typeof registry.getMessage !== "function")
+    throw XdskitError.of("XDSKIT_CLIENT_OPTION", "registry must be what createRegistry of @xdskit/api returns");
   if (nodeOn !== undefined && nodeOn !== "first" && nodeOn !== "every")
     throw wrongOption("nodeOn", '"first" or "every"', nodeOn);
   if (fallback !== undefined && fallback !== "when-lacking" && fallback !== "when-away")

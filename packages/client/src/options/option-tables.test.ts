@@ -20,6 +20,20 @@ test("a call with wrong options is refused with the probable meaning, in a progr
     [made({ servers: "127.0.0.1:1", node }), /^createClient: servers must be a list, not a string/],
     [made({ servers: ["127.0.0.1:1"] }), /^createClient: node takes an object, such as { id: "me"/],
     [made({ servers: ["127.0.0.1:1"], node: "me" }), /^createClient: node must be an object, not a string/],
+    [
+      made({ servers: [], node }),
+      /^servers: servers is \[\], and has to be a list of servers, such as \["127.0.0.1:18000"\]/,
+    ],
+    [
+      made({ node, authorities: { a: { servers: [] } } }),
+      /^servers: servers is undefined, and has to be a list of servers/,
+    ],
+    [
+      made({ servers: [{ kind: "grpc", address: "http://127.0.0.1:1" }], node }),
+      /^servers: over gRPC the address is HOST:PORT, without http/,
+    ],
+    [made({ servers: ["127.0.0.1:1"], node, types: {} }), /^types must be what createResourceTypes .* returns/],
+    [made({ servers: ["127.0.0.1:1"], node, registry: {} }), /^registry must be what createRegistry .* returns/],
     [made({ servers: [], node: { id: "me", clsuter: "a" } }), /"clsuter"; did you mean "cluster"\?/],
     [made({ servers: [{ address: "127.0.0.1:1" }], node }), /^servers: .*servers are of kind grpc, rest or files/],
     [made({ servers: [5], node }), /servers are of kind grpc, rest or files.*write "127.0.0.1:18000"/],

@@ -15,6 +15,8 @@ export function fullSettings(server: ServerSettings): FullServerSettings {
   switch (server?.kind) {
     case "grpc":
       if (!/\S/.test(server.address ?? "")) throw wrongServer("a server over gRPC needs an address: HOST:PORT");
+      if (/^https?:\/\//i.test(server.address))
+        throw wrongServer("over gRPC the address is HOST:PORT, without http://");
       return server;
     case "rest":
       // The error does not quote the URL: it may hold a password.

@@ -56,6 +56,28 @@ describe("createGroups", () => {
     });
   }
 
+  it("a group of a program without types is refused with what it lacks", () => {
+    const faults = (group: object) => {
+      try {
+        createGroups([group as GroupSettings]);
+        return [];
+      } catch (error) {
+        assert.ok(error instanceof XdskitError);
+        return error.findings.map(({ field, message }) => `${field}: ${message}`);
+      }
+    };
+    const lacking = faults({ name: "a" });
+    assert.match(lacking[0] ?? "", /^groups\[0\]\.match: .*; \{\} is every node$/);
+    assert.match(lacking[1] ?? "", /^groups\[0\]\.layers: .*, such as \["default"\]$/);
+    assert.match(faults({ match: {}, layers: ["a"] })[0] ?? "", /^groups\[0\]\.name: a group needs a name$/);
+    assert.match(
+      faults({ name: "a", match: {}, layers: [1] })[0] ?? "",
+      /^groups\[0\]\.layers: each is a layer's name/,
+    );
+    const wrongValue = faults({ name: "a", match: { id: ["edge"] }, layers: ["a"] })[0] ?? "";
+    assert.match(wrongValue, /^groups\[0\]\.match: the value of "id" must be a string, a number, true or false$/);
+  });
+
   it("groups keep their order, so that the first match wins", () => {
     const groups = createGroups([
       { name: "first", match: { cluster: "edge-*" }, layers: ["a"] },

@@ -71,12 +71,17 @@ function groupFindings(settings: readonly GroupSettings[]): Finding[] {
     };
     for (const { option, known } of wrongWords(group)) add(option, `it must be ${anyOf(known)}`);
     for (const fault of rolloutFaults(rollout)) add(`rollout.${fault.field}`, fault.message);
-    if (name === "") add("name", "a group needs a name");
+    if (typeof name !== "string" || name === "") add("name", "a group needs a name");
     if (seen.has(name)) add("name", `there are two groups named ${JSON.stringify(name)}`);
     seen.add(name);
-    for (const fault of faultsOf(match)) add("match", fault);
-    if (layers.length === 0) add("layers", `group ${JSON.stringify(name)} has no layers to serve`);
-    if (new Set(layers).size < layers.length) add("layers", `group ${JSON.stringify(name)} names a layer twice`);
+    // A program without types may leave out what the types ask for.
+    if (match === undefined)
+      add("match", 'a group needs it: its nodes, such as { cluster: "edge-*" }; {} is every node');
+    else for (const fault of faultsOf(match)) add("match", fault);
+    if (layers === undefined) add("layers", 'a group needs it: the layers that it is served, such as ["default"]');
+    else if (layers.length === 0) add("layers", `group ${JSON.stringify(name)} has no layers to serve`);
+    else if (layers.some((layer) => typeof layer !== "string")) add("layers", "each is a layer's name, a string");
+    else if (new Set(layers).size < layers.length) add("layers", `group ${JSON.stringify(name)} names a layer twice`);
   }
   return findings;
 }

@@ -30,7 +30,8 @@ export function anyOf(known: readonly string[]): string {
  * XdskitError (XDSKIT_SERVER_OPTION) that names the option.
  */
 export function checkOptions(options: ServerOptions): void {
-  const { addresses, eventLoop, keepalive, onDemand, ordering, references, rest, rollout, tls } = options;
+  const { addresses, eventLoop, keepalive, onDemand, ordering, references, registry } = options;
+  const { rest, rollout, tls, types } = options;
   for (const { option, value, known } of wrongWords(options))
     throw wrong(option, anyOf(known.map((word) => JSON.stringify(word))), value);
   if (references !== undefined && references !== "refuse" && references !== "warn")
@@ -38,6 +39,10 @@ export function checkOptions(options: ServerOptions): void {
   if (addresses !== undefined && addresses !== "refuse" && addresses !== "warn")
     throw wrong("addresses", '"refuse" or "warn"', addresses);
   checkRollout(rollout);
+  if (types !== undefined && typeof types.find !== "function")
+    throw wrong("types", "what createResourceTypes of @xdskit/api returns", types);
+  if (registry !== undefined && typeof registry.getMessage !== "function")
+    throw wrong("registry", "what createRegistry of @xdskit/api returns", registry);
   for (const field of tls === undefined ? [] : (["certificateFile", "keyFile"] as const)) {
     if (typeof tls?.[field] !== "string" || tls[field] === "")
       throw wrong(`tls.${field}`, "a file's path", tls?.[field]);
@@ -73,6 +78,9 @@ function checkNumbers(name: string, options: object | false | undefined, expecte
 }
 
 function wrong(option: string, expected: string, value: unknown): XdskitError {
-  const found = typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? "[]" : String(value);
+  const found = typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? "[]" : plain(value);
   return XdskitError.of("XDSKIT_SERVER_OPTION", `${option} must be ${expected}, not ${found}`);
 }
+
+/** An object may hold anything, a secret too. */
+const plain = (value: unknown) => (typeof value === "object" && value !== null ? "an object" : String(value));

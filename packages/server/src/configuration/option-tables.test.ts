@@ -16,6 +16,8 @@ test("a call with wrong options is refused with the probable meaning, in a progr
     [() => createServer(anything({ groups: {} })), /^createServer: groups must be a list or a function, not an object/],
     [() => createServer(anything({ limits: { stream: 5 } })), /"limits.stream"; did you mean "streams"\?/],
     [() => createServer(anything({ groups: [{ layer: "a" }] })), /"groups\[0\].layer"; did you mean "layers"\?/],
+    [() => createServer(anything({ types: {} })), /^types must be what createResourceTypes .* returns, not an object/],
+    [() => createServer(anything({ registry: {} })), /^registry must be what createRegistry .* returns, not an object/],
     [
       () => server.listen(anything("127.0.0.1:18000")),
       /^server.listen takes .* { grpc: "127.0.0.1:18000" }, not a str/,

@@ -16,12 +16,13 @@ export function matcherOf(match: NodeMatch): (node: Node) => boolean {
 
 /** The errors of a match. */
 export function faultsOf(match: NodeMatch): readonly string[] {
-  return Object.keys(match)
-    .filter((key) => fieldOf(key) === undefined)
-    .map(
-      (key) =>
-        `unknown key ${JSON.stringify(key)}: it must be id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>`,
-    );
+  return Object.entries(match).flatMap(([key, pattern]: [string, unknown]) => {
+    const shown = JSON.stringify(key);
+    if (fieldOf(key) === undefined)
+      return `unknown key ${shown}: it must be id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>`;
+    const isScalar = ["string", "number", "boolean"].includes(typeof pattern);
+    return isScalar ? [] : `the value of ${shown} must be a string, a number, true or false`;
+  });
 }
 
 function condition(key: string, pattern: string): (node: Node) => boolean {
