@@ -11,6 +11,8 @@ const mostMissed = mostWaiting / 2;
 const heartbeatMs = 15_000;
 
 interface Reader {
+  /** Where it comes from. */
+  readonly address: string;
   send(text: string): void;
   end(): void;
 }
@@ -34,10 +36,10 @@ export class EventStreams {
 
   /**
    * A stream of all events from now on, or after the one that a reader had last. Throws a problem if there are too many
-   * readers.
+   * readers. An address that has few of them gets a place of the one that has the most.
    */
-  open(last: string | undefined): ReadableStream<Uint8Array> {
-    if (this.#readers.size >= mostReaders)
+  open(last: string | undefined, address: string): ReadableStream<Uint8Array> {
+    if (this.#readers.size >= mostReaders && !this.#makeRoom(address))
       throw ApiProblem.of(503, "XDSKIT_BUSY", `${mostReaders} others read events already`);
     const missed = last === undefined ? [] : this.#ring.after(last);
     const start = (missed && textOfMissed(missed)) ?? resetText(this.#ring.last);
@@ -45,7 +47,7 @@ export class EventStreams {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          reader = this.#add(controller);
+          reader = this.#add(controller, address);
           reader.send(`retry: 1000\n: events of xdskit\n\n${start}`);
         },
         cancel: () => {
@@ -63,8 +65,23 @@ export class EventStreams {
     for (const reader of this.#readers) reader.end();
   }
 
-  #add(controller: ReadableStreamDefaultController<Uint8Array>): Reader {
+  /** Ends the oldest reader of the address that has the most, unless that is this one, or would then have fewer. */
+  #makeRoom(address: string): boolean {
+    const counts = new Map<string, number>();
+    for (const reader of this.#readers) counts.set(reader.address, (counts.get(reader.address) ?? 0) + 1);
+    const [most = "", count = 0] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [];
+    if (count <= (counts.get(address) ?? 0) + 1) return false;
+    for (const reader of this.#readers) {
+      if (reader.address !== most) continue;
+      reader.end();
+      return true;
+    }
+    return false;
+  }
+
+  #add(controller: ReadableStreamDefaultController<Uint8Array>, address: string): Reader {
     const reader: Reader = {
+      address,
       send: (text) => {
         try {
           controller.enqueue(Buffer.from(text));

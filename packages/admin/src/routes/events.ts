@@ -1,3 +1,4 @@
+import { getConnInfo } from "@hono/node-server/conninfo";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ApiContext } from "../context/api-context.js";
 import { EventRing } from "../events/event-ring.js";
@@ -60,7 +61,8 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext) {
     // A stream that nobody reads would never end.
     if (c.req.raw.method === "HEAD") return c.body(null, 200, headers) as never;
     streams ??= started();
-    const stream = streams.open(c.req.header("last-event-id"));
+    const { address = "" } = getConnInfo(c).remote;
+    const stream = streams.open(c.req.header("last-event-id"), address);
     return c.body(stream, 200, headers) as never;
   });
   return {

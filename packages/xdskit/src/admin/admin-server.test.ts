@@ -365,6 +365,21 @@ describe("admin pages", () => {
     for (const other of foreign) assert.equal(await statusOf({ ...own, ...other }), 403, JSON.stringify(other));
   });
 
+  test("on this machine alone, a name that a DNS entry leads here by is answered nowhere", async () => {
+    const statusOf = (path: string, host: string) =>
+      new Promise((resolve, reject) => {
+        const { port } = admin.address;
+        request({ host: "127.0.0.1", port, path, headers: { host } }, (answer) => resolve(answer.resume().statusCode))
+          .on("error", reject)
+          .end();
+      });
+    for (const path of ["/metrics", "/readyz", "/livez", "/", "/nothing", "/api/v1/server"]) {
+      assert.equal(await statusOf(path, "elsewhere.example:19000"), 403, path);
+      for (const host of ["localhost:19000", "127.0.0.1", "[::1]:19000", "10.0.0.7:19000"])
+        assert.notEqual(await statusOf(path, host), 403, `${path} ${host}`);
+    }
+  });
+
   test("another path is 404, another method 405, HEAD has no body", async () => {
     assert.equal((await get("/api/v1/nothing")).status, 404);
     assert.equal((await get("//")).status, 404);

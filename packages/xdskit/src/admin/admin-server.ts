@@ -9,7 +9,7 @@ import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/messages/skipped.js";
 import { version } from "../process/version.js";
 import type { AdminState, ClientPorts } from "./admin-state.js";
-import { foreignPage, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";
+import { foreignPage, isCalled, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";
 import { fileFor } from "./dashboard-answers.js";
 import { carryOut, rolloutsPage } from "./rollout-pages.js";
 import { type AnySourceStatus, leavesOutFiles } from "./source-status.js";
@@ -63,7 +63,7 @@ const listed = [
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
 export async function startAdminServer(address: Address, state: AdminState): Promise<AdminServer> {
-  const server = createServer((request, response) => void respond(request, response, state));
+  const server = createServer((request, response) => void respond(request, response, state, address.host));
   await once(server.listen(address.port, address.host), "listening");
   const { port } = server.address() as AddressInfo;
   return {
@@ -76,8 +76,13 @@ export async function startAdminServer(address: Address, state: AdminState): Pro
   };
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse, state: AdminState): Promise<void> {
-  const own = await answer(request, state).catch((error: unknown): Answer => {
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  state: AdminState,
+  host: string,
+): Promise<void> {
+  const own = await answer(request, state, host).catch((error: unknown): Answer => {
     const text = error instanceof Error ? error.message : String(error);
     const isApi = request.url?.startsWith(apiPrefix) === true;
     return isApi ? problem(500, "XDSKIT_FAULT", text) : { status: 500, body: `${text}\n` };
@@ -98,11 +103,18 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
 /** The answer if the API, which answers this path, cannot be loaded. */
 const toApi = problem(500, "XDSKIT_FAULT", "the API cannot be loaded: is the installation complete?");
 
-async function answer({ method, url = "/", headers, socket }: IncomingMessage, state: AdminState): Promise<Answer> {
+/** `host`: the address or the name that the server was told to listen at. */
+async function answer(
+  { method, url = "/", headers, socket }: IncomingMessage,
+  state: AdminState,
+  host: string,
+): Promise<Answer> {
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
-  if (path.startsWith(apiPrefix) && isLoopbackHost(socket.localAddress) && !isLocalName(headers.host))
-    return problem(403, "XDSKIT_API_FORBIDDEN", "call it by its address, or localhost");
+  if (isLoopbackHost(socket.localAddress) && !isLocalName(headers.host) && !isCalled(host, headers.host))
+    return path.startsWith(apiPrefix)
+      ? problem(403, "XDSKIT_API_FORBIDDEN", foreignName)
+      : { status: 403, body: `${foreignName}\n` };
   const isRead = method === "GET" || method === "HEAD";
   if (path.startsWith(apiPrefix) && !isRead && isFromBrowser(headers) && !isFromOwnPage(headers))
     return problem(403, "XDSKIT_API_FORBIDDEN", foreignPage);
@@ -114,7 +126,7 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
     if (/^\/api\/v1\/(rollouts|quarantines)\//.test(path)) return unknownAction;
   }
   const file = isRead ? await fileFor(path, headers) : undefined;
-  if (file !== undefined) return isLoopbackHost(socket.localAddress) && !isLocalName(headers.host) ? foreignName : file;
+  if (file !== undefined) return file;
   const page = pages.get(path);
   if (page === undefined) return path.startsWith(apiPrefix) ? toApi : notFound;
   if (!isRead) {
@@ -132,7 +144,7 @@ function problem(status: number, code: XdskitErrorCode, message: string): Answer
 }
 
 /** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */
-const foreignName: Answer = { status: 403, body: "call it by its address, or localhost\n" };
+const foreignName = "call it by its address, by localhost, or by the name that it listens at";
 
 const notFound: Answer = { status: 404, body: "not found\n" };
 

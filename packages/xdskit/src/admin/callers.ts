@@ -18,8 +18,18 @@ export function isLoopbackHost(address = ""): boolean {
  * leads here, and would be of one origin with us.
  */
 export function isLocalName(host = "localhost"): boolean {
-  const name = host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
+  const name = nameIn(host);
   return isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
+}
+
+/** Whether a host is the one that the server was told to listen at: whoever set it up decided where it leads. */
+export function isCalled(own: string, host = "localhost"): boolean {
+  return nameIn(host).toLowerCase() === own.toLowerCase();
+}
+
+/** Of `HOST:PORT`, without its port and without the brackets of an IPv6 address. */
+function nameIn(host: string): string {
+  return host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
 }
 
 /**
