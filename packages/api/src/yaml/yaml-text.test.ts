@@ -4,12 +4,59 @@ import { parseYaml } from "./yaml-source.js";
 import { writeYaml } from "./yaml-text.js";
 
 test("a text with lines of spaces alone is read as it was after it is written", () => {
-  for (const text of [" \n", "  \n\n", "a \nb", "\n \n", "a\n\t\nb\n"]) {
+  for (const text of [" \n", "  \n\n", "a \nb", "\n \n", "a\n\t\nb\n", "\ta\nb", "\n\n \ta\nb"]) {
     const { documents, problems } = parseYaml(writeYaml({ [text]: text, list: [text] }));
     assert.deepEqual(problems, [], JSON.stringify(text));
     assert.deepEqual(
       documents.map(({ value }) => value),
       [{ [text]: text, list: [text] }],
     );
+  }
+});
+
+test("a text that any reader takes for something else is quoted, as a value and as a key", () => {
+  const words = ["=", "<<", "~", "null", "Null", "yes", "No", "on", "OFF", "y", "N", "true", "TRUE"];
+  const numbers = ["1", "-1", "+1", "007", "08", "0o17", "0x1f", "0X1F", "0b11", "-0b1", "1e3", "1.", ".5", "1.5e-3"];
+  const separated = [
+    "1_000",
+    "1_",
+    "-_1",
+    "0x_f",
+    "0b1_0",
+    "1,000",
+    "1_0.5",
+    "1_0e5",
+    "190:20:30",
+    "-1:20",
+    "20:30.15",
+  ];
+  const others = [
+    ".inf",
+    "-.Inf",
+    ".NaN",
+    "2001-01-01",
+    "2001-12-14t21:59:43.10-05:00",
+    "2001-12-14 21:59:43",
+    ":path",
+    "a\tb",
+  ];
+  for (const word of [...words, ...numbers, ...separated, ...others]) {
+    const text = writeYaml({ [word]: word });
+    assert.match(text, /^(["']).*\1: (["']).*\2\n$/, text);
+    assert.deepEqual(parseYaml(text, "envoy").documents[0]?.value, { [word]: word });
+  }
+});
+
+test("a text that is plain to every reader is not quoted", () => {
+  for (const word of ["web", "a=b", "==", "10.0.0.1", "1.2.3", "0.25s", "fd00::1", "http://a/b", "a_1", "x,y"])
+    assert.equal(writeYaml({ a: word }), `a: ${word}\n`);
+});
+
+test("line ends of YAML 1.1 and characters that readers drop are escaped", () => {
+  for (const mark of ["\x7f", "\x85", "\u2028", "\u2029", "\ufeff", "\x80", "\uffff"]) {
+    const value = { [`a${mark}`]: `b${mark}\nc`, list: [`${mark}`] };
+    const text = writeYaml(value);
+    assert.ok(!text.includes(mark), JSON.stringify(text));
+    assert.deepEqual(parseYaml(text).documents[0]?.value, value);
   }
 });
