@@ -35,6 +35,7 @@ export const layers = {
     "reading",
     ["compiled", "adoption", "text-format"],
     "files",
+    "threads",
     ".",
   ],
   protocol: [

@@ -46,9 +46,10 @@ export {
   resourceFileForms,
 } from "./files/resource-file.js";
 export {
+  type NamedInRequest,
   type ReadResourceRequestOptions,
+  type RequestKeys,
   type ResourceRequest,
-  readBinaryRequest,
   readResourceRequest,
 } from "./files/resource-request.js";
 export {

@@ -23,6 +23,7 @@ export async function bundle(folder, { fromSources = false } = {}) {
   // What threads of their own run. (A file that an older state has not is not missed.)
   const programs = [
     ["server", "workers/worker-main"],
+    ["api", "threads/reading-main"],
     ["server", "sources/folder/reading-thread/reading-main"],
     ["store-sqlite", "write-thread/write-main"],
   ].map(([inPackage, path]) => [

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { noSuchType, type Resource, type ResourceType } from "@xdskit/api";
+import { ReadingThread } from "@xdskit/api/threads";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
 import { revisionJson } from "../answers/revision-json.js";
@@ -24,9 +25,11 @@ export class ApiContext {
   readonly localFleet: LocalFleet;
   readonly peers: () => readonly Peer[];
   readonly bodies = createBodies();
+  /** Reads the resources in bodies. */
+  readonly reading: ReadingThread;
   /** In milliseconds since 1970. */
   readonly startedAt = Date.now();
-  /** Ends its listeners. */
+  /** Ends its listeners, and the thread. */
   readonly close: () => void;
   #applied = 0;
 
@@ -39,12 +42,17 @@ export class ApiContext {
     this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs, whereField });
     const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server);
     this.fleet = everywhere ?? this.localFleet;
-    this.close = options.server.on(
+    this.reading = new ReadingThread({ registry: options.registry, types: server.types });
+    const stopCounting = options.server.on(
       () => {
         this.#applied += 1;
       },
       (kind) => kind === "configuration-applied",
     );
+    this.close = () => {
+      stopCounting();
+      this.reading.close();
+    };
   }
 
   /** How many changes of the configuration there were since the start of the API. */

@@ -165,9 +165,8 @@ export const changeAnswerSchema = z
 
 const selectorSchema = z.strictObject({ type: z.string().min(1), name: z.string().min(1) });
 
-/** The fields of a change besides its resources. */
+/** The fields of a change besides its resources and names. */
 export const changeFieldsSchema = z.strictObject({
-  delete: z.array(selectorSchema).optional(),
   replace: z.boolean().optional(),
   message: z.string().max(10_000).optional(),
   author: z.string().max(1_000).optional(),

@@ -1,14 +1,13 @@
-import {
-  type Finding,
-  noSuchType,
-  type PositionedResource,
-  type Registry,
-  type ResourceType,
-  type ResourceTypes,
-  readBinaryRequest,
-  readResourceRequest,
-  type Where,
+import type {
+  Finding,
+  NamedInRequest,
+  PositionedResource,
+  RequestKeys,
+  ResourceRequest,
+  ResourceType,
+  Where,
 } from "@xdskit/api";
+import type { ReadingThread } from "@xdskit/api/threads";
 import { mostResources, mostYamlBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changeFieldsSchema } from "../contract/schemas.js";
@@ -20,19 +19,13 @@ export const bodyName = "body";
 /** A change as it was asked for, read and checked by itself. */
 export interface ReadChange {
   readonly upsert: readonly PositionedResource[];
-  readonly remove: readonly { readonly type: ResourceType; readonly name: string }[];
+  readonly remove: readonly NamedInRequest[];
   readonly replace: boolean;
   readonly dryRun: boolean;
   readonly message: string;
   readonly author: string | undefined;
   /** Warnings. */
   readonly findings: readonly Finding[];
-}
-
-/** How bodies are read. */
-export interface Reading {
-  readonly registry: Registry;
-  readonly types: ResourceTypes;
 }
 
 /** The fields of a change that a body cannot have, as a protobuf or one resource, and that the query gives. */
@@ -43,45 +36,30 @@ export interface ChangeQuery {
   readonly replace?: boolean | undefined;
 }
 
+/** The keys of a change. */
+const changeKeys = { resources: "upsert", named: "delete", fields: Object.keys(changeFieldsSchema.shape) };
+
 /** Reads the body of a change. Throws a problem with everything that is wrong with it. */
 export async function readChange(
   bytes: Uint8Array,
   form: BodyForm,
   query: ChangeQuery,
-  reading: Reading,
+  reading: ReadingThread,
 ): Promise<ReadChange> {
-  refuseLarge(bytes, form);
   const { message = "", author, dryRun = false, replace = false } = query;
-  const said = { message, author, dryRun, replace };
-  if (form === "protobuf") {
-    const { resources, findings } = await readBinaryRequest(bytes, { name: bodyName, ...reading });
-    return checked({ ...said, upsert: resources, remove: [], findings });
-  }
-  const request = await readResourceRequest(bytes, { form, list: "upsert", name: bodyName, ...reading });
-  refuse(request.findings);
+  const request = await readBody(bytes, form, reading, changeKeys);
   const fields = changeFieldsSchema.safeParse(request.fields);
   if (!fields.success) {
     refuse(
-      fields.error.issues.map(({ path, message, ...issue }) => {
-        // The path of an unknown field is that of the mapping around it.
-        const steps = issue.code === "unrecognized_keys" ? [...path, issue.keys[0] ?? ""] : path;
-        return request.finding("XDSKIT_API_REQUEST", message, steps as (string | number)[]);
+      fields.error.issues.map(({ path: [key], message }) => {
+        const where = request.places[String(key)];
+        return { code: "XDSKIT_API_REQUEST", severity: "error", message, file: bodyName, ...where };
       }),
     );
     throw new Error("a request with issues was not refused");
   }
-  const { delete: selectors = [], ...own } = fields.data;
-  const findings: Finding[] = [];
-  const remove = selectors.flatMap(({ type: named, name }, index) => {
-    const type = reading.types.find(named);
-    if (type !== undefined) return [{ type, name }];
-    const message = noSuchType(named, reading.types);
-    findings.push(request.finding("XDSKIT_TYPE_NAME_UNKNOWN", message, ["delete", index, "type"]));
-    return [];
-  });
-  refuse(findings);
-  const { upsert: _, ...rest } = { upsert: undefined, ...said, ...own };
-  return checked({ ...rest, upsert: request.resources, remove, findings: request.findings });
+  const { resources: upsert, named: remove, findings } = request;
+  return checked({ ...{ message, author, dryRun, replace }, ...fields.data, upsert, remove, findings });
 }
 
 /** Reads the body that is one resource, which must have this type and name. */
@@ -89,14 +67,9 @@ export async function readOne(
   bytes: Uint8Array,
   form: BodyForm,
   expected: { readonly type: ResourceType; readonly name: string },
-  reading: Reading,
+  reading: ReadingThread,
 ): Promise<Pick<ReadChange, "upsert" | "findings">> {
-  refuseLarge(bytes, form);
-  const { resources, findings } =
-    form === "protobuf"
-      ? await readBinaryRequest(bytes, { name: bodyName, ...reading })
-      : await readResourceRequest(bytes, { form, list: undefined, name: bodyName, ...reading });
-  refuse(findings);
+  const { resources, findings } = await readBody(bytes, form, reading);
   const [one] = resources;
   if (one === undefined || resources.length > 1)
     throw ApiProblem.of(400, "XDSKIT_API_REQUEST", `the body holds ${resources.length} resources, and not one`);
@@ -108,10 +81,19 @@ export async function readOne(
   return { upsert: resources, findings };
 }
 
-function refuseLarge(bytes: Uint8Array, form: BodyForm): void {
-  if (form !== "yaml" || bytes.byteLength <= mostYamlBytes) return;
-  const message = `a body in YAML may have ${mostYamlBytes} bytes: send JSON or protobuf`;
-  throw ApiProblem.of(413, "XDSKIT_API_REQUEST", message);
+async function readBody(
+  bytes: Uint8Array,
+  form: BodyForm,
+  reading: ReadingThread,
+  keys?: RequestKeys,
+): Promise<ResourceRequest> {
+  if (form === "yaml" && bytes.byteLength > mostYamlBytes) {
+    const message = `a body in YAML may have ${mostYamlBytes} bytes: send JSON or protobuf`;
+    throw ApiProblem.of(413, "XDSKIT_API_REQUEST", message);
+  }
+  const request = await reading.request(bytes, { form: form === "protobuf" ? "binary" : form, keys, name: bodyName });
+  refuse(request.findings);
+  return request;
 }
 
 /** Throws if there are errors. A change that cannot be understood has another status than one that breaks a rule. */

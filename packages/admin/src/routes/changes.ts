@@ -85,8 +85,8 @@ const remove = createRoute({
 
 /** The routes that change layers. */
 export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
-  const { server, registry } = context.options;
-  const reading = { registry, types: server.types };
+  const { reading } = context;
+  const { server } = context.options;
   app.openAPIRegistry.register("Change", changeSchema);
   app.openAPIRegistry.register("Resource", z.looseObject({ "@type": z.string() }).openapi("Resource"));
 

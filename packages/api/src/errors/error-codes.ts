@@ -17,9 +17,9 @@ export const errorCodes = {
     fix: "Check the path and the reason in the message. The last good configuration stays in use until the path can be read. A file that needed too much memory is read again once it is written or touched.",
   },
   XDSKIT_SYNTAX: {
-    meaning: "A file is not well-formed YAML, JSON, text format or protobuf.",
-    cause: "A typo, or a file that was cut off while it was written.",
-    fix: "Fix the line that the message names. Write files under another name and rename them into place.",
+    meaning: "A file is not well-formed YAML, JSON, text format or protobuf, or has more in it than is read.",
+    cause: "A typo, a file that was cut off while it was written, or millions of values or thousands of errors.",
+    fix: "Fix the line that the message names. Write files under another name and rename them into place. Split a file that is too much.",
   },
   XDSKIT_SETTINGS_INVALID: {
     meaning: "The settings file (xdskit.yaml) has an unknown key or a wrong value.",

@@ -9,6 +9,8 @@ export const mostListed = 10;
 export const mostFindings = 100;
 /** Entries of a memory of recent things, of a cache, or of a queue, where others can always bring one more. */
 export const mostKept = 1_000;
+/** Errors of one text or file: the rest of it is not read. Many more than are told, for those that are skipped. */
+export const mostErrors = 10_000;
 /** Names, and what is remembered by name. */
 export const mostNamesKept = 10_000;
 /** Bytes of a small file or body. */
@@ -17,3 +19,18 @@ export const mostSmallBody = 1024 * 1024;
 export const mostBody = 64 * 1024 * 1024;
 /** Bytes of an answer that does not come in pages. */
 export const mostWholeAnswer = 256 * 1024 * 1024;
+
+/** Fields, items, lists and mappings of any text: those of a route configuration with 100,000 hosts. */
+export const leastValues = 2_000_000;
+/** Bytes of a text that pay for one more value, which takes about ten times as many in memory. */
+const bytesOfValue = 10;
+
+/** How many fields, items, lists and mappings a text of some bytes may have. Ordinary files have a third of them. */
+export function mostValues(bytes: number): number {
+  return Math.max(leastValues, Math.floor(bytes / bytesOfValue));
+}
+
+/** What is said where they are too many. */
+export function tooManyValues(most: number): string {
+  return `more than ${most} fields, items, lists and mappings in one text: the rest is not read`;
+}

@@ -32,7 +32,7 @@ export interface PlacedDocument {
  * the line.
  */
 export function readDocument(bytes: Uint8Array, file: string, form: "json" | "yaml"): PlacedDocument {
-  const text = decodeText(bytes);
+  const text = decodeText(bytes, form);
   const findingAt = (code: XdskitErrorCode, message: string, offset: number): Finding => {
     return { code, severity: "error", message, file, ...text.at(offset) };
   };

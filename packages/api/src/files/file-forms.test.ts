@@ -135,7 +135,7 @@ virtual_hosts:
       const answer = readJsonResponse(bytes, { registry, type });
       if (answer.kind === "problem" || answer.unread.length > 0) return "refused";
       const response = registry.getMessage("envoy.service.discovery.v3.DiscoveryResponse") as DescMessage;
-      const message = toJson(response, fromBinary(response, answer.toBinary()), { registry }) as JsonObject;
+      const message = toJson(response, fromBinary(response, answer.bytes), { registry }) as JsonObject;
       const { "@type": _, ...found } = (message.resources as JsonObject[])[0] ?? {};
       return found;
     };

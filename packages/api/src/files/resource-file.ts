@@ -2,7 +2,7 @@ import { tellOfNothing } from "../adoption/document-taker.js";
 import type { Finding } from "../errors/errors.js";
 import { parseJson } from "../json/json-source.js";
 import type { Adoption } from "../reading/adoption-record.js";
-import { addFinding, type FileReading, type PositionedResource } from "../reading/file-reading.js";
+import { addFinding, type FileReading, type PositionedResource, stopReading } from "../reading/file-reading.js";
 import { readBinary } from "../reading/message-items.js";
 import { mayLeaveOutSecrets } from "../redact/left-out-secrets.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
@@ -79,36 +79,45 @@ export function readResources(
   options: ReadResourcesOptions = {},
 ): ResourceFile {
   const form = resourceFileForm(file.path);
-  const reading: FileReading = {
-    path: file.path,
-    registry: options.registry ?? envoyRegistry(),
-    types: options.types ?? resourceTypes,
-    validate: options.validate ?? true,
-    envoy: options.envoy ?? true,
-    mayLeaveOutSecrets: (options.validate ?? true) && mayLeaveOutSecrets(file.bytes),
-    places: options.places ?? false,
-    views: form !== "json",
-    resources: [],
-    findings: [],
-    adoptions: [],
-    version: "",
-  };
-  if (form === undefined) {
-    const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
-    addFinding(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
-  } else if (form === "binary") {
-    readBinary(reading, file.bytes);
-  } else {
-    const text = decodeText(file.bytes);
-    const { problem } = text;
-    if (problem !== undefined)
-      addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
-    else if (form === "text") readTextFormat(reading, text);
-    else readStructured(reading, text, form);
+  const reading = readingOf(file.path, file.bytes, form, options);
+  try {
+    if (form === "binary") readBinary(reading, file.bytes);
+    else if (form !== undefined) readText(reading, file.bytes, form);
+    else {
+      const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
+      addFinding(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
+    }
+  } catch (error) {
+    stopReading(reading, error);
   }
   tellOfNothing(reading);
   const { resources, findings, version } = reading;
   return { resources, findings, version, adoptions: reading.adoptions.map(({ adoption }) => adoption) };
+}
+
+/** What readers of a file or a body share. */
+export function readingOf(
+  path: string,
+  bytes: Uint8Array,
+  form: ResourceFileForm | undefined,
+  options: ReadResourcesOptions,
+): FileReading {
+  const { registry = envoyRegistry(), types = resourceTypes, validate = true, envoy = true, places = false } = options;
+  return {
+    ...{ path, registry, types, validate, envoy, places },
+    mayLeaveOutSecrets: validate && mayLeaveOutSecrets(bytes),
+    views: form !== "json",
+    ...{ resources: [], findings: [], errors: 0, adoptions: [], version: "" },
+  };
+}
+
+function readText(reading: FileReading, bytes: Uint8Array, form: Exclude<ResourceFileForm, "binary">): void {
+  const text = decodeText(bytes, form);
+  const { problem } = text;
+  if (problem !== undefined)
+    addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
+  else if (form === "text") readTextFormat(reading, text);
+  else readStructured(reading, text, form);
 }
 
 function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
@@ -126,6 +135,7 @@ function readInParts(reading: FileReading, text: FileText): boolean {
     if (!(error instanceof NoList)) throw error;
     reading.resources.length = 0;
     reading.findings.length = 0;
+    reading.errors = 0;
     reading.adoptions.length = 0;
     return false;
   }

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { readBinaryRequest, readResourceRequest } from "./resource-request.js";
+import { readResourceRequest } from "./resource-request.js";
 
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
+const keys = { resources: "upsert", named: "delete", fields: ["message"] };
+
 function read(form: "json" | "yaml", text: string) {
-  return readResourceRequest(Buffer.from(text), { form, list: "upsert", name: "body" });
+  return readResourceRequest(Buffer.from(text), { form, keys, name: "body" });
 }
 
 const places = ({ findings }: Awaited<ReturnType<typeof read>>) =>
@@ -36,11 +38,16 @@ describe("a request with resources", () => {
     ]);
     const json = `{\n"upsert": [\n{"@type": "${clusterUrl}", "name": "a", "no": 1}\n]}`;
     assert.deepEqual(places(await read("json", json)), ["body:3: no: XDSKIT_FIELD_UNKNOWN"]);
-    const { code, line, field } = (await read("json", '{\n"delete": [\n7]}')).finding("XDSKIT_API_REQUEST", "", [
-      "delete",
-      0,
+    const others =
+      '{\n"delete": [\n7, {"type": "cds"},\n{"type": "cds", "name": "a", "no": 1}, {"type": "cdss", "name": "a"}],\n"mesage": 1, "message": []}';
+    assert.deepEqual(places(await read("json", others)), [
+      "body:5: mesage: XDSKIT_API_REQUEST",
+      "body:5: message: XDSKIT_API_REQUEST",
+      "body:3: delete[0]: XDSKIT_API_REQUEST",
+      "body:3: delete[1].name: XDSKIT_API_REQUEST",
+      "body:4: delete[2].no: XDSKIT_API_REQUEST",
+      "body:4: delete[3].type: XDSKIT_TYPE_NAME_UNKNOWN",
     ]);
-    assert.deepEqual([code, line, field], ["XDSKIT_API_REQUEST", 3, "delete[0]"]);
   });
 
   it("a request never makes its reader throw, whatever its text is", async () => {
@@ -58,7 +65,7 @@ describe("a request with resources", () => {
 
   it("a request may be one resource alone", async () => {
     const bytes = Buffer.from(JSON.stringify({ "@type": clusterUrl, name: "a" }));
-    const { resources, findings } = await readResourceRequest(bytes, { form: "json", list: undefined, name: "body" });
+    const { resources, findings } = await readResourceRequest(bytes, { form: "json", name: "body" });
     assert.deepEqual([resources[0]?.resource.name, findings], ["a", []]);
   });
 
@@ -94,7 +101,7 @@ describe("a request with resources", () => {
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
-    const { resources } = await readBinaryRequest(response(...names.map(named)), { name: "body" });
+    const { resources } = await readResourceRequest(response(...names.map(named)), { form: "binary", name: "body" });
     isDone = true;
     assert.deepEqual(
       resources.map(({ resource }) => resource.name),
@@ -105,7 +112,7 @@ describe("a request with resources", () => {
       [response(named("a"), Buffer.from([0xff])), "XDSKIT_SYNTAX"],
       [Buffer.from("no protobuf"), "XDSKIT_SYNTAX"],
     ] as const) {
-      const { findings } = await readBinaryRequest(bytes, { name: "body" });
+      const { findings } = await readResourceRequest(bytes, { form: "binary", name: "body" });
       assert.deepEqual(
         findings.map((finding) => [finding.file, finding.code]),
         [["body", code]],

@@ -93,7 +93,9 @@ class Explanation {
 
   private fields(schema: DescMessage, json: JsonObject, path: FieldPath | undefined, depth: number): void {
     const set = new Map<string, string>();
-    for (const [key, value] of Object.entries(json)) {
+    for (const key of Object.keys(json)) {
+      if (this.isFull) return;
+      const value = json[key] ?? null;
       const field = schema.fields.find((candidate) => candidate.name === key || candidate.jsonName === key);
       if (field === undefined) {
         this.unknownField(schema, key, path);
@@ -167,6 +169,7 @@ class Explanation {
     depth: number,
   ): void {
     for (const [index, item] of list.entries()) {
+      if (this.isFull) return;
       const at = stepInto(path, index);
       if (Array.isArray(item) && isFlat(field)) this.items(schema, field, item, at, depth);
       else this.element(schema, field, (item) => [item], item, at, depth, writtenAs(list, index));

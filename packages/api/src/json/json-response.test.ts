@@ -19,7 +19,7 @@ function read(body: unknown): ReadResponseJson {
 function taken(body: unknown) {
   const answer = read(body);
   assert.equal(answer.kind, "response", JSON.stringify(answer));
-  const response = fromBinary(DiscoveryResponseSchema, answer.toBinary());
+  const response = fromBinary(DiscoveryResponseSchema, answer.bytes);
   const unread = answer.unread.flatMap(({ index, name, findings }) =>
     findings.map(({ code, field, message }) => `${index} ${name} ${field ?? ""}: ${message} ${code}`),
   );

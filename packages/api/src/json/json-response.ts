@@ -6,11 +6,11 @@ import type { FieldProblem } from "../errors/field-problem.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
-import { type ResourceName, typeNameOf } from "../names/identifiers.js";
+import { type ResourceName, type TypeUrl, typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { ResourceType, ResourceTypes } from "../resource-types/resource-type.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
-import { responseName } from "../resources/wrapping.js";
+import { responseName, wrapperName } from "../resources/wrapping.js";
 import { decodeText } from "../text/file-text.js";
 import { isObject } from "../text/source-document.js";
 import { readBinaryForm } from "../unknown/json-reader.js";
@@ -33,10 +33,8 @@ export interface UnreadResource {
 export type ReadResponseJson =
   | {
       readonly kind: "response";
-      /**
-       * The serialized `DiscoveryResponse`. `standIn` replaces a resource that is `unread`; by default it is dropped.
-       */
-      readonly toBinary: (standIn?: (unread: UnreadResource) => Any) => Uint8Array;
+      /** The serialized `DiscoveryResponse`. */
+      readonly bytes: Uint8Array;
       readonly unread: readonly UnreadResource[];
     }
   | { readonly kind: "problem"; readonly message: string };
@@ -47,7 +45,15 @@ export interface ReadJsonResponseOptions {
   readonly types?: ResourceTypes | undefined;
   /** The requested type. */
   readonly type: ResourceType;
+  /**
+   * The type URL of a message that stands for each unread resource in the bytes: of its name, and equal to no message
+   * that anybody ever took. Undefined: they are dropped.
+   */
+  readonly standInType?: TypeUrl | undefined;
 }
+
+/** A field that no message has. */
+const marker = new Uint8Array([0xf8, 0xff, 0xff, 0xff, 0x0f, 1]);
 
 /**
  * Reads a `DiscoveryResponse` in proto3's JSON mapping, v2 or v3, with both spellings of fields. Unknown fields are
@@ -56,7 +62,7 @@ export interface ReadJsonResponseOptions {
  */
 export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOptions): ReadResponseJson {
   const registry = options.registry ?? envoyRegistry();
-  const text = decodeText(bytes);
+  const text = decodeText(bytes, "json");
   if (text.problem !== undefined) return problem(text.problem.message);
   if (text.text.trim() === "") return problem("the body is empty");
   const source = parseJson(text.text, "envoy");
@@ -79,17 +85,19 @@ export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOpt
   if (head.kind === "problems") return problem(inWords(head.problems));
 
   const items = list.map((item, index) => readItem(item, index, reading));
-  return {
-    kind: "response",
-    unread: items.filter(isUnreadResource),
-    toBinary(standIn) {
-      const anys = items.flatMap((item) =>
-        isUnreadResource(item) ? (standIn === undefined ? [] : [standIn(item)]) : [item],
-      );
-      const whole = Object.assign(create(schema), head.message, { resources: anys });
-      return toBinary(schema, whole as Message);
-    },
-  };
+  const anys = items.flatMap((item) => (isUnreadResource(item) ? standIn(item, reading) : [item]));
+  const whole = Object.assign(create(schema), head.message, { resources: anys });
+  return { kind: "response", unread: items.filter(isUnreadResource), bytes: toBinary(schema, whole as Message) };
+}
+
+function standIn({ name }: UnreadResource, { standInType, registry }: ItemReading): readonly Any[] {
+  if (standInType === undefined) return [];
+  const bare = create(AnySchema, { typeUrl: standInType, value: marker });
+  const wrapper = registry.getMessage(wrapperName);
+  // Without a name it is rejected for that.
+  if (name === undefined || wrapper === undefined) return [bare];
+  const wrapped = create(wrapper, { name, resource: bare } as Record<string, unknown>);
+  return [create(AnySchema, { typeUrl: `${typeUrlPrefix}${wrapperName}`, value: toBinary(wrapper, wrapped) })];
 }
 
 interface ItemReading extends ReadJsonResponseOptions {

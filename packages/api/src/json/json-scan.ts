@@ -1,3 +1,5 @@
+import { endOfString } from "./json-strings.js";
+
 /** A number with this many characters may be more than a double can hold. */
 const longNumber = 16;
 
@@ -9,27 +11,29 @@ export interface JsonScan {
   readonly hasLongNumbers: boolean;
   /** The depth to which objects and arrays are nested. */
   readonly depth: number;
-  /** The offsets of values in a top-level array (depth 1), or in an array of a top-level object (depth 2). */
-  readonly items: { readonly 1: readonly number[]; readonly 2: readonly number[] };
+  /** The offset of the first value too many. Undefined if there is none. */
+  readonly tooMany: number | undefined;
 }
 
-/** Scans a text that JSON.parse has accepted. */
-export function scanJson(text: string): JsonScan {
-  const items = { 1: [] as number[], 2: [] as number[] };
+/** Scans a text before JSON.parse makes values of it: a few bytes each can be more than the memory holds. */
+export function scanJson(text: string, mostValues: number): JsonScan {
   let keys = 0;
   let hasLongNumbers = false;
   let depth = 0;
   let deepest = 0;
+  let values = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22 /* " */) {
       at = endOfString(text, at);
     } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
-      if (code === 0x7b && (depth === 1 || depth === 2)) items[depth].push(at);
       depth++;
       if (depth > deepest) deepest = depth;
+      if (++values > mostValues) return { keys, hasLongNumbers, depth: deepest, tooMany: at };
     } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
       depth--;
+    } else if (code === 0x2c /* , */) {
+      if (++values > mostValues) return { keys, hasLongNumbers, depth: deepest, tooMany: at };
     } else if (code === 0x3a /* : */) {
       keys++;
     } else if (code >= 0x30 && code <= 0x39) {
@@ -38,7 +42,7 @@ export function scanJson(text: string): JsonScan {
       if (at - start >= longNumber - 1) hasLongNumbers = true;
     }
   }
-  return { keys, hasLongNumbers, depth: deepest, items };
+  return { keys, hasLongNumbers, depth: deepest, tooMany: undefined };
 }
 
 /** The number of keys of all objects in a value. */
@@ -53,16 +57,6 @@ export function countKeys(value: unknown): number {
     count += 1 + countKeys((value as Record<string, unknown>)[key]);
   }
   return count;
-}
-
-/** The end of the string that begins here: its closing quote, or the end of the text. */
-export function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return text.length;
 }
 
 /** Digits, `.`, `e`, `E`, `+`, `-`. */

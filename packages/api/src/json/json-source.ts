@@ -1,45 +1,34 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { FieldStep } from "../errors/field-path.js";
-import { keysOfStep, longestInteger, nestingLimit, type SourceText, setOwn } from "../text/source-document.js";
-import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
+import { mostValues, tooManyValues } from "../errors/limits.js";
+import { longestInteger, nestingLimit, type SourceText, setOwn } from "../text/source-document.js";
+import { JsonPlaces } from "./json-places.js";
+import { countKeys, scanJson } from "./json-scan.js";
+import { inDoubleQuotes, isQuoted } from "./json-strings.js";
 
 /**
- * Reads a JSON text. A duplicate key is a problem. Positions are computed only on request.
+ * Reads a JSON text. A duplicate key is a problem, and so are more values than a text of this length may have.
+ * Positions are computed only on request.
  *
  * @param dialect `envoy` also accepts trailing commas, single quotes, keys without quotes, and line breaks in strings
  */
 export function parseJson(text: string, dialect: "core" | "envoy" = "core"): SourceText {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    const scan = scanJson(text);
-    // Deeper values go to the reader below, since the code that locates parts later is recursive too.
-    if (!scan.hasLongNumbers && scan.depth <= nestingLimit && scan.keys === countKeys(value)) {
-      const starts = startsOfItems(value, scan);
-      let root: JsonNode | undefined;
-      const locate = (steps: readonly FieldStep[]) => {
-        const last = steps.at(-1);
-        const isItem =
-          typeof last === "number" && steps.length === starts.depth && (steps.length === 1 || steps[0] === "resources");
-        const start = isItem ? starts.offsets[last] : undefined;
-        if (start !== undefined) return start;
-        if (steps.length === 0) return offset;
-        root ??= new ExplainingJsonReader(text, "core").document();
-        return locateIn(root, steps);
-      };
-      const offset = text.search(/[^ \t\n\r]/);
-      return { documents: [{ value, offset, locate }], problems: [] };
+  const most = mostValues(text.length);
+  const scan = scanJson(text, most);
+  if (scan.tooMany !== undefined)
+    return { documents: [], problems: [{ offset: scan.tooMany, message: tooManyValues(most) }] };
+  // Numbers of many digits, and deep values, go to the reader below: the code that counts keys is recursive.
+  if (!scan.hasLongNumbers && scan.depth <= nestingLimit) {
+    try {
+      const value = JSON.parse(text) as JsonValue;
+      if (scan.keys === countKeys(value)) return { documents: [documentOf(text, value)], problems: [] };
+    } catch (error) {
+      // Not JSON: the reader below says where and why.
+      if (!(error instanceof SyntaxError)) throw error;
     }
-  } catch (error) {
-    // Not JSON, or nested too deeply to count: the reader below says where and why.
-    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
   }
-  const reader = new ExplainingJsonReader(text, dialect);
+  const reader = new ExplainingJsonReader(text, dialect, most);
   try {
-    const root = reader.document();
-    const documents = [
-      { value: root.value, offset: root.offset, locate: (steps: readonly FieldStep[]) => locateIn(root, steps) },
-    ];
-    return { documents, problems: [] };
+    return { documents: [documentOf(text, reader.document())], problems: [] };
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
     // After a missing quote the string continues on the next line, and nothing after it makes sense.
@@ -49,24 +38,9 @@ export function parseJson(text: string, dialect: "core" | "envoy" = "core"): Sou
   }
 }
 
-/**
- * The offsets of the resources of a list (`[0]`) or of a response (`resources[0]`), if they are certain without a
- * second scan.
- */
-function startsOfItems(
-  value: JsonValue,
-  { items }: JsonScan,
-): { readonly depth: number; readonly offsets: readonly number[] } {
-  if (Array.isArray(value)) return { depth: 1, offsets: items[1].length === value.length ? items[1] : [] };
-  const list = typeof value === "object" && value !== null ? value.resources : undefined;
-  return { depth: 2, offsets: Array.isArray(list) && items[2].length === list.length ? items[2] : [] };
-}
-
-interface JsonNode {
-  readonly value: JsonValue;
-  readonly offset: number;
-  /** By index or by key: the offset of the key (in a list, of the value), and the value. */
-  readonly parts: ReadonlyMap<string | number, { readonly offset: number; readonly node: JsonNode }> | undefined;
+function documentOf(text: string, value: JsonValue): SourceText["documents"][number] {
+  const places = new JsonPlaces(text);
+  return { value, offset: places.locate([]), locate: (steps) => places.locate(steps) };
 }
 
 class JsonProblem extends Error {
@@ -79,40 +53,45 @@ class JsonProblem extends Error {
 
 const token = /[ \t\n\r]*(?:([{}[\],:])|(["'])|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)\b)/y;
 
-/** A JSON parser that keeps positions. It is slow, and runs only on texts with something wrong or unusual. */
+/** A JSON parser that knows where it is. It is slow, and runs only on texts with something wrong or unusual. */
 class ExplainingJsonReader {
   private readonly text: string;
   /** Whether to accept the same forms as Envoy. */
   private readonly isLoose: boolean;
+  private readonly most: number;
+  private values = 0;
   private at = 0;
   private readonly token = new RegExp(token.source, token.flags);
   private readonly word = /[ \t\n\r]*([A-Za-z_]\w*)/y;
   /** The offset of the first string with a line break. */
   broken: number | undefined;
 
-  constructor(text: string, dialect: "core" | "envoy") {
+  constructor(text: string, dialect: "core" | "envoy", most: number) {
     this.text = text;
+    this.most = most;
     this.isLoose = dialect === "envoy";
   }
 
-  document(): JsonNode {
+  document(): JsonValue {
     const root = this.read(this.next("a value"), 0);
     const rest = this.text.slice(this.at).search(/[^ \t\n\r]/);
     if (rest !== -1) throw new JsonProblem(this.at + rest, "there is more after the end of the JSON value");
     return root;
   }
 
-  private read(first: JsonToken, depth: number): JsonNode {
+  private read(first: JsonToken, depth: number): JsonValue {
     const { text, offset } = first;
     if (depth > nestingLimit) throw new JsonProblem(offset, `nested deeper than ${nestingLimit} levels`);
-    if (text === "{") return this.object(offset, depth);
-    if (text === "[") return this.array(offset, depth);
+    // Not what the scan counts: it takes a single quote for a part of a text.
+    if (++this.values > this.most) throw new JsonProblem(offset, tooManyValues(this.most));
+    if (text === "{") return this.object(depth);
+    if (text === "[") return this.array(depth);
     if (/^[}\],:]$/.test(text)) throw new JsonProblem(offset, `expected a value, found ${text}`);
     if (text.length <= longestInteger && /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text))) {
       // A double cannot hold 64-bit integers, and protobuf also reads bigints.
-      return { value: BigInt(text) as unknown as JsonValue, offset, parts: undefined };
+      return BigInt(text) as unknown as JsonValue;
     }
-    return { value: this.literal(first), offset, parts: undefined };
+    return this.literal(first);
   }
 
   private literal({ text, offset }: JsonToken): JsonValue {
@@ -126,46 +105,42 @@ class ExplainingJsonReader {
     }
   }
 
-  private array(offset: number, depth: number): JsonNode {
+  private array(depth: number): JsonValue {
     const value: JsonValue[] = [];
-    const parts = new Map<number, { offset: number; node: JsonNode }>();
     for (
       let item = this.next("a value or ]");
-      item.text !== "]" || this.isAfterComma(parts);
+      item.text !== "]" || this.isAfterComma(value.length);
       item = this.next("a value or ]")
     ) {
-      const node = this.read(item, depth + 1);
-      parts.set(value.length, { offset: node.offset, node });
-      value.push(node.value);
+      value.push(this.read(item, depth + 1));
       const separator = this.next(", or ]");
       if (separator.text === "]") break;
       if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or ], found ${shown(separator)}`);
     }
-    return { value, offset, parts };
+    return value;
   }
 
-  private object(offset: number, depth: number): JsonNode {
+  private object(depth: number): JsonValue {
     const value: JsonObject = {};
-    const parts = new Map<string, { offset: number; node: JsonNode }>();
-    for (let key = this.key(); key.text !== "}" || this.isAfterComma(parts); key = this.key()) {
+    let count = 0;
+    for (let key = this.key(); key.text !== "}" || this.isAfterComma(count); key = this.key()) {
       if (!isQuoted(key.text)) throw new JsonProblem(key.offset, `expected a key in quotes, found ${shown(key)}`);
       const name = this.literal(key) as string;
-      if (parts.has(name)) throw new JsonProblem(key.offset, `the key ${JSON.stringify(name)} comes twice`);
+      if (Object.hasOwn(value, name)) throw new JsonProblem(key.offset, `the key ${JSON.stringify(name)} comes twice`);
       const colon = this.next(":");
       if (colon.text !== ":") throw new JsonProblem(colon.offset, `expected : after a key, found ${shown(colon)}`);
-      const node = this.read(this.next("a value"), depth + 1);
-      parts.set(name, { offset: key.offset, node });
-      setOwn(value, name, node.value);
+      setOwn(value, name, this.read(this.next("a value"), depth + 1));
+      count += 1;
       const separator = this.next(", or }");
       if (separator.text === "}") break;
       if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or }, found ${shown(separator)}`);
     }
-    return { value, offset, parts };
+    return value;
   }
 
   /** Whether another item must follow: strict JSON has no trailing commas. */
-  private isAfterComma(parts: ReadonlyMap<unknown, unknown>): boolean {
-    return parts.size > 0 && !this.isLoose;
+  private isAfterComma(count: number): boolean {
+    return count > 0 && !this.isLoose;
   }
 
   /** A key, with quotes added if it had none, or the token in its place. */
@@ -226,27 +201,6 @@ function shown({ text }: JsonToken): string {
   return /^[-\d]/.test(text) ? "a number" : text;
 }
 
-function isQuoted(text: string): boolean {
-  return text.startsWith('"') || text.startsWith("'");
-}
-
-/** A string in JSON's notation. */
-function inDoubleQuotes(text: string): string {
-  const pieces: string[] = [];
-  let from = 1;
-  for (let at = 1; at < text.length - 1; at++) {
-    const code = text.charCodeAt(at);
-    const isEscape = code === 0x5c /* \ */;
-    const isRaw = code < 0x20 || code === 0x22 /* " */;
-    if (isRaw || (isEscape && text[at + 1] === "'")) {
-      pieces.push(text.slice(from, at), isRaw ? JSON.stringify(text[at]).slice(1, -1) : "");
-      from = at + 1;
-    }
-    if (isEscape) at++;
-  }
-  return `"${pieces.join("")}${text.slice(from, -1)}"`;
-}
-
 const withoutEnd = "a string without an end, or with a line break in it";
 
 function unreadable(rest: string, expected: string): string {
@@ -254,17 +208,4 @@ function unreadable(rest: string, expected: string): string {
     return "JSON has no comments; YAML (.yaml) has";
   const first = rest.slice(0, 1);
   return `expected ${expected}, found ${/\w/.test(first) ? "a word without quotes" : JSON.stringify(first)}`;
-}
-
-function locateIn(root: JsonNode, steps: readonly FieldStep[]): number {
-  let node = root;
-  let offset = root.offset;
-  for (const step of steps) {
-    const keys = typeof step === "number" ? [step] : keysOfStep(step);
-    const part = keys.map((key) => node.parts?.get(key)).find((found) => found !== undefined);
-    if (part === undefined) return offset;
-    offset = part.offset;
-    node = part.node;
-  }
-  return offset;
 }

@@ -2,6 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import { type Finding, type Where, XdskitError } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
+import { mostErrors } from "../errors/limits.js";
 import { makePlace } from "../errors/make-place.js";
 import { createUnpack } from "../messages/any.js";
 import { typeNameOf } from "../names/identifiers.js";
@@ -42,6 +43,8 @@ export interface FileReading {
   readonly views: boolean;
   readonly resources: PositionedResource[];
   readonly findings: Finding[];
+  /** The number of errors, told or not. */
+  errors: number;
   /** The parts that were taken from other forms, such as a bootstrap. */
   readonly adoptions: AdoptionRecord[];
   /** The `version_info` of the last response. */
@@ -69,9 +72,40 @@ export function addFinding(
   rule?: string,
   severity: Finding["severity"] = "error",
 ): void {
+  countErrors(reading, part, severity, steps);
   if (!makePlace(reading.findings, severity)) return;
   const text = typeof message === "string" ? message : message();
   reading.findings.push({ code, severity, message: text, ...whereOf(reading, part, steps), rule });
+}
+
+/** Thrown where a file has more errors than anybody corrects: what follows is not read. */
+class TooManyErrors extends Error {
+  readonly at: FilePart["at"];
+
+  constructor(at: FilePart["at"]) {
+    super(`more than ${mostErrors} errors: what follows here is not read`);
+    this.at = at;
+  }
+}
+
+function countErrors(
+  reading: FileReading,
+  part: FilePart,
+  severity: Finding["severity"],
+  steps: readonly FieldStep[],
+): void {
+  if (severity !== "error") return;
+  reading.errors += 1;
+  if (reading.errors > mostErrors) throw new TooManyErrors(() => part.at(steps));
+}
+
+/** Tells where reading stopped for too many errors, in the place of the last one. Throws any other error. */
+export function stopReading(reading: FileReading, error: unknown): void {
+  if (!(error instanceof TooManyErrors)) throw error;
+  reading.errors = 0;
+  reading.findings.pop();
+  // Without the resource: it is the whole file that is not known.
+  addFinding(reading, { at: error.at }, "XDSKIT_SYNTAX", error.message);
 }
 
 /** Checks a message and adds it as a resource. */
@@ -120,6 +154,7 @@ export function addResource(
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     for (const finding of error.findings) {
+      countErrors(reading, part, finding.severity, []);
       if (!makePlace(reading.findings, finding.severity)) continue;
       const steps = finding.code === "XDSKIT_NAME_XDSTP" ? stepsToName(schema, message, finding.resource) : [];
       reading.findings.push({ ...finding, ...defined(whereOf(reading, part, steps)) });

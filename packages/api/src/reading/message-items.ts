@@ -1,11 +1,13 @@
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { FieldStep } from "../errors/field-path.js";
+import { mostValues, tooManyValues } from "../errors/limits.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { typeNameOf } from "../names/identifiers.js";
 import { responseName, wrappedVersionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
 import { atOnce, type Steps } from "../timing/in-turns.js";
+import { hasTooManyValues, type ScannedResponse, scanResponse, TooManyValues } from "./binary-scan.js";
 import { addFinding, addResource, type FilePart, type FileReading } from "./file-reading.js";
 
 /** The positions of the fields of a response's resource. */
@@ -16,32 +18,43 @@ export function readBinary(reading: FileReading, bytes: Uint8Array): void {
   atOnce(readBinarySteps(reading, bytes));
 }
 
-/** The same with a stop after each resource. */
+/**
+ * The same with a stop after each resource. Resources are decoded one by one: all at once would take many times the
+ * memory of their bytes.
+ */
 export function* readBinarySteps(reading: FileReading, bytes: Uint8Array): Steps<void> {
   const schema = responseSchema(reading);
-  let response: Message;
+  let found: ScannedResponse;
   try {
-    response = fromBinary(schema, bytes);
+    found = scanResponse(schema, bytes, mostValues(bytes.length));
   } catch (error) {
-    addFinding(reading, { at: nowhere }, "XDSKIT_SYNTAX", `not a binary DiscoveryResponse: ${reasonOf(error)}`);
+    const told = error instanceof TooManyValues ? error.message : `not a binary DiscoveryResponse: ${reasonOf(error)}`;
+    addFinding(reading, { at: nowhere }, "XDSKIT_SYNTAX", told);
     return;
   }
-  if ((response.$unknown?.length ?? 0) > 0 && resourcesOf(response).length === 0) {
+  if (found.hasUnknown && found.resources.length === 0) {
     addFinding(reading, { at: nowhere }, "XDSKIT_FILE_FORM", "it holds another message than a DiscoveryResponse");
     return;
   }
-  yield* responseSteps(reading, response, nowhere);
+  reading.version = wrappedVersionOf(found.head);
+  yield* resourceSteps(reading, found.resources.length, (index) => found.read(index), nowhere);
 }
 
 /** Adds the resources of a response. */
 export function readResponse(reading: FileReading, response: Message, at: PositionInResponse): void {
-  for (const _ of responseSteps(reading, response, at));
+  reading.version = wrappedVersionOf(response);
+  const resources = (response as Message & { resources: Any[] }).resources;
+  atOnce(resourceSteps(reading, resources.length, (index) => resources[index] as Any, at));
 }
 
-function* responseSteps(reading: FileReading, response: Message, at: PositionInResponse): Iterable<void> {
-  reading.version = wrappedVersionOf(response);
-  for (const [index, any] of resourcesOf(response).entries()) {
-    readAny(reading, any, ["resources", index], at);
+function* resourceSteps(
+  reading: FileReading,
+  count: number,
+  anyAt: (index: number) => Any,
+  at: PositionInResponse,
+): Steps<void> {
+  for (let index = 0; index < count; index += 1) {
+    readAny(reading, anyAt(index), ["resources", index], at);
     yield;
   }
 }
@@ -87,16 +100,16 @@ export function unpack(
     else addFinding(reading, part, "XDSKIT_TYPE_UNKNOWN", () => unknownTypeMessage(any.typeUrl, reading.registry));
     return undefined;
   }
+  if (hasTooManyValues(schema, any.value, reading.registry)) {
+    addFinding(reading, part, "XDSKIT_SYNTAX", tooManyValues(mostValues(any.value.length)));
+    return undefined;
+  }
   try {
     return { schema, message: fromBinary(schema, any.value) };
   } catch (error) {
     addFinding(reading, part, "XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(error)}`);
     return undefined;
   }
-}
-
-function resourcesOf(response: Message): readonly Any[] {
-  return (response as Message & { resources: Any[] }).resources;
 }
 
 /** A resource's own name, for findings. */

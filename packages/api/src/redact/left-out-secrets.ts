@@ -81,5 +81,9 @@ export function mayLackSecrets(json: unknown): boolean {
 /** Whether a file may contain such fields. A cheap search of its bytes rules out nearly all files. */
 export function mayLeaveOutSecrets(bytes: Uint8Array): boolean {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return buffer.includes(redacted) || isMarkedInBase64(buffer);
+  return [redacted, wide, wideSwapped].some((text) => buffer.includes(text)) || isMarkedInBase64(buffer);
 }
+
+/** In UTF-16, which YAML may be. */
+const wide = Buffer.from(redacted, "utf16le");
+const wideSwapped = Buffer.from(wide).swap16();

@@ -1,16 +1,26 @@
+/** Code units of a block: a position is looked for in one. */
+const blockLength = 1 << 16;
+
+/** Where a block begins. */
+interface Block {
+  readonly line: number;
+  /** The offset of that line's first code unit. */
+  readonly start: number;
+}
+
 /**
- * Lines and columns of a text, both from 1. Columns count UTF-16 code units, as editors do. Computed only when
- * something is wrong.
+ * Lines and columns of a text, both from 1. Columns count UTF-16 code units, as editors do. A line ends with LF, CR LF
+ * or CR. Computed only when something is wrong.
  */
 export class LineIndex {
   readonly #text: string;
   /** The start and number of the last requested line: positions mostly come in order. */
   #start = 0;
   #line = 1;
-  /** The end of that line. */
-  #end = -1;
-  /** The start of each line, computed when somebody asks for an earlier line than before. */
-  #starts: readonly number[] | undefined;
+  /** The first offset behind that line and its end. */
+  #next = -1;
+  /** Computed when somebody asks for an earlier line than before. */
+  #blocks: readonly Block[] | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -19,38 +29,43 @@ export class LineIndex {
   /** The position of the code unit at an offset from 0. */
   at(offset: number): { readonly line: number; readonly column: number } {
     if (offset < this.#start) {
-      this.#starts ??= startsOfLines(this.#text);
-      const line = lineAt(this.#starts, offset);
-      return { line, column: offset - (this.#starts[line - 1] ?? 0) + 1 };
+      this.#blocks ??= blocksOf(this.#text);
+      const block = this.#blocks[Math.floor(offset / blockLength)] ?? { line: 1, start: 0 };
+      this.#line = block.line;
+      this.#start = block.start;
+      this.#next = -1;
     }
-    if (this.#end === -1) this.#end = this.#endOfLine();
-    while (this.#end < offset) {
-      this.#start = this.#end + 1;
+    if (this.#next === -1) this.#next = nextLine(this.#text, this.#start);
+    while (this.#next <= offset) {
+      this.#start = this.#next;
       this.#line += 1;
-      this.#end = this.#endOfLine();
+      this.#next = nextLine(this.#text, this.#start);
     }
     return { line: this.#line, column: offset - this.#start + 1 };
   }
-
-  #endOfLine(): number {
-    const end = this.#text.indexOf("\n", this.#start);
-    return end === -1 ? Number.POSITIVE_INFINITY : end;
-  }
 }
 
-function startsOfLines(text: string): readonly number[] {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
+/** The start of the line after the one with this start. */
+function nextLine(text: string, start: number): number {
+  const feed = text.indexOf("\n", start);
+  const end = feed === -1 ? text.length : feed;
+  // Almost no text has a CR alone.
+  for (let at = start; at < end; at++) if (text.charCodeAt(at) === 0x0d && at + 1 !== feed) return at + 1;
+  return feed === -1 ? Number.POSITIVE_INFINITY : feed + 1;
 }
 
-function lineAt(starts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((starts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
+function blocksOf(text: string): readonly Block[] {
+  const blocks: Block[] = [];
+  let start = 0;
+  let next = nextLine(text, 0);
+  let line = 1;
+  for (let at = 0; at <= text.length; at += blockLength) {
+    while (next <= at) {
+      start = next;
+      line += 1;
+      next = nextLine(text, start);
+    }
+    blocks.push({ line, start });
   }
-  return low + 1;
+  return blocks;
 }

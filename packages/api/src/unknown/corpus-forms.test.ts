@@ -33,7 +33,7 @@ function throughRest(resource: Resource): Uint8Array | undefined {
   const read = readJsonResponse(Buffer.from(`{"versionInfo":"1","resources":[${text}]}`), { type: resource.type });
   assert.ok(read.kind === "response");
   assert.deepEqual(read.unread, []);
-  const response = fromBinary(schemaOf("envoy.service.discovery.v3.DiscoveryResponse"), read.toBinary());
+  const response = fromBinary(schemaOf("envoy.service.discovery.v3.DiscoveryResponse"), read.bytes);
   return (response as Message & { resources: Any[] }).resources[0]?.value;
 }
 

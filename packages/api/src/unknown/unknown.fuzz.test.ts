@@ -60,7 +60,7 @@ suite("a resource with unknown fields at any depth", () => {
         const read = readJsonResponse(body, { type: resource.type });
         assert.ok(read.kind === "response", JSON.stringify(read));
         assert.deepEqual(read.unread, []);
-        const response = fromBinary(schemaOf("envoy.service.discovery.v3.DiscoveryResponse"), read.toBinary());
+        const response = fromBinary(schemaOf("envoy.service.discovery.v3.DiscoveryResponse"), read.bytes);
         const [any] = (response as Message & { resources: Any[] }).resources;
         assert.equal(Buffer.from(any?.value ?? []).toString("hex"), bytesOf(resource));
       }),

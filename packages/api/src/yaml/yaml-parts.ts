@@ -1,5 +1,5 @@
 import type { SourceDocument } from "../text/source-document.js";
-import { parseYaml } from "./yaml-source.js";
+import { parseYaml, type YamlBudget, yamlBudget } from "./yaml-source.js";
 
 /** Thrown if the text must be read as a whole. */
 export class NoList extends Error {}
@@ -24,10 +24,11 @@ export function* partsOfYamlList(text: string): Generator<SourceDocument> {
   // A directive applies to all that follows, but a part would begin without it: YAML 1.1 reads words and numbers
   // differently.
   if (!beginsWithDash(text) || text.includes("&") || /^%/m.test(text)) throw new NoList();
+  const budget = yamlBudget(text.length);
   for (let from = 0; from < text.length; ) {
     const line = text.indexOf("\n- ", from + partLength);
     const end = line === -1 ? text.length : line + 1;
-    yield documentOf(text.slice(from, end), from);
+    yield documentOf(text.slice(from, end), from, budget);
     from = end;
   }
 }
@@ -43,8 +44,8 @@ function beginsWithDash(text: string): boolean {
   return false;
 }
 
-function documentOf(part: string, from: number): SourceDocument {
-  const { documents, problems } = parseYaml(part, "envoy");
+function documentOf(part: string, from: number, budget: YamlBudget): SourceDocument {
+  const { documents, problems } = parseYaml(part, "envoy", budget);
   const [document] = documents;
   if (problems.length > 0 || documents.length !== 1 || !Array.isArray(document?.value)) throw new NoList();
   return {

@@ -10,8 +10,10 @@ import {
   Lexer,
   type ParsedNode,
   Parser,
+  type Tags,
 } from "yaml";
 import type { FieldStep } from "../errors/field-path.js";
+import { mostErrors, mostValues, tooManyValues } from "../errors/limits.js";
 import {
   keysOfStep,
   nestingLimit,
@@ -37,26 +39,74 @@ const aliasLimit = 2_000_000;
 const ignoredTag = "!ignore";
 
 /**
+ * Tokens of a text that is read at once, with spaces and line ends: the parser needs about 300 bytes for each. Ordinary
+ * files have that many in ten megabytes.
+ */
+const mostTokens = 1_500_000;
+
+/** What the parts of one file may have together. */
+export interface YamlBudget {
+  /** Values that aliases may add. */
+  aliased: number;
+  /** Written values. */
+  values: number;
+}
+
+/** The budget of a file. */
+export function yamlBudget(length: number): YamlBudget {
+  return { aliased: aliasLimit, values: mostValues(length) };
+}
+
+/** Collections and times of YAML 1.1 have no meaning of their own to Envoy, nor here: their content counts. */
+const plainTags: Tags = [
+  ...["omap", "pairs", "set"].flatMap((name) =>
+    (["seq", "map"] as const).map((collection) => {
+      return { tag: `tag:yaml.org,2002:${name}`, collection, default: false, resolve: (node: unknown) => node };
+    }),
+  ),
+  { tag: "tag:yaml.org,2002:timestamp", default: false, resolve: (text: string) => text },
+] as Tags;
+
+/**
  * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings, and a duplicate key in a mapping is a
- * problem.
+ * problem. So is more than a file may have: its reading stops there.
  *
  * @param dialect with `envoy` some words and numbers have their meaning to Envoy, see `envoyScalar`
+ * @param budget of a longer text that this is a part of
  */
-export function parseYaml(text: string, dialect: "core" | "envoy" = "core"): SourceText {
-  const composer = new Composer<ParsedNode>({ uniqueKeys: false, stringKeys: true, logLevel: "silent" });
-  let parsed: YamlDocument[];
-  try {
-    parsed = Array.from(composer.compose(boundedTokens(text), false, text.length)) as YamlDocument[];
-  } catch (error) {
-    if (!(error instanceof TooDeep)) throw error;
-    return {
-      documents: [],
-      problems: [{ offset: error.offset, message: `nested deeper than ${nestingLimit} levels` }],
-    };
-  }
+export function parseYaml(
+  written: string,
+  dialect: "core" | "envoy" = "core",
+  budget: YamlBudget = yamlBudget(written.length),
+): SourceText {
+  // The parser does not know lines that end with CR alone.
+  const text = /\r(?!\n)/.test(written) ? written.replaceAll(/\r(?!\n)/g, "\n") : written;
   const documents: SourceDocument[] = [];
   const problems: SyntaxProblem[] = [];
-  const budget = { aliased: 0 };
+  try {
+    readDocuments(text, dialect, budget, documents, problems);
+  } catch (error) {
+    if (!(error instanceof ReadingEnds)) throw error;
+    return { documents: [], problems: [{ offset: error.offset, message: error.message }] };
+  }
+  return { documents, problems };
+}
+
+function readDocuments(
+  text: string,
+  dialect: "core" | "envoy",
+  budget: YamlBudget,
+  documents: SourceDocument[],
+  problems: SyntaxProblem[],
+): void {
+  const composer = new Composer<ParsedNode>({
+    uniqueKeys: false,
+    stringKeys: true,
+    logLevel: "silent",
+    customTags: (tags) => [...tags, ...plainTags],
+  });
+  endAfterTooManyErrors(composer);
+  const parsed = Array.from(composer.compose(boundedTokens(text), false, text.length)) as YamlDocument[];
   const streamErrors = parsed.length === 0 ? composer.streamInfo().errors : [];
   for (const error of streamErrors) problems.push({ offset: error.pos[0], message: withoutContent(error) });
   for (const document of parsed) {
@@ -73,33 +123,76 @@ export function parseYaml(text: string, dialect: "core" | "envoy" = "core"): Sou
       locate: (steps) => locate(document.contents, reader.anchors, steps),
     });
   }
-  return { documents, problems };
 }
 
-class TooDeep extends Error {
+/** Thrown where the rest of a text is not read. */
+class ReadingEnds extends Error {
   readonly offset: number;
 
-  constructor(offset: number) {
-    super();
+  constructor(offset: number, message: string) {
+    super(message);
     this.offset = offset;
   }
+}
+
+function tooDeep(offset: number): ReadingEnds {
+  return new ReadingEnds(offset, `nested deeper than ${nestingLimit} levels`);
+}
+
+function tooManyErrors(offset: number): ReadingEnds {
+  return new ReadingEnds(offset, `more than ${mostErrors} mistakes: the rest is not read`);
+}
+
+/** The composer collects all errors. One text in quotes can have one in each of its lines. */
+function endAfterTooManyErrors(composer: Composer<ParsedNode>): void {
+  const composing = composer as unknown as { onError: (at: unknown, ...rest: unknown[]) => void };
+  const { onError } = composing;
+  let count = 0;
+  let end: ReadingEnds | undefined;
+  composing.onError = (at, ...rest) => {
+    count += 1;
+    // It catches what is thrown inside of a collection, and reports it at the outer one.
+    if (count > mostErrors) end ??= tooManyErrors(offsetOf(at));
+    if (end !== undefined) throw end;
+    onError(at, ...rest);
+  };
+}
+
+/** Where an error of the composer is: a number, a range, or something that has its own. */
+function offsetOf(at: unknown): number {
+  if (typeof at === "number") return at;
+  if (Array.isArray(at)) return Number(at[0]);
+  return Number((at as { readonly offset?: number } | null)?.offset ?? 0);
 }
 
 /** Besides nested values the parser's stack holds the document and the current scalar or key. */
 const deepestStack = nestingLimit + 8;
 
 /**
- * The tokens of a text, up to our nesting limit. The parser has no limit, and the composer after it is recursive: a
- * line of a hundred thousand dashes would take seconds, or end the process.
+ * The tokens of a text, up to our limits. The parser has none, and the composer after it is recursive: a line of a
+ * hundred thousand dashes would take seconds, or end the process.
  */
 function* boundedTokens(text: string): Generator<CST.Token> {
   const parser = new Parser();
+  let tokens = 0;
+  let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    yield* parser.next(lexeme);
-    if (parser.stack.length > deepestStack) throw new TooDeep(parser.offset);
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "error" && ++errors > mostErrors) throw tooManyErrors(token.offset);
+      yield token;
+    }
+    if (parser.stack.length > deepestStack) throw tooDeep(parser.offset);
+    // What ends a document, and begins it, costs more than what is in it.
+    tokens += lexeme === documentMark ? 16 : 1;
+    if (tokens > mostTokens) throw new ReadingEnds(parser.offset, tooManyTokens);
   }
   yield* parser.end();
 }
+
+/** Begins a document. */
+const documentMark = "---";
+
+const tooManyTokens = `more than ${mostTokens} words, marks, comments and line ends at once: write a list of resources, or JSON`;
 
 interface Anchored {
   readonly node: ParsedNode;
@@ -114,11 +207,11 @@ const wrongMerge = 'the value of the merge key "<<" must be a mapping or a list 
 class Reader {
   readonly anchors = new Map<string, Anchored>();
   private readonly problems: SyntaxProblem[];
-  private readonly budget: { aliased: number };
+  private readonly budget: YamlBudget;
   private readonly dialect: "core" | "envoy";
   private size = 0;
 
-  constructor(problems: SyntaxProblem[], budget: { aliased: number }, dialect: "core" | "envoy") {
+  constructor(problems: SyntaxProblem[], budget: YamlBudget, dialect: "core" | "envoy") {
     this.problems = problems;
     this.budget = budget;
     this.dialect = dialect;
@@ -126,6 +219,8 @@ class Reader {
 
   read(node: ParsedNode, depth: number): JsonValue {
     this.size += weightOf(node);
+    this.budget.values -= 1;
+    if (this.budget.values < 0) throw new ReadingEnds(node.range?.[0] ?? 0, tooManyValues(mostValues(0)));
     if (isAlias(node)) return this.alias(node.source, node.range[0])?.value ?? null;
     const anchor = node.anchor;
     if (anchor === undefined) return this.content(node, depth);
@@ -215,18 +310,14 @@ class Reader {
       return undefined;
     }
     this.size += anchored.size;
-    this.budget.aliased += anchored.size;
-    if (this.budget.aliased > aliasLimit) {
-      if (this.budget.aliased - anchored.size <= aliasLimit) {
-        this.problem(offset, `the aliases of this file stand for more than ${aliasLimit} values`);
-      }
-      return undefined;
-    }
-    return anchored;
+    this.budget.aliased -= anchored.size;
+    if (this.budget.aliased >= 0) return anchored;
+    throw new ReadingEnds(offset, `the aliases of this file stand for more than ${aliasLimit} values`);
   }
 
   private problem(offset: number, message: string): void {
     this.problems.push({ offset, message });
+    if (this.problems.length > mostErrors) throw tooManyErrors(offset);
   }
 }
 

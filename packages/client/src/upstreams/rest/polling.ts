@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type ApiVersion, type ResourceType, readJsonResponse, XdskitError } from "@xdskit/api";
+import { type ApiVersion, type ResourceType, XdskitError } from "@xdskit/api";
+import type { ReadingThread } from "@xdskit/api/threads";
 import {
   type ClientStream,
   type ClientStreamEffect,
@@ -26,10 +27,13 @@ export interface PollingOptions {
   readonly machine: ClientStream;
   readonly poster: Poster;
   readonly unread: UnreadResources;
+  readonly reading: ReadingThread;
   readonly context: UpstreamContext;
   readonly sink: UpstreamSink;
 }
 
+/** The part of an answer that its error may show. */
+const shownBytes = 64 * 1024 + 1;
 /** The client asks for new names at once, but not more often than this: a program may ask for a thousand one by one. */
 const leastGapMs = 100;
 /** The jitter of a wait between polls, as a share of it. A wait never gets shorter than the setting. */
@@ -197,10 +201,11 @@ export class Polling {
 
   /** Takes an answer, and waits for the watchers; returns why it cannot be used. */
   async #answered(answer: HttpAnswer): Promise<Problem | undefined> {
-    const { type, path, poster, unread, context, api } = this.#options;
-    const { registry, types } = context;
+    const { type, path, poster, unread, reading, api } = this.#options;
+    // The thread may take the body's memory.
+    const shown = { ...answer, body: Buffer.from(answer.body.subarray(0, shownBytes)) };
     const refuse = (message?: string): Problem => {
-      const error = answerError({ type, path, answer, message, withoutSecrets: poster.withoutSecrets });
+      const error = answerError({ type, path, answer: shown, message, withoutSecrets: poster.withoutSecrets });
       return { error, retryAfterMs: retryAfterMs(answer) };
     };
     if (answer.status === 304) return this.#heard(0);
@@ -208,17 +213,19 @@ export class Polling {
     const digest = createHash("sha256").update(answer.body).digest("base64");
     // Servers without versions send the same again and again.
     if (digest === this.#taken?.digest) return this.#heard(this.#taken.good);
-    const read = readJsonResponse(answer.body, { registry, types, type });
+    const hasTtls = answer.body.includes('"ttl"');
+    const standInType = (api === "v2" ? type.v2TypeUrl : undefined) ?? type.typeUrl;
+    const read = await reading.response(answer.body, { type, standInType });
+    if (this.#isOver) return undefined;
     if (read.kind === "problem") return refuse(read.message);
-    const typeUrl = (api === "v2" ? type.v2TypeUrl : undefined) ?? type.typeUrl;
-    const bytes = read.toBinary(unread.standIns(read.unread, typeUrl));
-    const effects = this.#step({ kind: "response", bytes });
+    unread.note(read.unread);
+    const effects = this.#step({ kind: "response", bytes: read.bytes });
     const received = effects.find(({ kind }) => kind === "received");
     const good = received?.kind === "received" ? received.good : 0;
     // In the same turn as the update.
     this.#heard(good);
     // The TTLs start again each time.
-    this.#taken = received === undefined || answer.body.includes('"ttl"') ? undefined : { digest, good };
+    this.#taken = received === undefined || hasTtls ? undefined : { digest, good };
     const { delivered, broken } = this.#handle(effects);
     this.#isDelivering = true;
     await delivered;

@@ -1,4 +1,5 @@
 import { type ResourceType, XdskitError } from "@xdskit/api";
+import { ReadingThread } from "@xdskit/api/threads";
 import { type ClientStreamEvent, createClientStream } from "@xdskit/protocol";
 import type { RestServerSettings } from "../../options/client-options.js";
 import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
@@ -18,6 +19,7 @@ export function createRestUpstream(
   const { types, registry, node, check, limits, absentAfterMs, clock } = context;
   const { api = "v3", refreshDelayMs = defaultRefreshDelayMs } = settings;
   const poster = createPoster({ settings, clock, limit: limits.responseBytes });
+  const reading = new ReadingThread({ registry, types });
   const polls = new Map<ResourceType, Polling>();
   let closing: Promise<void> | undefined;
 
@@ -25,7 +27,7 @@ export function createRestUpstream(
     const known = polls.get(type);
     if (known !== undefined) return known;
     if (type.restPath === undefined || (api === "v2" && type.v2TypeUrl === undefined)) return undefined;
-    const unread = createUnreadResources(check, registry);
+    const unread = createUnreadResources(check);
     const machine = createClientStream({
       variant: "sotw",
       api,
@@ -41,7 +43,7 @@ export function createRestUpstream(
       answers: sink.acknowledge === undefined ? "at-once" : "when-told",
     });
     const path = `/${api}/discovery:${type.restPath}`;
-    const polling = new Polling({ type, path, api, refreshDelayMs, machine, poster, unread, context, sink });
+    const polling = new Polling({ type, path, api, refreshDelayMs, machine, poster, unread, reading, context, sink });
     polls.set(type, polling);
     return polling;
   }
@@ -64,7 +66,10 @@ export function createRestUpstream(
     },
     status: () => [...polls.values()].flatMap((polling) => polling.status()),
     close() {
-      closing ??= Promise.all(Array.from(polls.values(), (polling) => polling.close())).then(() => poster.close());
+      closing ??= Promise.all(Array.from(polls.values(), (polling) => polling.close())).then(() => {
+        reading.close();
+        return poster.close();
+      });
       return closing;
     },
   };

@@ -12,6 +12,7 @@ import {
   type Where,
 } from "@xdskit/api";
 import { type FileBytes, readWholeFile } from "@xdskit/api/disk";
+import { ReadingThread } from "@xdskit/api/threads";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { AddressClaims } from "./address-claims.js";
@@ -21,7 +22,6 @@ import type { FullFolderOptions } from "./full-folder-options.js";
 import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
 import type { NamedResource } from "./kept-names.js";
 import { type IndexedChange, LayerIndex } from "./layer-index.js";
-import { ReadingThread } from "./reading-thread/reading-thread.js";
 import { eachOf } from "./scanning/each-of.js";
 import type { ScannedFile } from "./scanning/list-folder.js";
 import type { Scan } from "./scanning/scan.js";
@@ -327,7 +327,7 @@ export class FolderContents {
    */
   async #parseElsewhere(file: ScannedFile, bytes: Uint8Array<ArrayBuffer>): Promise<ResourceFile | FileRead> {
     try {
-      return await this.#thread.read(this.#shown(file.path), bytes);
+      return await this.#thread.file(this.#shown(file.path), bytes);
     } catch (error) {
       return { kind: "refused", reason: textOf(error), doubtful: false };
     }

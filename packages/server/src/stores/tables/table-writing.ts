@@ -1,5 +1,5 @@
 // What stores need, and the threads of stores, without the rest of the server.
-export { answerOf, startThread } from "../../basics/threads.js";
+export { answerOf, startThread } from "@xdskit/api/threads";
 export type {
   CommitInfo,
   CommitResult,

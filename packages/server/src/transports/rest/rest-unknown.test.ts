@@ -35,7 +35,7 @@ function bodiesIn(json: unknown): readonly Buffer[] {
   const type = resourceTypes.find("cluster") ?? assert.fail();
   const read = readJsonResponse(Buffer.from(JSON.stringify(json)), { type });
   assert.ok(read.kind === "response");
-  return fromBinary(DiscoveryResponseSchema, read.toBinary()).resources.map(({ value }) => Buffer.from(value));
+  return fromBinary(DiscoveryResponseSchema, read.bytes).resources.map(({ value }) => Buffer.from(value));
 }
 
 describe("a poll for content that JSON cannot express", () => {

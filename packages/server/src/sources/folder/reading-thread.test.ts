@@ -9,9 +9,9 @@ import {
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
 import { createRegistry, readResources, resourceTypes } from "@xdskit/api";
-import { clusters, startedSource, temporaryFolder } from "../../../testing/basics/temporary-folder.js";
-import { waitFor } from "../../../testing/basics/wait-for.js";
-import { ReadingThread } from "./reading-thread.js";
+import { ReadingThread } from "@xdskit/api/threads";
+import { clusters, startedSource, temporaryFolder } from "../../testing/basics/temporary-folder.js";
+import { waitFor } from "../../testing/basics/wait-for.js";
 
 function yaml(count: number, seconds = 1): string {
   return clusters(
@@ -63,7 +63,7 @@ describe("The thread that reads long files", () => {
     const thread = new ReadingThread();
     try {
       for (const [what, text] of files) {
-        const read = await thread.read("a.yaml", bytesOf(text));
+        const read = await thread.file("a.yaml", bytesOf(text));
         assert.deepEqual(read, readResources({ path: "a.yaml", bytes: bytesOf(text) }), `a file ${what}`);
         for (const { resource } of read.resources) assert.equal(resource.type, resourceTypes.find("cluster"));
       }
@@ -80,7 +80,7 @@ describe("The thread that reads long files", () => {
       const text = `${yaml(1)}  metadata: { typed_filter_metadata: { own: ${thing} } }\n`;
       const expected = readResources({ path: "a.yaml", bytes: bytesOf(text) }, { registry });
       assert.deepEqual(expected.findings, []);
-      assert.deepEqual(await thread.read("a.yaml", bytesOf(text)), expected);
+      assert.deepEqual(await thread.file("a.yaml", bytesOf(text)), expected);
     } finally {
       thread.close();
     }
@@ -93,7 +93,7 @@ describe("The thread that reads long files", () => {
     assert.equal(readResources({ path: "a.yaml", bytes: bytesOf(text) }).resources.length, 0);
     const thread = new ReadingThread({ envoy: false });
     try {
-      const { resources, findings } = await thread.read("a.yaml", bytesOf(text));
+      const { resources, findings } = await thread.file("a.yaml", bytesOf(text));
       assert.deepEqual([resources.length, findings], [1, []]);
     } finally {
       thread.close();
@@ -102,8 +102,8 @@ describe("The thread that reads long files", () => {
 
   it("the thread fails running readings when it is closed, and takes nothing after that", async () => {
     const thread = new ReadingThread();
-    const reading = thread.read("a.yaml", bytesOf(yaml(2_000)));
-    const next = thread.read("b.yaml", bytesOf(yaml(1)));
+    const reading = thread.file("a.yaml", bytesOf(yaml(2_000)));
+    const next = thread.file("b.yaml", bytesOf(yaml(1)));
     const failures = Promise.allSettled([reading, next]);
     setTimeout(() => thread.close(), 1);
     assert.deepEqual(
@@ -118,7 +118,7 @@ describe("The thread that reads long files", () => {
     await write("a.yaml", yaml(1));
     const { sink } = await startedSource(t, { directory: path, settleMs: 1 });
     const died = () => Promise.reject(new Error("out of memory"));
-    t.mock.method(ReadingThread.prototype, "read", died, { times: 1 });
+    t.mock.method(ReadingThread.prototype, "file", died, { times: 1 });
     await write("a.yaml", yaml(2_000));
     await sink.until("reported", () => sink.errors.length === 1);
     assert.match(sink.errors[0] ?? "", /a\.yaml: cannot be read: out of memory \[XDSKIT_FILE_UNREADABLE\]/);

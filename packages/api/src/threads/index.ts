@@ -1,0 +1,2 @@
+export { ReadingThread } from "./reading-thread.js";
+export { answerOf, startThread } from "./threads.js";
