@@ -8,6 +8,7 @@ import { ThemeButton } from "./parts/theme.js";
 import { changeTimeStyle } from "./parts/time.js";
 import { TimeButton } from "./parts/time-button.js";
 import { go, linkTo, type Place, usePlace } from "./router.js";
+import { counted } from "./text/counts.js";
 import { ChangeView } from "./views/change/change-view.js";
 import { ConfigView } from "./views/config/config-view.js";
 import { FleetView } from "./views/fleet/fleet-view.js";
@@ -28,7 +29,8 @@ export function App() {
   const place = usePlace();
   const [isHelping, setHelping] = useState(false);
   const problems = useLive<ProblemList>("problems");
-  const count = (problems.data?.errors ?? 0) + (problems.data?.warnings ?? 0);
+  // A warning does not make an error worse.
+  const count = problems.data?.errors || problems.data?.warnings || 0;
   const view = place.view === "" ? "fleet" : place.view;
   const name = view === "node" ? (place.parts[0] ?? "") : (views.find(([one]) => one === view)?.[1] ?? "");
   useEffect(() => {
@@ -98,7 +100,7 @@ function Head({
   readonly problems: ProblemList | undefined;
   help(): void;
 }) {
-  const count = (problems?.errors ?? 0) + (problems?.warnings ?? 0);
+  const { errors = 0, warnings = 0 } = problems ?? {};
   return (
     <header class="head">
       <a class="logo" href={linkTo("fleet")} aria-label="xdskit, to the fleet">
@@ -116,8 +118,11 @@ function Head({
             ) : (
               name
             )}
-            {one === "problems" && count > 0 ? (
-              <span class={`badge ${(problems?.errors ?? 0) > 0 ? "badge-error" : "badge-warning"}`}>{count}</span>
+            {one === "problems" ? (
+              <>
+                <Badge severity="error" count={errors} />
+                <Badge severity="warning" count={warnings} />
+              </>
             ) : null}
           </a>
         ))}
@@ -177,4 +182,15 @@ function Help({ close }: { close(): void }) {
 
 function skip(): void {
   document.getElementById("main")?.focus();
+}
+
+/** How many there are; nothing for none. */
+function Badge({ severity, count }: { readonly severity: "error" | "warning"; readonly count: number }) {
+  if (count === 0) return null;
+  return (
+    <span class={`badge badge-${severity}`} title={counted(count, severity)}>
+      {count}
+      <span class="hidden"> {count === 1 ? severity : `${severity}s`}</span>
+    </span>
+  );
 }

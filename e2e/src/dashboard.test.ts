@@ -83,9 +83,15 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     await page.getByRole("heading", { name: "shop-envoy rejects endpoint cart" }).waitFor();
     const { errors, warnings } = (await api("problems")) as { readonly errors: number; readonly warnings: number };
     // The page's policy forbids what Playwright's `waitForFunction` evaluates in it from its second look on.
-    const title = `(${errors + warnings}) Problems · xdskit`;
+    const title = `(${errors || warnings}) Problems · xdskit`;
     await eventually(`the title ${title}`, async () => (await page.title()) === title);
     await page.getByText("Fix what the client names in its words").waitFor();
+    // Errors and warnings are counted apart.
+    assert.equal(
+      await page.locator("nav .badge-error").getAttribute("title"),
+      errors === 1 ? "1 error" : `${errors} errors`,
+    );
+    assert.equal(await page.locator("nav .badge-warning").count(), Math.min(1, warnings));
   });
 
   await scene.step("the revision says who rejected it, and why", async () => {

@@ -10,6 +10,7 @@ import { Time } from "../../parts/time.js";
 import { YamlBeside } from "../../parts/yaml/yaml-beside.js";
 import { YamlView } from "../../parts/yaml/yaml-view.js";
 import { linkTo } from "../../router.js";
+import { numberText } from "../../text/counts.js";
 import { yamlText } from "../../text/yaml.js";
 
 /** What a node runs of one resource beside what it should run, and its words if it rejected that. */
@@ -29,7 +30,7 @@ export function NodeResource({
   const ports = usePorts();
   const asNode = ["--node-id", id, ...(cluster === "" ? [] : ["--node-cluster", cluster])];
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
-  const { state, wanted, newest, running, rejection, where, cause } = data;
+  const { state, wanted, newest, running, rejection, where, cause, isBlamed } = data;
   const inConfiguration = linkTo("config", [group, type, name]);
   const isSame = data.version === data.acknowledged;
   const isHeldBack = state === "held-back";
@@ -58,7 +59,8 @@ export function NodeResource({
       {rejection === null ? null : (
         <figure class="rejection">
           <figcaption>
-            It rejected version <code>{rejection.version.slice(0, 12)}</code> <Time at={rejection.at} />, and said:
+            It rejected version <code>{rejection.version.slice(0, 12)}</code> <Time at={rejection.at} />
+            {isBlamed ? "" : besides(rejection)}, and said:
           </figcaption>
           <blockquote>{rejection.message}</blockquote>
           {cause === null ? null : (
@@ -99,4 +101,11 @@ export function NodeResource({
       )}
     </section>
   );
+}
+
+/** What else was in the response, where it does not name this resource as wrong. */
+function besides({ blamed, resources }: NonNullable<NodeContentsJson["rejection"]>): string {
+  const [first, ...more] = blamed;
+  if (first !== undefined) return `, with ${first}${more.length === 0 ? "" : ` and ${more.length} more`} at fault`;
+  return resources > 1 ? `, a response of ${numberText(resources)} resources of which it names none` : "";
 }

@@ -8,7 +8,7 @@ import { Empty, Failure, Loading } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
 import { Exact, Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
-import { counted } from "../../text/counts.js";
+import { counted, numberText } from "../../text/counts.js";
 import { Loads } from "./loads.js";
 import { NodeResource } from "./node-resource.js";
 import { NodeResourceList, notSynced } from "./node-resource-list.js";
@@ -35,7 +35,10 @@ export function NodeView({
     return <Unknown id={id} error={row.error} />;
   }
   const [first] = worst.data?.resources ?? [];
-  const shown = type !== undefined && name !== undefined ? { type, name } : first;
+  const rejected = row.data?.types.find((one) => one.type === first?.type)?.rejected;
+  // It is about none of the resources more than about the others.
+  const isWhole = first?.state === "rejected" && !first.isBlamed && (rejected?.resources ?? 0) > 1;
+  const shown = type !== undefined && name !== undefined ? { type, name } : isWhole ? undefined : first;
   return (
     <>
       <Head id={id} row={row.data} path={path} />
@@ -48,7 +51,9 @@ export function NodeView({
           <TypeCards row={row.data} type={query.get("type") ?? ""} />
           <div class="two-columns node-columns">
             <NodeResourceList id={id} path={path} query={query} shown={shown} />
-            {shown === undefined ? (
+            {shown === undefined && rejected !== undefined && first !== undefined ? (
+              <RejectedResponse type={first.type} rejected={rejected} />
+            ) : shown === undefined ? (
               <section class="panel">
                 <Empty title="It has everything that it should have.">
                   <p>Choose a resource to see what it runs.</p>
@@ -63,6 +68,32 @@ export function NodeView({
       {timeline.data === undefined ? null : <Timeline timeline={timeline.data} />}
       {row.data === undefined ? null : <Loads path={path} />}
     </>
+  );
+}
+
+/** A response that it rejected without a word on which of its resources is wrong. */
+function RejectedResponse({
+  type,
+  rejected: { at, version, message, resources },
+}: {
+  readonly type: string;
+  readonly rejected: NonNullable<NodeRow["types"][number]["rejected"]>;
+}) {
+  return (
+    <section class="panel" aria-labelledby="response-title">
+      <h2 id="response-title">
+        It rejects a response of {numberText(resources)} {type} resources, and names none of them
+      </h2>
+      <figure class="rejection">
+        <figcaption>
+          It rejected version <code>{version.slice(0, 12)}</code> <Time at={at} />, and said:
+        </figcaption>
+        <blockquote>{message}</blockquote>
+      </figure>
+      <p>
+        Any of them may be at fault, or all of them together. Choose one to see what it runs and what it should run.
+      </p>
+    </section>
   );
 }
 

@@ -78,6 +78,7 @@ function Problem({
           <WhereText where={where ?? {}} />
           {detail}
         </p>
+        <Names problem={problem} />
         {nodes.length === 0 ? null : (
           <ul class="names">
             {nodes.map((id) => (
@@ -101,6 +102,21 @@ function Problem({
         </p>
       </div>
     </article>
+  );
+}
+
+/** The resources of a problem that many have. */
+function Names({ problem: { kind, type, names, groups, count } }: { readonly problem: ProblemEntry }) {
+  if (kind === "rejected" || kind === "quarantine" || names.length < 2) return null;
+  return (
+    <ul class="names">
+      {names.map((name) => (
+        <li key={name}>
+          {type === null ? name : <a href={linkTo("config", [groups[0] ?? "", type, name])}>{name}</a>}
+        </li>
+      ))}
+      {count > names.length ? <li class="quiet">and {numberText(count - names.length)} more</li> : null}
+    </ul>
   );
 }
 

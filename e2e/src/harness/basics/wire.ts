@@ -71,6 +71,8 @@ export interface Request {
   readonly names?: readonly string[];
   readonly version?: string;
   readonly nonce?: string;
+  /** The words of a NACK; undefined: it is none. */
+  readonly error?: string;
 }
 
 const typeUrl = (name: string): string => `type.googleapis.com/${name}`;
@@ -79,13 +81,14 @@ export const clusterType = typeUrl("envoy.config.cluster.v3.Cluster");
 export const endpointType = typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 
 /** A DiscoveryRequest. */
-export const request = ({ type = "", node, names = [], version = "", nonce = "" }: Request): Buffer =>
+export const request = ({ type = "", node, names = [], version = "", nonce = "", error }: Request): Buffer =>
   message(
     [1, version],
     [2, node === undefined ? "" : message([1, node])],
     ...names.map((name): Field => [3, name]),
     [4, type],
     [5, nonce],
+    [6, error === undefined ? "" : message([2, error])],
   );
 
 /** A DeltaDiscoveryRequest; `names` are subscribed to. */

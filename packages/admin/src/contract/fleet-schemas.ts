@@ -31,6 +31,7 @@ export const rejectionSchema = z
     version: z.string(),
     message: z.string().openapi({ description: "The client's words, without secrets" }),
     blamed: z.array(z.string()).openapi({ description: "The resources that it names as wrong; at most 20" }),
+    resources: z.int().openapi({ description: "How many resources of the response were new to it" }),
   })
   .openapi("Rejection");
 
@@ -151,6 +152,7 @@ export const nodeResourceSchema = z
     state: z.enum(resourceStates),
     version: z.string().nullable().openapi({ description: "What it is to have" }),
     acknowledged: z.string().nullable().openapi({ description: "What it is known to use" }),
+    isBlamed: z.boolean().openapi({ description: "It rejects it, and names it as wrong; others only came with it" }),
   })
   .openapi("NodeResource");
 
@@ -227,5 +229,6 @@ export const nodeProblemSchema = z
     groups: z.array(z.string()),
     since: time.nullable(),
     blamed: z.array(z.string()),
+    resources: z.int().openapi({ description: "How many resources the largest rejected response had" }),
   })
   .openapi("NodeProblem");

@@ -18,11 +18,11 @@ import type {
   NodeResourcesQuery,
   NodeTimeline,
 } from "../contract/fleet.js";
-import { mostInEntry, mostInList, usualPage } from "../contract/limits.js";
+import { mostInList, usualPage } from "../contract/limits.js";
 import { answersFromRows } from "./answers-from-rows.js";
 import { fieldNamedIn, fieldText } from "./named-field.js";
 import { nodeJson } from "./node-json.js";
-import { rowOf } from "./row.js";
+import { rejectionJson, rowOf } from "./row.js";
 import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
 
 /** The most resources that are looked at: any number of streams may have the id of one node. */
@@ -100,13 +100,18 @@ function resourcesPage({ resources, isCut }: NodeConfig, query: NodeResourcesQue
   return { total: found.length, isCut, resources: rows.map(resourceRow) };
 }
 
-/** Resources from the worst state on; those of one state stay as they are. */
-export function worstFirst<T extends { readonly state: ResourceState }>(resources: readonly T[]): readonly T[] {
-  return resources.toSorted((a, b) => resourceStates.indexOf(a.state) - resourceStates.indexOf(b.state));
+/** Resources from the worst state on, those that the client blames before others; the rest stay as they are. */
+export function worstFirst<T extends Pick<ResourceReport, "state" | "isBlamed">>(
+  resources: readonly T[],
+): readonly T[] {
+  const rank = ({ state, isBlamed }: T) => 2 * resourceStates.indexOf(state) - Number(isBlamed);
+  return resources.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function resourceRow({ type, name, state, version, acknowledged }: ResourceReport): NodeResources["resources"][number] {
-  return { type, name, state, version: version ?? null, acknowledged: acknowledged ?? null };
+type ResourceRow = NodeResources["resources"][number];
+
+function resourceRow({ type, name, state, version, acknowledged, isBlamed }: ResourceReport): ResourceRow {
+  return { type, name, state, version: version ?? null, acknowledged: acknowledged ?? null, isBlamed };
 }
 
 function contentsOf(
@@ -137,16 +142,9 @@ function contentsOf(
   };
   return {
     ...{ type: type.name, name, state, version: wanted?.version ?? null, acknowledged: used?.version ?? null },
+    isBlamed: said?.blamed?.includes(name) === true,
     ...{ wanted: shown(wanted), newest: shown(newest), running: shown(used), rejected: shown(rejected) },
-    rejection:
-      said === undefined
-        ? null
-        : {
-            at: said.at.toISOString(),
-            version: said.version,
-            message: said.message,
-            blamed: [...(said.blamed ?? [])].slice(0, mostInEntry),
-          },
+    rejection: said === undefined ? null : rejectionJson(said),
     where: whereJson(where),
     cause: causeOf(),
   };

@@ -8,7 +8,7 @@ const at = (minute: number) => `2030-01-01T00:0${minute}:00.000Z`;
 /** A node that said these words about these types. */
 function nodeThatRejects(id: string, words: Readonly<Record<string, string>>, minute = 1): NodeRow {
   const types = Object.entries(words).map(([type, why]) => {
-    const rejected = { at: at(minute), version: "1", message: why, blamed: [`${type} of ${id}`] };
+    const rejected = { at: at(minute), version: "1", message: why, blamed: [`${type} of ${id}`], resources: 1 };
     return { ...{ type, state: "rejected" as const, resources: 1, behind: 1, lagMs: null, why }, rejected };
   });
   return {

@@ -34,13 +34,15 @@ function nodeProblem(id: string, row: NodeRow, type: NodeRowType, reason: string
   const blamed = [...(type.rejected?.blamed ?? [])];
   const kind = type.state === "rejected" ? "rejected" : "stale";
   const one = { nodes: 1, ids: [row.id], groups: [row.group], last: row.id };
-  return { id, kind, types: [type.type], reason, since: sinceOf(type), blamed, ...one };
+  const resources = type.rejected?.resources ?? 0;
+  return { id, kind, types: [type.type], reason, since: sinceOf(type), blamed, resources, ...one };
 }
 
 function join(known: Counted, row: NodeRow, type: NodeRowType): void {
   if (!known.types.includes(type.type)) known.types.push(type.type);
   for (const name of type.rejected?.blamed ?? [])
     if (known.blamed.length < mostInEntry && !known.blamed.includes(name)) known.blamed.push(name);
+  known.resources = Math.max(known.resources, type.rejected?.resources ?? 0);
   const since = sinceOf(type);
   if (since !== null && (known.since === null || since < known.since)) known.since = since;
   if (known.last === row.id) return;

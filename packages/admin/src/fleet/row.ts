@@ -1,8 +1,10 @@
-import { type NodeStatus, rankOf, type TypeReport } from "@xdskit/server";
+import { type NodeStatus, type RejectionReport, rankOf, type TypeReport } from "@xdskit/server";
 import type { NodeRowType } from "../contract/answers.js";
 import type { NodeRow } from "../contract/fleet.js";
 import { mostInEntry } from "../contract/limits.js";
 import { clientOf } from "./node-json.js";
+
+type Rejection = NonNullable<NodeRowType["rejected"]>;
 
 /** A node as a row of a list. `now`: milliseconds since 1970. */
 export function rowOf({ id, node, group, streams, state }: NodeStatus, replica: string, now: number): NodeRow {
@@ -43,8 +45,12 @@ function rowType(report: TypeReport, now: number): NodeRowType {
   const { type, state, resources, behind, why, heldBack, rejected } = report;
   const row = { type, state, resources, behind, lagMs: lagOf(report, now), why, ...(heldBack && { heldBack }) };
   if (rejected === undefined) return row;
-  const { at, version, message, blamed = [] } = rejected;
-  return { ...row, rejected: { at: at.toISOString(), version, message, blamed: blamed.slice(0, mostInEntry) } };
+  return { ...row, rejected: rejectionJson(rejected) };
+}
+
+/** A client's words against a response; their secrets were taken out when they came. */
+export function rejectionJson({ at, version, message, blamed = [], resources }: RejectionReport): Rejection {
+  return { at: at.toISOString(), version, message, blamed: blamed.slice(0, mostInEntry), resources };
 }
 
 function lagOf({ lag }: TypeReport, now: number): number | null {

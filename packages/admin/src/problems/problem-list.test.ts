@@ -44,7 +44,7 @@ it("a certificate says when it expires, and rejections name all their types", ()
     nodes: [
       {
         ...{ id: "rejected no", kind: "rejected", types: ["cluster", "route", "listener"], reason: "no", nodes: 2 },
-        ...{ ids: ["a", "b"], groups: ["all"], since: null, blamed: [] },
+        ...{ ids: ["a", "b"], groups: ["all"], since: null, blamed: [], resources: 9 },
       },
     ],
   });
@@ -58,7 +58,7 @@ it("a certificate says when it expires, and rejections name all their types", ()
 });
 
 it("two problems of one node are told apart by the resources that it rejects", () => {
-  const one = { kind: "rejected" as const, nodes: 1, ids: ["edge-1"], groups: ["all"], since: null };
+  const one = { kind: "rejected" as const, nodes: 1, ids: ["edge-1"], groups: ["all"], since: null, resources: 9 };
   const { problems } = problemList({
     ...nothing,
     nodes: [
@@ -104,4 +104,48 @@ it("a problem that the folders of all servers have is one problem, and another o
       ["d.yaml is refused", "wrong (at worker 2)"],
     ],
   );
+});
+
+it("a rejection of many resources that names none is not shown as one of them", () => {
+  const about = { kind: "rejected" as const, ids: ["a"], groups: ["all"], since: null, blamed: [], types: ["cluster"] };
+  const { problems } = problemList({
+    ...nothing,
+    nodes: [
+      { ...about, id: "many", nodes: 1, reason: "no", resources: 5_000 },
+      { ...about, id: "only", nodes: 1, reason: "none", resources: 1 },
+    ],
+  });
+  assert.deepEqual(
+    problems.map(({ title, names }) => [title, names]),
+    [
+      ["a rejects 5000 cluster resources without naming one", []],
+      ["a rejects the cluster configuration", []],
+    ],
+  );
+});
+
+it("equal findings are one problem, with their resources; another cause is another problem", () => {
+  const about = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", type: "route", file: "r.yaml" } as const;
+  const findings = Array.from({ length: 100 }, (_, index) => {
+    const field = `virtual_hosts[${index}].routes[0].route.cluster`;
+    return { ...about, resource: `r${index}`, message: 'names cluster "gone"', field, line: index + 1 };
+  });
+  const other = { ...about, resource: "r0", message: 'names cluster "lost"' };
+  const error = { code: "XDSKIT_RULE_BROKEN", severity: "error", message: "wrong", file: "c.yaml" } as const;
+  const state = "partial" as const;
+  const { errors, warnings, problems } = problemList({
+    ...nothing,
+    groupsOf: () => ["all"],
+    sources: [{ name: "folder", state, findings: [...findings, other, error] }],
+  });
+  assert.deepEqual([errors, warnings], [1, 2]);
+  assert.deepEqual(
+    problems.map(({ title, count, names, where }) => [title, count, names.length, where?.line]),
+    [
+      ["c.yaml is refused", 1, 0, undefined],
+      ["100 route resources name what is not there", 100, 20, 1],
+      ["route r0 names what is not there", 1, 1, undefined],
+    ],
+  );
+  assert.deepEqual(problems[1]?.groups, ["all"]);
 });

@@ -5,6 +5,7 @@ import type { ProblemEntry, ProblemList } from "../contract/answers.js";
 import type { FleetSummary, NodeProblem } from "../contract/fleet.js";
 import { mostInEntry, mostInList } from "../contract/limits.js";
 import { advice } from "./advice.js";
+import { byCause } from "./by-cause.js";
 
 /** Everything that can be wrong. */
 export interface ProblemInputs {
@@ -50,7 +51,7 @@ export function problemList({ troubles, silent, nodes, sources, groupsOf, ...mor
     ...troubles.map(ofTrouble),
     ...silent.map(ofReplica),
     ...nodes.map(ofNodes),
-    ...ofSources,
+    ...byCause(ofSources),
     ...rollouts.filter(({ state }) => state === "halted").map(ofRollout),
     ...ofQuarantines(quarantines),
   ];
@@ -77,13 +78,16 @@ function ofReplica({ replica, reason }: FleetSummary["silent"][number]): Problem
   return entry({ id: `replica ${replica}`, kind: "replica", severity: "error", title, detail: reason });
 }
 
-function ofNodes({ id, kind, types, reason, nodes, ids, groups, since, blamed }: NodeProblem): ProblemEntry {
+function ofNodes(problem: NodeProblem): ProblemEntry {
+  const { id, kind, types, reason, nodes, ids, groups, since, blamed, resources } = problem;
   const isRejected = kind === "rejected";
   const who = nodes === 1 ? (ids[0] ?? "1 node") : `${nodes} nodes`;
   const [type, name] = [types[0] ?? null, blamed[0]];
   // One node may have several problems: each says what it is about.
   const isOne = isRejected && types.length === 1 && name !== undefined && blamed.length === 1;
-  const what = isOne ? `${type} ${name}` : `the ${listText(types)} configuration`;
+  const isWhole = isRejected && types.length === 1 && name === undefined && resources > 1;
+  const all = isWhole ? `${resources} ${type} resources without naming one` : `the ${listText(types)} configuration`;
+  const what = isOne ? `${type} ${name}` : all;
   return entry({
     id,
     kind: isRejected ? "rejected" : "silent",

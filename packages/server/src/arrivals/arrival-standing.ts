@@ -100,7 +100,7 @@ function rejectionOf(
     return refused === wanted?.get(key)?.version || refused === changed?.resources.get(key)?.version;
   });
   if (!isAtFault) return undefined;
-  const { version, code, message, blamed, at } = rejected;
+  const { version, code, message, blamed, carried, at } = rejected;
   return {
     node: opened.node.id,
     type: type.name,
@@ -109,6 +109,7 @@ function rejectionOf(
     code,
     message,
     blamed,
+    resources: carried.length,
     at: momentOf(clock).date(at),
   };
 }

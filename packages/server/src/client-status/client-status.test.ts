@@ -258,6 +258,30 @@ describe("client status (CSDS)", () => {
       assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");
     }));
 
+  it("client status gives the words against many resources to those that they name, or to none", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      server.config.set([cluster("a"), cluster("b")]);
+      const stream = sotw(client.open(ads("sotw")));
+      stream.send({ node: node("n1"), typeUrl });
+      const request = { node: { clientFeatures: [summaryFeature] } };
+      const told = ({ genericXdsConfigs }: Awaited<ReturnType<typeof fetch>>[number]) =>
+        genericXdsConfigs.map(({ name, errorState }) => [name, errorState?.details]);
+      const rejects = async (message: string, ...expected: readonly string[]) => {
+        const { nonce: responseNonce } = await stream.next();
+        stream.send({ typeUrl, responseNonce, errorDetail: { code: 3, message } });
+        return told(await eventually(fetch, [...expected, "b ERROR NACKED"], request));
+      };
+      assert.deepEqual(await rejects("too many", " ERROR NACKED", "a ERROR NACKED"), [
+        ["", "too many"],
+        ["a", undefined],
+        ["b", undefined],
+      ]);
+      server.config.set([cluster("a", "new"), cluster("b", "new")]);
+      const named = "Error adding/updating cluster(s) b: no";
+      // The client uses what it does not name.
+      assert.deepEqual((await rejects(named, " SYNCED ACKED", " ERROR NACKED")).at(-1), ["b", named]);
+    }));
+
   it("client status sums up that nothing is on its way to a client that asks for fewer names than it was sent", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([loadAssignment("one", 1), loadAssignment("two", 1)]);

@@ -38,8 +38,11 @@ export function* resourceEntries(of: TypeOnStream, redacted: RedactedBody | unde
 export function* entriesBehind(of: TypeOnStream): Iterable<StatusEntry | undefined> {
   for (const detail of resourceDetails(of.status, of.targets)) {
     const isThere = detail.state === "synced" || detail.state === "held-back";
+    // The type has the client's words: of many resources, they belong to those that it names.
+    const isOne = detail.isBlamed || of.status.rejected?.carried.length === 1;
+    const told = isThere ? undefined : resourceEntry(of, detail, undefined);
     // Skipping entries takes time, too.
-    yield isThere ? undefined : resourceEntry(of, detail, undefined);
+    yield told === undefined || isOne ? told : { ...told, error: undefined };
   }
 }
 

@@ -126,7 +126,7 @@ function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iter
   for (const status of stream.status()) {
     const { type } = status;
     if (typeUrl !== undefined && type.typeUrl !== typeUrl) continue;
-    for (const { name, wanted, sent, used, rejected, state } of resourceDetails(status, stream)) {
+    for (const { name, wanted, sent, used, rejected, state, isBlamed } of resourceDetails(status, stream)) {
       yield {
         type: type.name,
         typeUrl: type.typeUrl,
@@ -136,6 +136,7 @@ function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iter
         acknowledged: used?.version,
         rejected: rejected?.version,
         state,
+        isBlamed,
         stream: stream.opened.id,
       };
     }

@@ -8,6 +8,8 @@ export interface ResourceDetail extends NodeContents {
   readonly name: ResourceName;
   /** The content that it was sent last. */
   readonly sent: Resource | undefined;
+  /** Whether the client names it as at fault. */
+  readonly isBlamed: boolean;
 }
 
 /** The snapshot that a client is to have now, and the newest of its group. */
@@ -25,6 +27,7 @@ export function* resourceDetails(status: TypeStatus, { snapshot, newest }: Clien
   const used = acknowledged?.set ?? nothing;
   const last = sent?.set ?? used;
   const there = new Set<ResourceName>();
+  const blamed = new Set(status.rejected?.blamed);
   // Listed at once: during a walk in slices, a newer set of the lineage may be derived.
   for (const { key, name } of [...select(target, subscription).resources]) {
     there.add(key);
@@ -42,7 +45,7 @@ export function* resourceDetails(status: TypeStatus, { snapshot, newest }: Clien
   for (const name of missingNames(subscription, target)) {
     if (there.has(name)) continue;
     const none = { wanted: undefined, newest: undefined, sent: undefined, used: undefined, rejected: undefined };
-    yield { name, ...none, state: "missing" };
+    yield { name, ...none, state: "missing", isBlamed: false };
   }
 
   function detailOf(name: ResourceName, key: ResourceName): ResourceDetail {
@@ -50,7 +53,8 @@ export function* resourceDetails(status: TypeStatus, { snapshot, newest }: Clien
     const refused = status.rejected?.after.get(key);
     const isRefused =
       refused !== undefined && refused.version === known.wanted?.version && !isSame(known.used, refused);
-    return { name, ...known, rejected: isRefused ? refused : undefined, state: stateOf(known, isRefused) };
+    const told = { rejected: isRefused ? refused : undefined, isBlamed: isRefused && blamed.has(name) };
+    return { name, ...known, ...told, state: stateOf(known, isRefused) };
   }
 }
 

@@ -47,6 +47,7 @@ export function typeReport(
       code: rejected.code,
       message: rejected.message,
       blamed: rejected.blamed,
+      resources: rejected.carried.length,
     },
     waits: waitReports(status.waits, others),
     heldBack,

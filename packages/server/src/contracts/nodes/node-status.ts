@@ -91,6 +91,8 @@ export interface RejectionReport {
   readonly message: string;
   /** The names of the resources at fault; undefined if the client does not say. */
   readonly blamed: readonly string[] | undefined;
+  /** How many resources of the response were new to the client. */
+  readonly resources: number;
 }
 
 /** What the newest snapshot of a group has, and a client is not to get for now. */
@@ -155,6 +157,8 @@ export interface ResourceReport {
   /** The content that it rejected, while it is still its target. */
   readonly rejected: Version | undefined;
   readonly state: ResourceState;
+  /** Whether the client names it as at fault. Otherwise a rejected one only came with others. */
+  readonly isBlamed: boolean;
   /** The id of the stream. */
   readonly stream: number;
 }

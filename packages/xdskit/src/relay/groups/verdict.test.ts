@@ -11,6 +11,7 @@ const rejection = (node: string, message: string): ConfigArrivalRejection => ({
   version: "",
   code: 3,
   blamed: undefined,
+  resources: 1,
   at: new Date(0),
 });
 const outcome = (acknowledged: number, ...rejections: readonly ConfigArrivalRejection[]) => ({
