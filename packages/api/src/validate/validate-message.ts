@@ -90,6 +90,8 @@ class Validator {
   /** The field with the message that is being checked, and the field in it; undefined at the content of an `Any`. */
   private around: DescField | undefined;
   private inner: DescField | undefined;
+  /** Whether the format strings of a message around are not judged. */
+  private formatters = false;
 
   constructor(registry: Registry, unpack: Unpack, readers: Readers, { rules = true, envoy = false }: Asked) {
     this.registry = registry;
@@ -109,10 +111,13 @@ class Validator {
       if (this.rules) this.special(specialRules(schema.typeName), message, path);
     }
     const refusals = this.envoy ? refusalRules(schema.typeName, path === undefined) : [];
+    const { formatters } = this;
+    if (isFree(message)) this.formatters = true;
     if (refusals.length > 0 && !isOfGrpc(path)) this.special(refusals, message, path);
     const plan = this.plans(schema);
     if (this.rules) this.own(plan, message, path);
     for (const field of plan.nested) this.nested(field, message, path, depth + 1);
+    this.formatters = formatters;
   }
 
   private own({ oneofs, checks }: OwnRules, message: Message, path: FieldPath | undefined): void {
@@ -213,8 +218,9 @@ class Validator {
 
   private special(rules: readonly Rule[], message: Message, path: FieldPath | undefined): void {
     for (const rule of rules) {
-      for (const { code, severity, steps, message: text } of rule(message as never))
-        this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
+      for (const { code, severity, steps, message: text, isOfFormat } of rule(message as never))
+        if (isOfFormat !== true || !this.formatters)
+          this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
     }
   }
 
@@ -242,6 +248,18 @@ class Validator {
   ): void {
     if (makePlace(this.problems, severity)) this.problems.push({ code, steps: stepsOf(path), message, rule, severity });
   }
+}
+
+/** Messages whose texts Envoy takes as they are, or does not look at. */
+const unformatted: ReadonlySet<string> = new Set([
+  "envoy.config.core.v3.TlvEntry",
+  "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings",
+]);
+
+/** Whether format strings in a message are not judged: extensions (`formatters`) may bring other commands. */
+function isFree(message: Message): boolean {
+  if (unformatted.has(message.$typeName)) return true;
+  return "formatters" in message && Array.isArray(message.formatters) && message.formatters.length > 0;
 }
 
 /** Whether an unset field satisfies its rules, given an empty message. */

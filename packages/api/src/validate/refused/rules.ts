@@ -2,6 +2,8 @@ import * as parts from "./clusters/cluster-parts.js";
 import * as clusters from "./clusters/clusters.js";
 import { lbEndpointProblems, loadAssignmentProblems } from "./clusters/endpoints.js";
 import { httpHealthCheckProblems, payloadProblems } from "./clusters/health-checks.js";
+import { needsSource } from "./config-sources.js";
+import * as formats from "./formats.js";
 import { connectionManagerProblems } from "./listeners/connection-managers.js";
 import { chainOrderProblems, unconfiguredProblems } from "./listeners/filters.js";
 import { listenerProblems } from "./listeners/listeners.js";
@@ -17,12 +19,32 @@ export type Rule = (message: never) => readonly SpecialProblem[];
 
 const listener = "envoy.config.listener.v3";
 const route = "envoy.config.route.v3";
+const logs = "envoy.extensions.access_loggers";
 const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
 const tlsPackage = "envoy.extensions.transport_sockets.tls.v3";
 
 /** The rules by which every build of Envoy refuses messages that the protos' rules allow, by message type. */
 const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "google.protobuf.Duration": [spanProblems],
+  "envoy.config.core.v3.HeaderValueOption": [formats.headerFormatProblems],
+  "envoy.config.core.v3.SubstitutionFormatString": [formats.substitutionProblems],
+  [`${logs}.file.v3.FileAccessLog`]: [formats.fileLogProblems],
+  [`${logs}.fluentd.v3.FluentdAccessLogConfig`]: [formats.fluentdLogProblems],
+  [`${logs}.open_telemetry.v3.OpenTelemetryAccessLogConfig`]: [formats.openTelemetryLogProblems],
+  [`${logs}.stats.v3.Config.Tag`]: [formats.formatsIn("value_format")],
+  [`${logs}.stats.v3.Config.Histogram`]: [formats.formatsIn("value_format")],
+  [`${logs}.stats.v3.Config.Counter`]: [formats.formatsIn("value_format")],
+  [`${logs}.stats.v3.Config.Gauge`]: [formats.formatsIn("value_format")],
+  "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig": [formats.formatsIn("hostname")],
+  "envoy.extensions.filters.network.ratelimit.v3.RateLimit": [formats.rateLimitProblems],
+  "envoy.extensions.filters.network.reverse_tunnel.v3.Validation": [
+    formats.formatsIn("node_id_format", "cluster_id_format", "tenant_id_format"),
+  ],
+  "envoy.extensions.clusters.reverse_connection.v3.ReverseConnectionClusterConfig": [
+    formats.formatsIn("host_id_format", "tenant_id_format"),
+  ],
+  "envoy.type.tracing.v3.CustomTag": [formats.tagProblems],
+  "envoy.config.core.v3.KeyValueMutation": [formats.mutationProblems],
   "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],
   "envoy.config.core.v3.HealthCheck.HttpHealthCheck": [httpHealthCheckProblems],
   "envoy.config.core.v3.TransportSocket": [unconfiguredProblems],
@@ -31,6 +53,10 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${listener}.Filter`]: [unconfiguredProblems],
   [`${listener}.FilterChain`]: [chainOrderProblems],
   [`${manager}.HttpConnectionManager`]: [connectionManagerProblems],
+  [`${manager}.Rds`]: [needsSource("config_source", "route_config_name")],
+  "envoy.config.endpoint.v3.LedsClusterLocalityConfig": [needsSource("leds_config")],
+  "envoy.extensions.filters.http.on_demand.v3.OnDemandCds": [needsSource("source")],
+  [`${logs}.filters.process_ratelimit.v3.DynamicTokenBucket`]: [needsSource("config_source")],
   [`${manager}.HttpFilter`]: [unconfiguredProblems],
   [`${route}.RouteConfiguration`]: [routeHeaderProblems, routes.bodySizeProblems],
   [`${route}.VirtualHost`]: [routeHeaderProblems, routes.virtualHostProblems],

@@ -14,16 +14,6 @@ export function isProtected(name: string): boolean {
   return name.startsWith(":") || name.toLowerCase() === "host";
 }
 
-/** A percent sign begins a command, and another one ends it. Two in a row mean a literal one. */
-const percent = /%%|%[A-Z0-9_]+(?:\(.*?\))?(?::\d+)?%|%/g;
-
-/** Whether a percent sign in a text begins no command. Each build has its own commands. */
-export function hasLostPercent(text: string): boolean {
-  if (!text.includes("%")) return false;
-  for (const [command] of text.matchAll(percent)) if (command === "%") return true;
-  return false;
-}
-
 export function headersToAddProblems(
   headers: readonly HeaderValueOption[],
   steps: readonly FieldStep[],
@@ -34,10 +24,6 @@ export function headersToAddProblems(
     if (header !== undefined && isProtected(header.key)) {
       const message = `must be neither "host" nor begin with ":", as ${quoted(header.key)} does: such headers cannot be set this way`;
       problems.push(refused([...at, "header", "key"], message));
-    }
-    if (header !== undefined && hasLostPercent(header.value)) {
-      const message = 'has a "%" that begins no command such as %PROTOCOL%; "%%" stands for one';
-      problems.push(refused([...at, "header", "value"], message));
     }
     if (append !== undefined && appendAction !== 0)
       problems.push(refused([...at, "append"], "cannot be combined with append_action"));

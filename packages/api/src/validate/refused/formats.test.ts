@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { describe as said } from "../../errors/errors.js";
+import { readResources } from "../../files/resource-file.js";
+import { extension, type Fields, host, listener, manager, routes, tcp } from "../../testing/refusals.js";
+
+const read = (json: Fields) =>
+  readResources({ path: "a.json", bytes: Buffer.from(JSON.stringify(json)) }).findings.map(said);
+const header = (value: string) => ({ header: { key: "x-a", value } });
+const logOf = (fields: Fields) =>
+  listener({
+    filter_chains: [{ filters: [tcp] }],
+    access_log: [extension("access_loggers.file.v3.FileAccessLog", { path: "/dev/null", ...fields })],
+  });
+
+describe("format strings", () => {
+  it("an unknown command is refused in headers and logs alike, and named where it may be a mistake", () => {
+    assert.match(
+      read(routes({ response_headers_to_add: [header("%DOWNSTREAM_REMOTE_ADDRES%")] })).join(),
+      /response_headers_to_add\[0\]\.header\.value: has %DOWNSTREAM_REMOTE_ADDRES%, which is no command of Envoy 1\.40; did you mean "DOWNSTREAM_REMOTE_ADDRESS"\?/,
+    );
+    for (const [fields, field] of [
+      [{ format: "%START_TIME(%Y)% %NOPE(a)%" }, "format"],
+      [{ json_format: { a: [{ b: "%NOPE%" }] } }, 'json_format["a"][0]["b"]'],
+      [
+        { log_format: { text_format_source: { inline_string: "%NOPE:3%" } } },
+        "log_format.text_format_source.inline_string",
+      ],
+      [{ log_format: { json_format: { a: "%NOPE%" } } }, 'log_format.json_format["a"]'],
+    ] as const) {
+      const [finding = "", ...others] = read(logOf(fields));
+      assert.deepEqual(others, []);
+      assert.ok(finding.includes(`typed_config.${field}: has %NOPE%, which is no command`), finding);
+    }
+  });
+
+  it("a percent sign that begins no command is refused in headers and logs alike", () => {
+    for (const json of [
+      host({ request_headers_to_add: [header("100 %")] }),
+      logOf({ log_format: { text_format_source: { inline_string: "100 %\n" } } }),
+    ])
+      assert.match(read(json).join(), /has a "%" that begins no command such as %PROTOCOL%/);
+  });
+
+  it("commands, two percent signs, and texts that are no formats are fine", () => {
+    assert.deepEqual(
+      read(
+        host({
+          request_headers_to_add: [header("%REQ(X-A?:PATH):10% 100%% %START_TIME(%Y/%m/%dT%H:%M:%S%z)% %CEL(a)%")],
+          routes: [{ match: { prefix: "/" }, direct_response: { status: 200, body: { inline_string: "%NOPE%" } } }],
+        }),
+      ),
+      [],
+    );
+  });
+
+  it("extensions of the format bring commands that are not known here", () => {
+    const formatters = [extension("formatter.req_without_query.v3.ReqWithoutQuery")];
+    const text_format_source = { inline_string: "%REQ_WITHOUT_QUERY(:PATH)%" };
+    assert.deepEqual(read(logOf({ log_format: { text_format_source, formatters } })), []);
+    assert.equal(read(logOf({ log_format: { text_format_source } })).length, 1);
+    const mutations = { request_mutations: [{ append: header("%REQ_WITHOUT_QUERY(:PATH)%") }] };
+    const mutation = (more: Fields) =>
+      listener({
+        filter_chains: [
+          {
+            filters: [
+              manager({
+                http_filters: [
+                  extension("filters.http.header_mutation.v3.HeaderMutation", { mutations: { ...mutations, ...more } }),
+                  extension("filters.http.router.v3.Router"),
+                ],
+              }),
+            ],
+          },
+        ],
+      });
+    assert.deepEqual(read(mutation({ formatters })), []);
+    assert.equal(read(mutation({})).length, 1);
+  });
+});
+
+describe("sources of configuration", () => {
+  it("routes by name need a source, unless the name has one", () => {
+    const rds = (fields: Fields) => {
+      const { typed_config, ...named } = manager({ rds: fields });
+      const { route_config: _, ...config } = typed_config as { readonly route_config?: unknown };
+      return read(listener({ filter_chains: [{ filters: [{ ...named, typed_config: config }] }] }));
+    };
+    assert.match(rds({ route_config_name: "a" }).join(), /rds\.config_source: must be set: it says where/);
+    assert.deepEqual(rds({ route_config_name: "a", config_source: { ads: {} } }), []);
+    const name = "xdstp://a/envoy.config.route.v3.RouteConfiguration/b";
+    assert.deepEqual(rds({ route_config_name: name }), []);
+  });
+});

@@ -1,0 +1,120 @@
+import { protoCamelCase } from "@bufbuild/protobuf/reflect";
+import type { Value } from "@bufbuild/protobuf/wkt";
+import type { HeaderValueOption, KeyValueMutation } from "@xdskit/api/envoy/config/core/v3/base";
+import type { SubstitutionFormatString } from "@xdskit/api/envoy/config/core/v3/substitution_format_string";
+import type { FileAccessLog } from "@xdskit/api/envoy/extensions/access_loggers/file/v3/file";
+import type { FluentdAccessLogConfig } from "@xdskit/api/envoy/extensions/access_loggers/fluentd/v3/fluentd";
+import type { OpenTelemetryAccessLogConfig } from "@xdskit/api/envoy/extensions/access_loggers/open_telemetry/v3/logs_service";
+import type { RateLimit } from "@xdskit/api/envoy/extensions/filters/network/ratelimit/v3/rate_limit";
+import type { CustomTag } from "@xdskit/api/envoy/type/tracing/v3/custom_tag";
+import type { AnyValue, KeyValueList } from "@xdskit/api/opentelemetry/proto/common/v1/common";
+import type { FieldStep } from "../../errors/field-path.js";
+import { didYouMean } from "../../errors/nearest-name.js";
+import { formatCommands } from "../values/format-commands.js";
+import type { SpecialProblem } from "./problem.js";
+import { none, refused } from "./problem.js";
+
+/** A percent sign begins a command, and another one ends it. Two in a row mean a literal one. */
+const percent = /%%|%([A-Z0-9_]+)(?:\(.*?\))?(?::\d+)?%|%/gs;
+
+/** What is wrong with a format string: headers, logs and all other places have the same commands. */
+function formatProblems(text: string, steps: readonly FieldStep[]): readonly SpecialProblem[] {
+  if (!text.includes("%")) return none;
+  for (const [found, command] of text.matchAll(percent)) {
+    if (found === "%") {
+      const message = 'has a "%" that begins no command such as %PROTOCOL%; "%%" stands for one';
+      return [{ ...refused(steps, message), isOfFormat: true }];
+    }
+    if (command === undefined || formatCommands.has(command)) continue;
+    const shown = command.slice(0, 60);
+    const message = `has %${shown}%, which is no command of Envoy 1.40${didYouMean(shown, formatCommands)}`;
+    return [{ ...refused(steps, message), isOfFormat: true }];
+  }
+  return none;
+}
+
+/** The same for all texts in JSON. */
+function jsonProblems(json: unknown, steps: readonly FieldStep[]): readonly SpecialProblem[] {
+  if (typeof json === "string") return formatProblems(json, steps);
+  if (typeof json !== "object" || json === null) return none;
+  return Array.isArray(json)
+    ? json.flatMap((item, index) => jsonProblems(item, [...steps, index]))
+    : Object.entries(json).flatMap(([key, item]) => jsonProblems(item, [...steps, { key }]));
+}
+
+/** HeaderValueOption: a header to add. */
+export function headerFormatProblems({ header }: HeaderValueOption): readonly SpecialProblem[] {
+  return formatProblems(header?.value ?? "", ["header", "value"]);
+}
+
+/** SubstitutionFormatString: a log, or the body of a response. */
+export function substitutionProblems({ format }: SubstitutionFormatString): readonly SpecialProblem[] {
+  if (format.case === "textFormat") return formatProblems(format.value, ["text_format"]);
+  if (format.case === "jsonFormat") return jsonProblems(format.value, ["json_format"]);
+  const { specifier } = format.value ?? {};
+  if (specifier?.case !== "inlineString") return none;
+  return formatProblems(specifier.value, ["text_format_source", "inline_string"]);
+}
+
+/** FileAccessLog: the forms of before. */
+export function fileLogProblems({ accessLogFormat: format }: FileAccessLog): readonly SpecialProblem[] {
+  if (format.case === "format") return formatProblems(format.value, ["format"]);
+  if (format.case === "jsonFormat") return jsonProblems(format.value, ["json_format"]);
+  return format.case === "typedJsonFormat" ? jsonProblems(format.value, ["typed_json_format"]) : none;
+}
+
+/** FluentdAccessLogConfig */
+export function fluentdLogProblems({ record }: FluentdAccessLogConfig): readonly SpecialProblem[] {
+  return jsonProblems(record, ["record"]);
+}
+
+/** OpenTelemetryAccessLogConfig */
+export function openTelemetryLogProblems({
+  body,
+  attributes,
+}: OpenTelemetryAccessLogConfig): readonly SpecialProblem[] {
+  return [...valueProblems(body, ["body"]), ...listProblems(attributes, ["attributes"])];
+}
+
+function valueProblems(any: AnyValue | undefined, steps: readonly FieldStep[]): readonly SpecialProblem[] {
+  const { value } = any ?? {};
+  if (value?.case === "stringValue") return formatProblems(value.value, [...steps, "string_value"]);
+  if (value?.case === "kvlistValue") return listProblems(value.value, [...steps, "kvlist_value"]);
+  if (value?.case !== "arrayValue") return none;
+  return value.value.values.flatMap((item, index) => valueProblems(item, [...steps, "array_value", "values", index]));
+}
+
+function listProblems(list: KeyValueList | undefined, steps: readonly FieldStep[]): readonly SpecialProblem[] {
+  return (list?.values ?? []).flatMap(({ value }, index) => valueProblems(value, [...steps, "values", index, "value"]));
+}
+
+/** CustomTag: a tag of a trace or of a log. */
+export function tagProblems({ type }: CustomTag): readonly SpecialProblem[] {
+  return type.case === "value" ? formatProblems(type.value, ["value"]) : none;
+}
+
+/** The filter of rate limits for connections. */
+export function rateLimitProblems({ descriptors }: RateLimit): readonly SpecialProblem[] {
+  return descriptors.flatMap(({ entries }, index) =>
+    entries.flatMap(({ value }, entry) => formatProblems(value, ["descriptors", index, "entries", entry, "value"])),
+  );
+}
+
+/** KeyValueMutation: a parameter of a query to add. */
+export function mutationProblems({ append }: KeyValueMutation): readonly SpecialProblem[] {
+  // Where files are read in one pass, a value is plain JSON.
+  const value: unknown = append?.record?.value;
+  const { kind } = Object(value) as Partial<Value>;
+  const text = kind?.case === "stringValue" ? kind.value : value;
+  return typeof text === "string" ? formatProblems(text, ["append", "record", "value"]) : none;
+}
+
+/** Fields that are formats as a whole, by their names in protos. */
+export function formatsIn(...names: readonly string[]): (message: object) => readonly SpecialProblem[] {
+  const fields = names.map((name) => [name, protoCamelCase(name)] as const);
+  return (message) =>
+    fields.flatMap(([name, local]) => {
+      const text = (message as { readonly [field: string]: unknown })[local];
+      return typeof text === "string" ? formatProblems(text, [name]) : none;
+    });
+}
