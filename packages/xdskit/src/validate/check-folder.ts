@@ -1,6 +1,7 @@
 import {
   type EnvoyVersion,
   type Finding,
+  judgedByEnvoyOnly,
   type Registry,
   type Resource,
   type ResourceTypes,
@@ -46,6 +47,8 @@ export interface CheckedFolder {
   readonly findings: readonly Finding[];
   /** With `on_invalid: skip`, how many resources a server would skip at a start; otherwise undefined. */
   readonly skipped: SkippedCounts | undefined;
+  /** How many resources hold what only an Envoy can judge, and what that is: `Lua`, `CEL`. */
+  readonly envoyOnly: { readonly resources: number; readonly kinds: readonly string[] };
   /** The resources taken from files of another form. */
   readonly adopted: readonly AdoptedFile[];
 }
@@ -119,8 +122,20 @@ export async function checkFolder({
     whereIs,
     findings: [...findings, ...dangling, ...missing, ...newer],
     adopted: summary?.adopted ?? [],
+    envoyOnly: envoyOnlyIn(layerOf.keys(), registry),
     skipped: summary?.skipped,
   };
+}
+
+function envoyOnlyIn(resources: Iterable<Resource>, registry: Registry): CheckedFolder["envoyOnly"] {
+  const kinds = new Set<string>();
+  let count = 0;
+  for (const { type, body } of resources) {
+    const found = type.schema === undefined ? [] : [...judgedByEnvoyOnly(type.schema, body, registry)];
+    for (const kind of found) kinds.add(kind);
+    if (found.length > 0) count += 1;
+  }
+  return { resources: count, kinds: [...kinds].sort() };
 }
 
 function hasError(findings: readonly Finding[]): boolean {

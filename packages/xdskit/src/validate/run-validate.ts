@@ -61,6 +61,7 @@ const nothingChecked: Omit<CheckedFolder, "findings"> = {
   layers: new Map(),
   whereIs: () => undefined,
   skipped: undefined,
+  envoyOnly: { resources: 0, kinds: [] },
   adopted: [],
 };
 
@@ -83,7 +84,7 @@ function asError(finding: Finding): Finding {
 }
 
 function textReport(
-  { files, groups, adopted, skipped }: CheckedFolder,
+  { files, groups, adopted, skipped, envoyOnly }: CheckedFolder,
   findings: readonly Finding[],
   directory: string,
   paint: Paint,
@@ -99,6 +100,7 @@ function textReport(
     ...findings.map((finding) => describeFinding(finding, paint)),
     ...(answer === undefined ? [] : [envoysLine(answer, errors)]),
     `${directory} is ${verdict}: ${counted(files, "file")}, ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
+    ...(answer === undefined && envoyOnly.resources > 0 ? [envoyOnlyLine(envoyOnly)] : []),
     ...(skips ? [skippedLine(skipped)] : []),
     ...(errors > 0 && !skips ? [] : counts),
   ];
@@ -109,6 +111,10 @@ function envoysLine({ version, asked, notAsked }: EnvoysAnswer, errors: number):
   if (asked === 0 && errors > 0) return `Envoy ${version} is asked once there are no errors`;
   const rest = notAsked.size === 0 ? "" : `; not about ${countedAll(notAsked)}`;
   return `Envoy ${version} was asked about ${counted(asked, "resource")}${rest}`;
+}
+
+function envoyOnlyLine({ resources, kinds }: CheckedFolder["envoyOnly"]): string {
+  return `only an Envoy can judge the ${kinds.join(", ")} in ${counted(resources, "resource")}: ask one with --envoy PATH`;
 }
 
 function skippedLine({ lastGood, absent }: SkippedCounts): string {

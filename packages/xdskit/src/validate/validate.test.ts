@@ -56,6 +56,36 @@ describe("xdskit validate", () => {
     assert.match(strict.out, /1 error, 0 warnings/);
   });
 
+  test("says in one line what only an Envoy can judge, also where it stands in a TypedStruct", async () => {
+    const filter = (name: string, ...config: readonly string[]) =>
+      [
+        '"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
+        `name: ${name}`,
+        "typed_config:",
+        ...config.map((line) => `  ${line}`),
+      ].join("\n");
+    await using folder = await testFolder({
+      "c.yaml": clusterYaml("c"),
+      "l.yaml": filter(
+        "script",
+        '"@type": type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua',
+        "default_source_code: { inline_string: this is not Lua }",
+      ),
+      "j.yaml": filter(
+        "tokens",
+        '"@type": type.googleapis.com/xds.type.v3.TypedStruct',
+        "type_url: type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
+        "value: { providers: { a: { issuer: b, local_jwks: { inline_string: no keys } } } }",
+      ),
+    });
+    const { status, out } = await inProcessEnds("validate", folder.path);
+    assert.equal(status, 0);
+    assert.match(
+      out,
+      /0 warnings\nonly an Envoy can judge the JWKS, Lua in 2 resources: ask one with --envoy PATH\n {2}group all: /,
+    );
+  });
+
   test("gives a warning for parts that an older Envoy ignores, and an error for parts that it rejects", async () => {
     const limit = [
       '"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
