@@ -248,6 +248,49 @@ describe("a rollback of the folder", () => {
   });
 });
 
+describe("a rollback of the folder that another one takes back", () => {
+  it("is said nowhere any more, also across a restart", async () => {
+    await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
+    const start = () => new Server(`${folder.path}/config`, `${folder.path}/state`);
+    const assertNotSaid = async (server: Server, names: string) => {
+      await eventually(
+        () => server.names(),
+        (found) => found === names,
+      );
+      assert.equal(await (await fetch(`http://${await server.address("admin")}/readyz`)).text(), "ready\n");
+      assert.equal((await server.ask("GET", "sources")).sources[0].rolledBack, null);
+      assert.equal((await inProcessEnds("status", "--server", await server.address("grpc"))).out, "no nodes\n");
+    };
+    {
+      await using server = start();
+      await server.address("admin");
+      await folder.write("config/b.yaml", clusterYaml("b"));
+      await eventually(
+        () => server.ask("GET", "revisions?layer=folder"),
+        ({ revisions }) => revisions.length === 2,
+      );
+      await server.ask("POST", "layers/folder/rollback", { message: "b is wrong" });
+      assert.equal(await server.names(), "a");
+      await server.ask("POST", "layers/folder/rollback", { message: "b was right" });
+      await assertNotSaid(server, "a b");
+      // It is read again, and is the same.
+      await folder.write("config/b.yaml", clusterYaml("b", "never"));
+      await server.running.seen(/change refused/, "err");
+      await folder.write("config/b.yaml", clusterYaml("b"));
+      await eventually(
+        () => server.ask("GET", "sources"),
+        ({ sources }) => sources[0].findings.length === 0,
+      );
+      await assertNotSaid(server, "a b");
+      await server.stop();
+    }
+    await using server = start();
+    await assertNotSaid(server, "a b");
+    await folder.remove("config/a.yaml");
+    await assertNotSaid(server, "b");
+  });
+});
+
 describe("the page of the API", () => {
   it("has commands that work as they stand there", async () => {
     const page = readFileSync(fileURLToPath(new URL("../../../../docs/api.md", import.meta.url)), "utf8");

@@ -60,9 +60,16 @@ export class Rollbacks {
     for (const layer of layers) this.#ended.delete(layer);
   }
 
-  begin(rolledBack: RolledBack, own: readonly Resource[]): void {
-    this.#ended.delete(rolledBack.layer);
-    this.#active.set(rolledBack.layer, { rolledBack, own });
+  /** `own`: what the source has. A layer that is brought back to that is not rolled back any more. */
+  begin(rolledBack: RolledBack, own: readonly Resource[], served: readonly Resource[]): void {
+    const { layer } = rolledBack;
+    if (isSame({ kind: "replace", upsert: served }, versionsOf(own))) {
+      this.#active.delete(layer);
+      this.end(layer);
+      return;
+    }
+    this.#ended.delete(layer);
+    this.#active.set(layer, { rolledBack, own });
   }
 
   /** Finds the rollbacks that held when the server stopped. */
@@ -75,11 +82,11 @@ export class Rollbacks {
       const rolledBack = rolledBackBy(head);
       const own = rolledBack && (await ownBefore(store, head));
       if (rolledBack === undefined || own === undefined) continue;
-      this.#remembered.set(head.layer, {
-        rolledBack,
-        own: new Map(own.map((one) => [idOf({ type: { typeUrl: one.type }, key: one.key }), one.version])),
-        served: (await store.read(head.id)).map(decode),
-      });
+      const versions = versionsOf(own.map(decode));
+      const served = (await store.read(head.id)).map(decode);
+      // What was rolled back was brought back.
+      if (isSame({ kind: "replace", upsert: served }, versions)) continue;
+      this.#remembered.set(head.layer, { rolledBack, own: versions, served });
     }
   }
 
@@ -110,7 +117,7 @@ export class Rollbacks {
       const remembered = this.#remembered.get(layer);
       this.#remembered.delete(layer);
       if (remembered !== undefined && isSame(update, remembered.own)) {
-        this.begin(remembered.rolledBack, update.upsert);
+        this.begin(remembered.rolledBack, update.upsert, remembered.served);
         isOther = true;
       } else {
         const wasActive = this.#active.delete(layer);
@@ -154,7 +161,7 @@ export async function ownBefore(store: Store, head: Revision): Promise<readonly 
 /** A source may say again what it said: it has not changed then. */
 function changesNothing({ kind, upsert, remove = [] }: LayerUpdate, own: readonly Resource[]): boolean {
   if (kind === "replace") return false;
-  const held = new Map(own.map((one) => [idOf(one), one.version]));
+  const held = versionsOf(own);
   const names = new Set(own.map(({ type, name }) => idOf({ type, key: name })));
   return (
     upsert.every((one) => held.get(idOf(one)) === one.version) &&
@@ -162,6 +169,10 @@ function changesNothing({ kind, upsert, remove = [] }: LayerUpdate, own: readonl
   );
 }
 
-function isSame({ kind, upsert }: LayerUpdate, own: ReadonlyMap<string, Version>): boolean {
+function versionsOf(resources: readonly Resource[]): ReadonlyMap<string, Version> {
+  return new Map(resources.map((one) => [idOf(one), one.version]));
+}
+
+function isSame({ kind, upsert }: Pick<LayerUpdate, "kind" | "upsert">, own: ReadonlyMap<string, Version>): boolean {
   return kind === "replace" && upsert.length === own.size && upsert.every((one) => own.get(idOf(one)) === one.version);
 }

@@ -95,6 +95,7 @@ export class RollingBack {
     rollbacks.begin(
       rolledBack,
       own.map((stored) => decodeStored(stored, this.#options)),
+      upsert,
     );
     revisions.tell(head);
     changed();
@@ -134,7 +135,7 @@ export class RollingBack {
       serve(update);
       writer.forget(layer);
       revisions.tell(made);
-      rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own);
+      rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own, upsert);
       changed();
       return { kind: "written", head: made, isNew: true };
     });

@@ -214,7 +214,7 @@ export class ServedFolder {
     const newest = rolledBack.toSorted((a, b) => b.time - a.time)[0];
     if (newest === undefined) {
       this.#status = { ...this.#status, rolledBack: null };
-      log.info({}, "the folder has changed: what it has now is served, and no older revision any more");
+      log.info({}, "what the folder has now is served, and no older revision any more");
       return;
     }
     const { revision, to, layer, time } = newest;
