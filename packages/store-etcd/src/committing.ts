@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
 import type { CommitInfo, CommitResult, LayerCommit, Revision, StoredChange, StoredResource } from "@xdskit/server";
-import { leasesAfter, revisionId, timeAfter } from "@xdskit/server/tables";
+import { causedBy, leasesAfter, revisionId, timeAfter } from "@xdskit/server/tables";
 import { AheadWriter, markValue } from "./ahead-writer.js";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { Operation } from "./client/messages.js";
@@ -70,7 +70,8 @@ export class Committing {
     }
     const said = { ...info, time: timeAfter(befores, info.time) };
     const planned: Planned[] = [];
-    for (const [index, commit] of layers.entries()) planned.push(await this.#plan(commit, befores[index], said));
+    for (const [index, commit] of layers.entries())
+      planned.push(await this.#plan(commit, befores[index], causedBy(commit, said)));
     if (planned.every(({ revision }) => revision === undefined))
       return { kind: "committed", heads: planned.map(({ before }) => before) };
     const writer = new AheadWriter(this.#client, this.#keys);

@@ -9,7 +9,8 @@ export function causeText(
   switch (kind) {
     case "files": {
       const files = Array.isArray(cause.files) ? cause.files.map(String) : [];
-      const commit = typeof cause.commit === "string" ? `, commit ${cause.commit.slice(0, 10)}` : "";
+      const commit =
+        typeof cause.commit === "string" ? `, commit ${cause.commit.replace(/^([0-9a-f]{10})[0-9a-f]*/, "$1")}` : "";
       return `${files.slice(0, 3).join(", ")}${files.length > 3 ? ` and ${files.length - 3} more` : ""}${commit}`;
     }
     case "api":

@@ -36,11 +36,12 @@ async function write(request: Exclude<WriteRequest, { readonly kind: "part" }>):
   }
 }
 
+const nothing = { layer: "", parent: undefined, kind: "patch", always: false, cause: undefined } as const;
+
 function layerCommit(all: readonly CommitPart[]): LayerCommit {
-  const [{ layer, parent, kind, always } = { layer: "", parent: undefined, kind: "patch", always: false } as const] =
-    all;
+  const [{ layer, parent, kind, always, cause } = nothing] = all;
   const upsert = all.flatMap((part) => part.upsert.map(withoutContent));
-  return { layer, parent, kind, always, upsert, remove: all.flatMap((part) => part.remove) };
+  return { layer, parent, kind, always, cause, upsert, remove: all.flatMap((part) => part.remove) };
 }
 
 function withoutContent(key: CommitPart["upsert"][number]): StoredResource {

@@ -6,7 +6,7 @@ export interface WriteStart {
 }
 
 /** A part of a layer's commit. The contents are in the file already. */
-export interface CommitPart extends Pick<LayerCommit, "layer" | "parent" | "kind" | "always"> {
+export interface CommitPart extends Pick<LayerCommit, "layer" | "parent" | "kind" | "always" | "cause"> {
   /** Its place in the commit: parts with equal numbers belong together. */
   readonly at: number;
   readonly upsert: readonly (StoredKey & { readonly version: string })[];

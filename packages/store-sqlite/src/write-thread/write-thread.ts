@@ -65,12 +65,12 @@ export class WriteThread implements OtherThread {
 }
 
 function* partsOf(layers: readonly LayerCommit[]): Iterable<CommitPart> {
-  for (const [at, { layer, parent, kind, always, upsert, remove = [] }] of layers.entries()) {
+  for (const [at, { layer, parent, kind, always, cause, upsert, remove = [] }] of layers.entries()) {
     const most = Math.max(upsert.length, remove.length, 1);
     for (let from = 0; from < most; from += partSize) {
       const to = from + partSize;
       yield {
-        ...{ at, layer, parent, kind, always },
+        ...{ at, layer, parent, kind, always, cause },
         upsert: upsert.slice(from, to).map(({ type, key, version }) => ({ type, key, version })),
         remove: remove.slice(from, to).map(({ type, key }) => ({ type, key })),
       };

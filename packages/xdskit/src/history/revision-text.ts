@@ -67,7 +67,7 @@ function causeText(cause: RevisionJson["cause"], mostNames: number): string {
     case "files": {
       const files = Array.isArray(cause.files) ? cause.files.map(String) : [];
       const names = listNames(files, mostNames);
-      const commit = typeof cause.commit === "string" ? ` at ${cause.commit.slice(0, 10)}` : "";
+      const commit = typeof cause.commit === "string" ? ` at ${shortCommit(cause.commit)}` : "";
       return names === "" ? `files${commit}` : `${names}${commit}`;
     }
     case "api":
@@ -80,4 +80,9 @@ function causeText(cause: RevisionJson["cause"], mostNames: number): string {
     default:
       return cause.kind;
   }
+}
+
+/** What follows the hash of the commit says that the files differ from it. */
+function shortCommit(commit: string): string {
+  return commit.replace(/^([0-9a-f]{10})[0-9a-f]*/, "$1");
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { utimes } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,6 @@ import { stateFolder, stateOfFolder } from "../state/state.js";
 import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
-import { gitCommit } from "./folder/git-commit.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 
@@ -397,6 +396,29 @@ describe("the state of a server", () => {
     await server.stop();
   });
 
+  it("names in the first revision of each group's folder the files of that folder", async () => {
+    const groups = ["edge", "rest"].map(
+      (name) => `  - { name: ${name}, match: { id: ${name} }, folders: [${name}] }\n`,
+    );
+    await using folder = await testFolder({
+      "xdskit.yaml": `groups:\n${groups.join("")}`,
+      "edge/a.yaml": clusterYaml("a"),
+      "rest/r.yaml": clusterYaml("r"),
+    });
+    await using state = await testFolder();
+    await using server = new Server(folder, state.path);
+    await server.running.seen(/^ready$/m);
+    type Listed = { readonly layer: string; readonly cause: { readonly files: readonly string[] } };
+    const files = async () => {
+      const answer = await fetch(`http://${await server.address("admin")}/api/v1/revisions`);
+      const { revisions } = (await answer.json()) as { readonly revisions: readonly Listed[] };
+      return revisions.map(({ layer, cause }) => [layer, ...cause.files].join(" ")).sort();
+    };
+    const expected = ["edge edge/a.yaml", "rest rest/r.yaml"];
+    assert.deepEqual(await eventually(files, (found) => found.length === 2), expected);
+    await server.stop();
+  });
+
   it("names in the first revision after a restart the files with what changed meanwhile", async () => {
     await using folder = await testFolder({
       "a.yaml": clusterYaml("a"),
@@ -494,40 +516,5 @@ describe("the state of a server", () => {
     assert.ok(
       stateFolder(undefined, stateOfFolder("/etc/config"), { XDG_STATE_HOME: "relative" })?.startsWith(homedir()),
     );
-  });
-});
-
-describe("the git commit of a folder", () => {
-  const commit = "0123456789abcdef0123456789abcdef01234567";
-
-  function git(path: string, files: Readonly<Record<string, string>>): void {
-    for (const [name, text] of Object.entries(files)) {
-      mkdirSync(join(path, name, ".."), { recursive: true });
-      writeFileSync(join(path, name), text);
-    }
-  }
-
-  it("is that of the work tree around it", async () => {
-    await using folder = await testFolder({ "config/a.yaml": "" });
-    git(folder.path, { ".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": `${commit}\n` });
-    assert.equal(gitCommit(join(folder.path, "config")), commit);
-    rmSync(join(folder.path, ".git/refs/heads/main"));
-    git(folder.path, { ".git/packed-refs": `# pack-refs\n${commit} refs/heads/main\n` });
-    assert.equal(gitCommit(join(folder.path, "config")), commit);
-    git(folder.path, { ".git/HEAD": `${commit}\n` });
-    assert.equal(gitCommit(folder.path), commit);
-    git(folder.path, { ".git/HEAD": "nonsense\n" });
-    assert.equal(gitCommit(folder.path), undefined);
-  });
-
-  it("is found in a further work tree", async () => {
-    await using folder = await testFolder();
-    git(folder.path, {
-      "main/.git/refs/heads/topic": commit,
-      "main/.git/worktrees/w/HEAD": "ref: refs/heads/topic\n",
-      "main/.git/worktrees/w/commondir": "../..\n",
-      "w/.git": `gitdir: ${folder.path}/main/.git/worktrees/w\n`,
-    });
-    assert.equal(gitCommit(join(folder.path, "w")), commit);
   });
 });

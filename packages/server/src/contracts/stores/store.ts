@@ -84,6 +84,8 @@ export interface LayerCommit {
   readonly kind: "replace" | "patch";
   readonly upsert: readonly StoredResource[];
   readonly remove?: readonly StoredKey[] | undefined;
+  /** Why this layer changes. Default: what the commit says. */
+  readonly cause?: Cause | undefined;
   /** Makes a revision even if nothing differs, because the head's cause no longer holds. */
   readonly always?: boolean | undefined;
 }

@@ -19,10 +19,11 @@ export interface KeptSourceOptions {
   /** Whether a source with errors at the start has its last good revision served. Default true. */
   readonly restores?: boolean | undefined;
   /**
-   * Says what the revision of these changes will say; called soon after the newest of them was applied. Undefined: what
-   * is served is no good configuration, and waits for the next change.
+   * Says what the revision of these changes will say, but for the files, which each layer has of its own. Called soon
+   * after the newest of them was applied. Undefined: what is served is no good configuration, and waits for the next
+   * change.
    */
-  readonly describe: (updates: readonly LayerUpdate[]) => CommitInfo | undefined;
+  readonly describe: (updates: readonly LayerUpdate[]) => CommitInfo | undefined | Promise<CommitInfo | undefined>;
   /** What is served of a layer now. A store that was restored from a backup is given that again. */
   readonly served?: XdsServer["layerSnapshot"] | undefined;
   /** The source has errors at the start: these revisions are served until it is valid. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { LayerUpdate } from "../../contracts/source.js";
-import type { CommitInfo, LayerCommit, Revision } from "../../contracts/stores/store.js";
+import type { Cause, CommitInfo, LayerCommit, Revision } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
 import { mostConflicts, writeAgainMs } from "../basics/paces.js";
@@ -11,6 +11,9 @@ import { commitOf } from "../history/stored-content.js";
 import type { KeptSourceOptions } from "./kept-options.js";
 import type { Rollbacks } from "./rollbacks.js";
 import type { ToldRevisions } from "./told-revisions.js";
+
+/** The number of files that a revision names. */
+const mostNamedFiles = 100;
 
 interface RevisionWriterOptions extends Pick<KeptSourceOptions, "store" | "describe" | "retention" | "onProblem"> {
   readonly rollbacks: Rollbacks;
@@ -120,9 +123,12 @@ export class RevisionWriter {
     while (this.#pending.length > 0) {
       const updates = this.#pending;
       try {
-        const info = describe(updates);
-        if (info === undefined) break;
         this.#pending = [];
+        const info = await describe(updates);
+        if (info === undefined) {
+          this.#pending = mergedUpdates(updates, this.#pending);
+          break;
+        }
         await this.#commit(updates, info);
         if (this.#hasProblem) onProblem([]);
         this.#hasProblem = false;
@@ -154,7 +160,7 @@ export class RevisionWriter {
         }
         // Another server of the store may have ended it.
         const always = ended.has(update.layer) && head?.cause.kind === "rollback";
-        commits.push({ ...commit, always });
+        commits.push({ ...commit, always, cause: causeOf(update, info) });
       }
       if (commits.length === 0) return;
       const result = await store.commit(commits, info);
@@ -168,4 +174,10 @@ export class RevisionWriter {
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
   }
+}
+
+/** Each layer names its own files, and not those of others that change with it. */
+function causeOf({ files = [] }: LayerUpdate, { cause }: CommitInfo): Cause {
+  if (cause.kind !== "files") return cause;
+  return { ...cause, files: [...new Set(files)].sort().slice(0, mostNamedFiles) };
 }

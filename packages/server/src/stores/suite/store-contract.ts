@@ -77,6 +77,7 @@ export function describeStore(under: StoreUnderTest): void {
     itComparesAndSwaps(tester);
     itForgetsWhatIsOld(tester);
     itKeepsWhatIsInUse(tester);
+    itSaysWhy(tester);
     itTakesAnything(tester);
     itTakesLargeCommits(tester);
     if (under.reopen !== undefined) itLasts(tester, under.reopen);
@@ -325,6 +326,23 @@ function itKeepsWhatIsInUse({ withStore }: StoreTester): void {
       assert.equal(await store.retain({ revisions: 1, leases: 2, since: 0, heldSince: 3_000 }), 0);
       assert.equal(await store.retain({ revisions: 1, leases: 1, since: 0, heldSince: 3_000 }), 5);
       assert.equal((await store.history("a", { limit: 10 })).length, 1);
+    }));
+}
+
+function itSaysWhy({ withStore }: StoreTester): void {
+  it("each layer of a commit may have a cause of its own", () =>
+    withStore(async (store) => {
+      const cause = { kind: "files", files: ["a.yaml"] } as const;
+      const commit = { parent: undefined, kind: "patch", upsert: [resource("one", "1")] } as const;
+      const layers = [
+        { ...commit, layer: "a", cause },
+        { ...commit, layer: "b" },
+      ];
+      const result = await store.commit(layers, info(""));
+      assert.ok(result.kind === "committed");
+      const causes = result.heads.map((head) => head?.cause);
+      assert.deepEqual(causes, [cause, info("").cause]);
+      assert.deepEqual((await store.head("a"))?.cause, cause);
     }));
 }
 

@@ -41,9 +41,14 @@ export function commitLayers(
   }
   const befores = layers.map(({ layer }) => headOf(writer, hashOf(layer)));
   const said = { ...info, time: timeAfter(befores, info.time) };
-  const heads = layers.map((one, index) => commitLayer(writer, one, befores[index], said));
+  const heads = layers.map((one, index) => commitLayer(writer, one, befores[index], causedBy(one, said)));
   if (ahead !== undefined) writer.remove("meta", ahead);
   return { kind: "committed", heads };
+}
+
+/** What a commit says of one of its layers. */
+export function causedBy({ cause }: LayerCommit, info: CommitInfo): CommitInfo {
+  return cause === undefined ? info : { ...info, cause };
 }
 
 function commitLayer(

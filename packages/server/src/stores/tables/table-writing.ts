@@ -15,7 +15,7 @@ export { readAgainMs } from "../basics/paces.js";
 export { isKept, leasesAfter, timeAfter } from "./kept-revisions.js";
 export { type OtherThread, partSize } from "./revision-store.js";
 export { checkShared } from "./shared-limits.js";
-export { commitLayers } from "./table-commit.js";
+export { causedBy, commitLayers } from "./table-commit.js";
 export { contentKey, hashOf, numberKey, revisionId } from "./table-keys.js";
 export { forgetOld } from "./table-retention.js";
 export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./tables.js";

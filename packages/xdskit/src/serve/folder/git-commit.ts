@@ -1,46 +1,26 @@
-import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 
-const hash = /^[0-9a-f]{40,64}$/;
+const args = ["-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch", "--untracked-files=all", "--", "."];
 
-/** The git commit that a folder is at, as git's own files say; undefined where it is in no work tree. */
-export function gitCommit(folder: string): string | undefined {
-  let at = resolve(folder);
-  while (true) {
-    const git = gitFolder(join(at, ".git"));
-    if (git !== undefined) return commitOf(git);
-    const parent = dirname(at);
-    if (parent === at) return undefined;
-    at = parent;
-  }
-}
+/** The longest time that git may take, in milliseconds. */
+const timeout = 5_000;
 
-/** A folder, or the file of a further work tree that names one. */
-function gitFolder(path: string): string | undefined {
-  if (read(join(path, "HEAD")) !== "") return path;
-  const named = /^gitdir: (.+)$/m.exec(read(path))?.[1];
-  return named === undefined ? undefined : resolve(dirname(path), named);
-}
+/** More than this is not read: it is known then that the folder differs. */
+const maxBuffer = 1_000_000;
 
-function commitOf(git: string): string | undefined {
-  const head = read(join(git, "HEAD"));
-  const reference = /^ref: (.+)$/.exec(head)?.[1];
-  if (reference === undefined) return hash.test(head) ? head : undefined;
-  // Branches of further work trees are where the first one has them.
-  const common = resolve(git, read(join(git, "commondir")) || ".");
-  const loose = read(join(common, reference));
-  if (hash.test(loose)) return loose;
-  const line = read(join(common, "packed-refs"))
-    .split("\n")
-    .find((one) => one.endsWith(` ${reference}`));
-  return line?.split(" ")[0];
-}
-
-/** Empty where it cannot be read. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return "";
-  }
+/**
+ * The git commit that a folder is at, with `+dirty` if the folder differs from it; undefined where it is in no work
+ * tree, or where git cannot tell.
+ */
+export async function gitCommit(folder: string): Promise<string | undefined> {
+  const env = { ...process.env, GIT_OPTIONAL_LOCKS: "0" };
+  const run = promisify(execFile)("git", args, { cwd: folder, env, timeout, maxBuffer });
+  const { stdout, isCut } = await run.then(
+    (said) => ({ stdout: said.stdout, isCut: false }),
+    ({ code, stdout: said = "" }) => ({ stdout: `${said}`, isCut: code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER" }),
+  );
+  const commit = /^# branch\.oid ([0-9a-f]{40,64})$/m.exec(stdout)?.[1];
+  if (commit === undefined) return undefined;
+  return isCut || /^[^#]/m.test(stdout) ? `${commit}+dirty` : commit;
 }

@@ -5,7 +5,6 @@ import {
   createFolderSource,
   type FolderSummary,
   KeptSource,
-  type LayerUpdate,
   type Revision,
   type RolledBack,
   type Source,
@@ -23,9 +22,6 @@ import { layerInApi, writtenLayers } from "../../settings/written-layers.js";
 import type { KeptHistory } from "../../state/retention.js";
 import { createDanglingCheck, type DanglingCheck } from "./dangling-check.js";
 import { gitCommit } from "./git-commit.js";
-
-/** The number of files that a revision names. */
-const mostNamedFiles = 100;
 
 /** How the folder is read. */
 export interface ServedFolderOptions {
@@ -181,7 +177,7 @@ export class ServedFolder {
       served: server.layerSnapshot,
       onRevision: this.#around.onRevision,
       onRolledBack: (rolledBack) => this.#rolledBack(rolledBack),
-      describe: (updates) => this.#describe(directory, updates),
+      describe: () => this.#describe(directory),
       onRestored: (revisions) => this.#restored(revisions),
       onProblem: (findings) => {
         this.#problems = findings.slice(0, 1).map((finding) => ({ ...finding, severity: "warning" }));
@@ -191,15 +187,11 @@ export class ServedFolder {
   }
 
   /** While files are left out at the start, what is served is no good configuration. */
-  #describe(directory: string, updates: readonly LayerUpdate[]): CommitInfo | undefined {
+  async #describe(directory: string): Promise<CommitInfo | undefined> {
     if (leavesOutFiles(this.#status)) return undefined;
-    const files = new Set(updates.flatMap((update) => update.files ?? []));
-    const cause = {
-      kind: "files",
-      files: [...files].sort().slice(0, mostNamedFiles),
-      commit: gitCommit(directory),
-    } as const;
-    return { author: userName(), cause, message: "", time: Date.now() };
+    const time = Date.now();
+    const cause = { kind: "files", files: [], commit: await gitCommit(directory) } as const;
+    return { author: userName(), cause, message: "", time };
   }
 
   #restored(revisions: readonly Revision[]): void {
