@@ -100,9 +100,10 @@ export interface Source {
   retry?(): void;
   /**
    * Resolves once everything that others had written by the time of the call is applied. Rejects if it cannot be read
-   * now. Asked when a client comes from another server with content that this one does not know.
+   * now. Asked when a client comes from another server with content that this one does not know. Undefined, as without
+   * this method: nobody else writes now.
    */
-  catchUp?(): Promise<void>;
+  catchUp?(): Promise<void> | undefined;
   /** Where a resource of one of its layers is written; undefined: it is not known. Errors about the resource say it. */
   whereIs?(layer: LayerName, resource: Pick<Resource, "type" | "key">): Where | undefined;
   /** The file that a resource of one of its layers is in, as `LayerUpdate.files` names it. */

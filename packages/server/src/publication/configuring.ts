@@ -136,7 +136,7 @@ export class Configuring {
     this.retryRefused();
   }
 
-  /** See `Source.catchUp`. Undefined: no source has it. */
+  /** See `Source.catchUp`. Undefined: nobody else writes. */
   readonly catchUp = (): Promise<void> | undefined => {
     const own = [...this.sources].flatMap((source) => source.catchUp?.() ?? []);
     return own.length === 0 ? undefined : Promise.all(own).then(() => {});

@@ -27,7 +27,7 @@ export interface SessionContext<Session> {
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
-  /** See `Source.catchUp`, for all sources. Undefined: no source has it. */
+  /** See `Source.catchUp`, for all sources. Undefined: nobody else writes. */
   readonly catchUp: () => Promise<void> | undefined;
   /** Undefined if no histories of nodes are kept. */
   readonly histories?: Pick<NodeHistories, "of"> | undefined;

@@ -238,7 +238,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   /** Called when the client may have become settled, or may no longer be: tells callers that wait for that. */
   #progress(): void {
     if (this.#over || this.#joined === undefined) return;
-    const { stream, membership } = this.#joined;
+    const { stream, membership, resumption } = this.#joined;
+    resumption?.progressed();
     membership.seat.progressed();
     const { isSettled } = this;
     if (isSettled !== this.#wasSettled) {

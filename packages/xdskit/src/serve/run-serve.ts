@@ -83,6 +83,8 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
       live.folder.checkNames();
     },
     timeLeft: (ids) => peering.timeLeft(ids),
+    // Without being its replicas, other servers may have an etcd as well.
+    isAlone: () => url?.kind !== "etcd" && peering.isSurelyAlone,
   });
   serving.closers.push(() => state.close());
   const peering: Peering = peeringOf(options, serving, { state, tls });

@@ -27,6 +27,8 @@ interface WrittenStateOptions {
   readonly log: Log;
   /** Resolves once the other sources are applied. */
   readonly others: () => Promise<unknown>;
+  /** Whether no other server has the store now. Undefined: others may have it. */
+  readonly isAlone?: (() => boolean) | undefined;
   /** Asked before leases end. */
   readonly timeLeft?: TimeLeft | undefined;
   /** Called after each change. */
@@ -79,6 +81,7 @@ async function openWritten(
   const { settings, server, registry, types, log } = options;
   const written = new WrittenLayers({
     ...{ server, registry, types, timeLeft: options.timeLeft, others: options.others, retention: options.history.now },
+    isAlone: options.isAlone,
     onProblem(findings: readonly Finding[]) {
       for (const finding of findings) logFinding(log, finding);
     },

@@ -7,7 +7,8 @@ import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapsh
 import { sampleResource } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
-import { type Claim, heldSnapshot } from "./held-snapshot.js";
+import { heldSnapshot } from "./held-snapshot.js";
+import type { Claim } from "./shown-names.js";
 
 const cluster = typeOf("cluster");
 const route = typeOf("route");

@@ -7,11 +7,13 @@ import {
   type TypeUrl,
   type Version,
 } from "@xdskit/api";
+import type { NameSet } from "../../model/names/name-set.js";
 import { changeBetween } from "../../model/sets/change.js";
 import { mixtureOf } from "../../model/sets/mixture.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { sharedBranch } from "../../model/sets/shared-branch.js";
 import { hasContent, unknownContent } from "../../model/sets/unknown-content.js";
+import { calledName } from "../../model/sets/variant-index.js";
 import { type Snapshot, snapshotOf } from "../../model/snapshots/snapshot.js";
 import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
@@ -20,20 +22,16 @@ import { find } from "../state/find.js";
 import type { Replaced } from "../state/subscriber.js";
 import { isSet } from "./compared-claims.js";
 import { mayBeWarming } from "./may-be-warming.js";
-
-/** The resources of one type that a reconnecting client claims to have. */
-export interface Claim {
-  readonly type: ResourceType;
-  readonly subscription: Subscription;
-  /** Delta: a version for each name. SotW: one for all. Undefined if it claims nothing. */
-  readonly claimed: ClaimedVersions | Version | undefined;
-}
+import { perhapsAwaited } from "./perhaps-awaited.js";
+import { type Claim, isOurs, mayName, shownNames } from "./shown-names.js";
 
 /** The resources of a client, put together from its claims. */
 export interface HeldSnapshot {
   readonly snapshot: Snapshot;
   /** False if it claims to have something that is in none of the known snapshots. */
   readonly isKnown: boolean;
+  /** No server of ours can have made the versions of what is not known: nobody will ever know it. */
+  readonly isForeign?: boolean | undefined;
   /** The types that it asks for. */
   readonly asked: ReadonlySet<TypeUrl>;
   /** Its earlier listeners, by which it may still serve. */
@@ -43,6 +41,8 @@ export interface HeldSnapshot {
    * not for clusters. Certain: it waits for endpoints that are not there.
    */
   readonly warming: "no" | "possible" | "certain";
+  /** By type, the names that it claims to have and that its clusters may be waiting for all the same. */
+  readonly awaited: ReadonlyMap<TypeUrl, NameSet>;
 }
 
 /**
@@ -61,13 +61,16 @@ export interface HeldSnapshot {
  *
  * `before`: what was put together for this client earlier. It was brought there in all types that it asked for then and
  * claims nothing of now. Of these it gets new contents that name nothing, and names that it lacked.
+ *
+ * `isAggregated`: all that the client has is among the claims; otherwise other streams of it may have more.
  */
 export function heldSnapshot(
   claims: readonly Claim[],
   known: readonly [Snapshot, ...Snapshot[]],
   before?: HeldSnapshot,
+  isAggregated = false,
 ): HeldSnapshot {
-  const draft = new HeldDraft(claims, known, before);
+  const draft = new HeldDraft(claims, known, before, isAggregated);
   // Requests by name depend on the types of which the client has everything, so those come first.
   for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
   for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
@@ -75,6 +78,8 @@ export function heldSnapshot(
 }
 
 class HeldDraft {
+  readonly #claims: readonly Claim[];
+  readonly #isAggregated: boolean;
   readonly #known: readonly [Snapshot, ...Snapshot[]];
   readonly #sets: Map<TypeUrl, ResourceSet>;
   /**
@@ -92,17 +97,26 @@ class HeldDraft {
   readonly #names = new Map<ResourceType, readonly Reference[]>();
   /** The types that it does not ask for, and whose resources are warmed by some that it does ask for. */
   readonly #warming: readonly ResourceType[];
+  readonly #awaited = new Map<TypeUrl, NameSet>();
   #isKnown = true;
+  #isForeign = true;
 
-  constructor(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]], before: HeldSnapshot | undefined) {
+  constructor(
+    claims: readonly Claim[],
+    known: readonly [Snapshot, ...Snapshot[]],
+    before: HeldSnapshot | undefined,
+    isAggregated: boolean,
+  ) {
+    this.#claims = claims;
+    this.#isAggregated = isAggregated;
     this.#known = known;
     this.#before = before;
     const [newest] = known;
     this.#sets = new Map(newest.sets);
     this.#asked = new Map(claims.map(({ type, subscription }) => [type.typeUrl, subscription]));
-    for (const claim of claims) this.#note(claim);
     const types = new Set(known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
     this.#warming = [...types].filter((type) => mayBeWarming(type, this.#asked));
+    for (const claim of claims) this.#note(claim);
     for (const type of this.#warming) {
       const set = this.#unionOf(type);
       this.#sets.set(type.typeUrl, set);
@@ -118,12 +132,19 @@ class HeldDraft {
     if (exact !== undefined) this.#exact.set(type, exact);
     const had = exact ?? this.#answered(type, claimed);
     if (had !== undefined) this.#going.set(type, keysOf(changeBetween(had, newest).removed));
+    if (typeof claimed === "object") this.#noteAwaited(type, claimed);
     if (had !== undefined || typeof claimed !== "object") return;
     const versions = claimed.toMap();
     this.#versions.set(type, versions);
     if (subscription.wildcard) this.#has.set(type.typeUrl, versions);
     const going = [...versions.keys()].filter((name) => ResourceSets.get(newest, name) === undefined);
     this.#going.set(type, going);
+  }
+
+  #noteAwaited(type: ResourceType, claimed: ClaimedVersions): void {
+    const warmed = this.#warming.filter(({ warmedBy }) => warmedBy.includes(type.typeUrl));
+    if (warmed.length === 0) return;
+    this.#awaited.set(type.typeUrl, perhapsAwaited(type, claimed.toMap(), warmed, this.#known));
   }
 
   /** What the client was brought to, if it claims nothing since. */
@@ -151,8 +172,9 @@ class HeldDraft {
         const resource = contents.find((one) => one.version === version);
         // Content that names nothing, such as endpoints that come and go, may be of any time.
         const isPlain = contents.length > 0 && contents.every(({ references }) => references.length === 0);
-        if (resource === undefined && !isPlain) this.#isKnown = false;
-        changes.set(name, resource ?? this.#unknown(type, name, version));
+        if (resource === undefined && !isPlain) this.#noteUnknown(version);
+        const before = resource ?? this.#unknown(type, name, version);
+        if (!maySkip(isPlain ? [] : before.references, ResourceSets.get(newest, name))) changes.set(name, before);
       }
       if (subscription.wildcard) for (const { key } of newest) if (!versions.has(key)) changes.set(key, undefined);
       this.#chooseLacking(changes, sets, subscription, (name) => versions.has(name));
@@ -162,10 +184,16 @@ class HeldDraft {
 
   finish(): HeldSnapshot {
     const asked = new Set(this.#asked.keys());
-    const snapshot = snapshotOf(this.#sets);
+    const [snapshot, warming] = [snapshotOf(this.#sets), this.#isWarming()];
     const has = hasOf(snapshot, asked);
     const replaced = replacedSince(this.#known, snapshot).filter((one) => isUsed(one, has));
-    return { snapshot, isKnown: this.#isKnown, asked, replaced, warming: this.#isWarming() };
+    const [isKnown, isForeign] = [this.#isKnown, !this.#isKnown && this.#isForeign];
+    return { snapshot, isKnown, isForeign, asked, replaced, warming, awaited: this.#awaited };
+  }
+
+  #noteUnknown(version: Version): void {
+    this.#isKnown = false;
+    this.#isForeign &&= !isOurs(version);
   }
 
   #isWarming(): HeldSnapshot["warming"] {
@@ -189,8 +217,7 @@ class HeldDraft {
         if (subscription.wildcard) changes.set(key, undefined);
         continue;
       }
-      const isPlain = hasContent(before) ? before.references.length === 0 : !mayNameAny;
-      if (isPlain && after?.references.length === 0) continue;
+      if ((hasContent(before) || !mayNameAny) && maySkip(before.references, after)) continue;
       changes.set(key, hasContent(before) ? before : this.#unknown(set.type, before.name, before.version));
     }
     this.#chooseLacking(changes, sets, subscription, (name) => ResourceSets.get(set, name) !== undefined);
@@ -205,8 +232,8 @@ class HeldDraft {
     }
     const [newest] = sets;
     const changes = new Map<ResourceName, Resource | undefined>();
-    for (const { key, before } of changeBetween(exact, newest).differences.values())
-      if (before !== undefined) changes.set(key, before);
+    for (const { key, before, after } of changeBetween(exact, newest).differences.values())
+      if (before !== undefined && !maySkip(before.references, after)) changes.set(key, before);
     // All of the set are among its names.
     if (subscription.names.size > exact.size)
       this.#chooseLacking(changes, sets, subscription, (name) => ResourceSets.get(exact, name) !== undefined);
@@ -219,10 +246,10 @@ class HeldDraft {
     const held = typeof claimed === "string" ? mixtureOf(claimed, sets) : undefined;
     // A response to names may have an older version than the set has by now, without a difference for these names.
     const isOfAll = type.fullState && subscription.wildcard;
-    if (isOfAll && typeof claimed === "string" && held === undefined) this.#isKnown = false;
+    if (isOfAll && typeof claimed === "string" && held === undefined) this.#noteUnknown(claimed);
     if (isOfAll) {
-      // More clusters than it has do no harm, and one that it has must not go before its routes do.
-      const set = held ?? (typeof claimed === "string" && type.acknowledgedWarm ? this.#unionOf(type) : undefined);
+      const isUnknown = typeof claimed === "string" && type.acknowledgedWarm;
+      const set = held ?? (isUnknown ? this.#shownOf(type, claimed) : undefined);
       if (set !== undefined) this.#put(type, set, subscription);
       return;
     }
@@ -230,7 +257,7 @@ class HeldDraft {
     for (const name of subscription.names) {
       const resource = held && ResourceSets.get(held, name);
       if (resource === undefined) this.#choose(changes, sets, name);
-      else changes.set(name, resource);
+      else if (!maySkip(resource.references, ResourceSets.get(newest, name))) changes.set(name, resource);
     }
     this.#put(type, branchOf(newest, changes), subscription);
   }
@@ -244,15 +271,30 @@ class HeldDraft {
   /**
    * All resources that the client may have of a type, each in its newest content. A removed one is among them only if
    * the client still asks for the resources that warm it: nobody would answer for other clusters, and Envoy would wait
-   * for their endpoints.
+   * for their endpoints. `had`: what else must be true of it.
    */
-  #unionOf(type: ResourceType): ResourceSet {
+  #unionOf(type: ResourceType, had: (resource: Resource) => boolean = () => true): ResourceSet {
     const [newest, ...others] = this.#setsOf(type);
     const gone = new Map<ResourceName, Resource>();
     for (const other of others)
       for (const resource of changeBetween(other, newest).removed)
-        if (!gone.has(resource.key) && this.#mayHave(type, resource)) gone.set(resource.key, resource);
+        if (!gone.has(resource.key) && this.#mayHave(type, resource) && had(resource)) gone.set(resource.key, resource);
     return sharedBranch(newest, gone);
+  }
+
+  /**
+   * The newest resources of a type whose version tells nothing, and the removed ones that the client shows that it had:
+   * it asks for what warms them, or for something that may name them. One that it has must not go before that, and one
+   * that it never had must not come.
+   */
+  #shownOf(type: ResourceType, version: Version): ResourceSet {
+    // Other streams may show more.
+    if (!this.#isAggregated) return isOurs(version) ? this.#unionOf(type) : this.#setsOf(type)[0];
+    const named = shownNames(type, this.#claims, (naming) => this.#setsOf(naming));
+    return this.#unionOf(type, (resource) => {
+      const isWarmed = resource.references.some((one) => type.warmedBy.includes(one.type) && this.#asked.has(one.type));
+      return isWarmed || named.has(calledName(resource));
+    });
   }
 
   #mayHave({ warmedBy }: ResourceType, { references }: Resource): boolean {
@@ -313,6 +355,14 @@ function keysOf(resources: readonly Resource[]): readonly ResourceName[] {
   return resources.map(({ key }) => key);
 }
 
+/**
+ * Whether a client may go to the newest content at once: neither names anything, so no order is due. Nor is it sent the
+ * old one again.
+ */
+function maySkip(before: readonly Reference[], newest: Resource | undefined): boolean {
+  return before.length === 0 && newest?.references.length === 0;
+}
+
 /** The contents of the sets under a name, newest first. */
 function contentsOf(sets: readonly ResourceSet[], name: ResourceName): readonly Resource[] {
   return sets.map((set) => ResourceSets.get(set, name)).filter((resource) => resource !== undefined);
@@ -322,11 +372,4 @@ function contentsOf(sets: readonly ResourceSet[], name: ResourceName): readonly 
 function branchOf(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
   const real = new Map([...changes].filter(([key, one]) => ResourceSets.get(set, key)?.version !== one?.version));
   return real.size === 0 ? set : sharedBranch(set, real);
-}
-
-/** Whether resources of one type may name some of another, as far as that may break traffic. */
-function mayName(type: ResourceType, named: ResourceType): boolean {
-  if (type === named) return false;
-  if (type.warmedBy.includes(named.typeUrl) || named.askedAgainAfter.includes(type.typeUrl)) return true;
-  return named.acknowledgedWarm && !named.warmedBy.includes(type.typeUrl);
 }

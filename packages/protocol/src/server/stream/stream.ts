@@ -61,7 +61,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   readonly #warming: StreamWarming;
   #phase: Phase = { kind: "new" };
   #lineage: SnapshotLineage | undefined;
-  /** The resources that the client came back with, as they were put together last, until that is its target. */
+  /** The resources that the client came back with, as they were put together last, until it has another target. */
   #held: HeldSnapshot | undefined;
   /** The snapshot of the current pass, once a response of it went out; undefined between passes. See `Stream`. */
   #begun: Snapshot | undefined;
@@ -93,7 +93,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         const { type, subscription } = subscriber;
         const { wanted } = this.#place;
         const isAwaited = wanted !== undefined && this.#warming.mayBeAwaited(type, this.#byType, wanted);
-        return isAwaited ? subscription.names : this.#warming.namesOf(type.typeUrl);
+        if (!isAwaited) return this.#warming.namesOf(type.typeUrl);
+        const awaited = this.#held?.snapshot === wanted ? this.#held.awaited.get(type.typeUrl) : undefined;
+        return awaited ?? subscription.names;
       },
       claimsDropped: (claimed) => void this.#kept.change(claimed, undefined),
     };
@@ -125,6 +127,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         this.#leaveCohort();
         return (this.#ordering?.expire(this, this.#now) ?? []).map((wait) => ({ kind: "wait-ended", ...wait }));
       case "snapshot":
+        if (event.snapshot !== this.#held?.snapshot) this.#held = undefined;
         if (this.#told.follow(event.ttl, event.resourceErrors)) {
           this.#place.changed();
           this.#leaveCohort();
@@ -288,7 +291,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const claims = this.#ordered.map((subscriber) => {
       return { type: subscriber.type, subscription: subscriber.subscription, claimed: this.#rules.saidOf(subscriber) };
     });
-    this.#held = heldSnapshot(claims, known, before);
+    this.#held = heldSnapshot(claims, known, before, this.#options.only === undefined);
     return this.#held;
   }
 

@@ -78,6 +78,8 @@ export class KeptSource implements Source {
     }
   }
 
+  readonly catchUp: NonNullable<Source["catchUp"]> = () => this.#options.source.catchUp?.();
+
   readonly whereIs: NonNullable<Source["whereIs"]> = (...one) => this.#options.source.whereIs?.(...one);
 
   async start(sink: SourceSink): Promise<void> {

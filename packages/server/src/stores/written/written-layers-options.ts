@@ -21,6 +21,8 @@ export interface WrittenLayersOptions {
   readonly trouble?: Finding | undefined;
   /** For leases. Default: the system's. */
   readonly clock?: Clock | undefined;
+  /** Whether no other server has the store now. Undefined: others may have it. */
+  readonly isAlone?: (() => boolean) | undefined;
   /** Asked before leases end: another server may have renewed them. Undefined: there is no other one. */
   readonly timeLeft?: TimeLeft | undefined;
   /**

@@ -324,7 +324,22 @@ describe("written layers", () => {
     await written.catchUp();
     assert.deepEqual(held(), ["one", "two"]);
     told[0]?.away({ code: "XDSKIT_STORE", severity: "error", message: "nobody answers" });
-    await assert.rejects(written.catchUp(), /nobody answers/);
+    await assert.rejects(async () => written.catchUp(), /nobody answers/);
+  });
+
+  it("need not be asked for what others wrote while no other server has the store", async () => {
+    const { server } = await started(await createMemoryStore());
+    let isAlone = false;
+    const written = new WrittenLayers({
+      ...{ store: await createMemoryStore(), server, layers: [], types: resourceTypes, registry: envoyRegistry() },
+      retention: { revisions: 100, since: 0 },
+      onProblem: () => {},
+      isAlone: () => isAlone,
+    });
+    assert.ok(written.catchUp() instanceof Promise);
+    isAlone = true;
+    assert.equal(written.catchUp(), undefined);
+    await server.close();
   });
 
   it("start without news of a store that is away or slow", async () => {

@@ -125,7 +125,8 @@ export class WrittenLayers implements Source {
   }
 
   /** Reads the store, and serves what is newer there: its watch may be late. Rejects if the store cannot be read. */
-  catchUp(): Promise<void> {
+  catchUp(): Promise<void> | undefined {
+    if (this.#options.isAlone?.() === true) return undefined;
     return this.layers.length === 0 ? Promise.resolve() : this.#follower.catchUp();
   }
 

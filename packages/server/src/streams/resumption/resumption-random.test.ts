@@ -176,6 +176,9 @@ const kinds: readonly (readonly [title: string, options: Pick<ServerOptions, "on
   [" of a server that supplies names on demand", { onDemand }],
 ];
 
+/** Each of the servers knows that others may be ahead. */
+const others = { name: "others", start: async () => {}, close: async () => {}, catchUp: async () => {} };
+
 for (const [server, options] of kinds) {
   for (const seed of seeds) {
     test(`a client${server} that is cut off at any moment routes to nothing that it lacks, seed ${seed}`, () => {
@@ -191,7 +194,10 @@ for (const [server, options] of kinds) {
         await world.settle();
       };
       const start = (): Promise<void> =>
-        withMemoryServer({ ...options, clock }, (one) => (servers.push(one) < 3 ? start() : play()));
+        withMemoryServer({ ...options, clock }, async (one) => {
+          await one.server.addSource(others);
+          await (servers.push(one) < 3 ? start() : play());
+        });
       return start();
     });
   }

@@ -31,6 +31,8 @@ export interface ResumingStream {
   held(known: readonly [Snapshot, ...Snapshot[]], before?: HeldSnapshot): HeldSnapshot;
   /** See `Stream.asked`. */
   readonly asked: Stream["asked"];
+  /** See `Stream.newest`. */
+  readonly newest: Snapshot | undefined;
   readonly isSettled: boolean;
 }
 
@@ -174,6 +176,18 @@ export class Resumption {
     this.#cancel?.();
   }
 
+  /**
+   * The stream has given its client all that is due, or the client has answered: where it uses its own resources, the
+   * newest need not wait. A stream of one type says nothing of the others, which may still be about to come.
+   */
+  progressed(): void {
+    const phase = this.#phase;
+    if (phase.kind !== "holding" || phase.held.warming !== "no" || !this.#isAggregated) return;
+    if (this.#stream.newest !== phase.held.snapshot || !this.#stream.isSettled) return;
+    this.end();
+    this.#changed();
+  }
+
   #wait(): void {
     this.#cancel?.();
     const isWarming = this.#phase.kind === "holding" && this.#phase.held.warming !== "no";
@@ -209,7 +223,7 @@ export class Resumption {
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {
       const held = this.#stream.held([newest, ...phase.known()]);
-      if (!held.isKnown && this.#waitsForNews(waited)) return phase;
+      if (!held.isKnown && !held.isForeign && this.#waitsForNews(waited)) return phase;
       this.#since = this.#clock.now();
       return { kind: "holding", held, newest, known: phase.known };
     }
@@ -226,8 +240,9 @@ export class Resumption {
   #waitsForNews(waited: number): boolean {
     if (this.#news === "unasked") {
       const heard = this.#catchUp();
-      this.#news = heard === undefined ? "heard" : "asked";
-      heard?.then(
+      if (heard === undefined) return false;
+      this.#news = "asked";
+      heard.then(
         () => {
           this.#news = "heard";
         },

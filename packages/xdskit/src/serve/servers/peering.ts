@@ -70,6 +70,12 @@ export class Peering {
     return !this.isSpread && this.#others().length === 0;
   }
 
+  /** As `isAlone`, and no other one can be there without being known. */
+  get isSurelyAlone(): boolean {
+    const isKnown = this.#options.shared === undefined || this.#replicas?.isKnown === true;
+    return this.isAlone && isKnown;
+  }
+
   /** Clients come to this server and to others by one address. */
   get isSpread(): boolean {
     const { shared, place, listen } = this.#options;

@@ -55,6 +55,9 @@ export class UpstreamSource implements Source {
     return update;
   }
 
+  /** The origin cannot be asked. A client may come from another server that follows it, and heard of a change first. */
+  async catchUp(): Promise<void> {}
+
   async close(): Promise<void> {
     this.#isClosed = true;
   }
