@@ -4,7 +4,7 @@ import { NameSet } from "../../model/names/name-set.js";
 import { ResourceSets } from "../../model/sets/resource-set.js";
 import { hasContent } from "../../model/sets/unknown-content.js";
 import { calledName } from "../../model/sets/variant-index.js";
-import { sameSubscription } from "../../model/subscribed/subscription.js";
+import { sameSubscription, wildcardName } from "../../model/subscribed/subscription.js";
 import { knowsVariants, lostVariants, pendingByClaims } from "../../model/subscribed/variants.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../../wire/requests/requests.js";
@@ -50,14 +50,17 @@ export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
   hasLocators: ({ subscribe, unsubscribe }) => subscribe.hasLocators || unsubscribe.hasLocators,
 
   begin(subscriber, request, surroundings) {
-    const step = next(undefined, request, subscriber, surroundings);
+    const { type } = subscriber;
+    const isMeant = type.emptyFirstRequest === "wildcard" || !surroundings.sendsUnmeantWildcard();
+    const asked = request.subscribe.toSet();
+    const step = next(undefined, request, isMeant ? asked : asked.without([wildcardName]), subscriber, surroundings);
     const { wildcard } = step.subscription;
     const claimed = request.claimed.size === 0 ? undefined : request.claimed;
     // The other pending names are found when the claimed versions are compared (`compareClaims`).
     const pending = claimed === undefined ? step.pending : NameSet.empty;
     // Rule 59: without this response, a client that has nothing of a type would wait. A client that claims to have
     // everything does not wait (rule 105).
-    const mustAnswer = wildcard && claimed === undefined && subscriber.type.schema !== undefined;
+    const mustAnswer = wildcard && claimed === undefined && type.schema !== undefined;
     const sent = sentState(subscriber.sent.set, pending, false, mustAnswer);
     return Object.assign(subscriber, { subscription: step.subscription, claimed, sent });
   },
@@ -74,7 +77,7 @@ export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
     }
 
     const before = subscriber.subscription;
-    const step = next(before, request, subscriber, surroundings);
+    const step = next(before, request, request.subscribe.toSet(), subscriber, surroundings);
     subscriber.subscription = step.subscription;
     subscriber.sent = sentAfter(subscriber.sent, step, before);
     noteAsked(subscriber, step.pending, before);
@@ -197,10 +200,11 @@ function absentIn(
 function next(
   before: DeltaSubscription | undefined,
   { subscribe, unsubscribe }: DeltaRequest,
+  asked: NameSet,
   { type }: Subscriber,
   { api }: Surroundings,
 ): DeltaSubscriptionChange {
-  const step = nextDeltaSubscription(before, subscribe.toSet(), unsubscribe.toSet(), type, api);
+  const step = nextDeltaSubscription(before, asked, unsubscribe.toSet(), type, api);
   const parameters = subscribe.wildcardParameters ?? (step.everything ? undefined : before?.parameters);
   const { wildcard, names, sticky } = step.subscription;
   const subscription = { wildcard, names, sticky, parameters };

@@ -26,6 +26,11 @@ export interface Surroundings {
    * names are delivered, or those that the client has from an earlier stream.
    */
   warming(subscriber: Subscriber): NameSet;
+  /**
+   * Delta: whether a `*` in the client's first request of a type may stand for nothing. Envoy takes an empty first
+   * request for a wildcard, whatever the type is, and repeats it as `*` on its next stream (Envoy on the wire, 7).
+   */
+  sendsUnmeantWildcard(): boolean;
   /** Delta: the stream no longer keeps the versions that a client claimed to have. */
   claimsDropped(claimed: ClaimedVersions): void;
 }

@@ -1,4 +1,5 @@
 import type { ResourceType, TypeUrl } from "@xdskit/api";
+import { clientKindOf } from "../../model/basics/client-kind.js";
 import type { Node } from "../../model/basics/node.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
@@ -97,6 +98,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         const awaited = this.#held?.snapshot === wanted ? this.#held.awaited.get(type.typeUrl) : undefined;
         return awaited ?? subscription.names;
       },
+      sendsUnmeantWildcard: () => this.#phase.kind === "identified" && clientKindOf(this.#phase.node) === "envoy",
       claimsDropped: (claimed) => void this.#kept.change(claimed, undefined),
     };
     this.#delivery = new Delivery(rules, {
