@@ -43,7 +43,7 @@ export interface MeshOptions {
 }
 
 interface Summary {
-  readonly states: Readonly<Record<"synced" | "pending" | "stale" | "rejected", number>>;
+  readonly states: Readonly<Record<"synced" | "held-back" | "pending" | "stale" | "rejected", number>>;
   readonly silent: readonly object[];
 }
 
@@ -153,8 +153,9 @@ async function isWhole(
     }
     const all = await Promise.all(servers.map((server) => server.ask<Summary>("fleet/summary")));
     const isHeard = all.every(({ silent }) => silent.length === 0);
-    if (isHeard && all.every(({ states }) => states.synced === size)) return true;
-    for (const { id, state } of await nodesAt(servers)) if (state === "synced") synced.add(id);
+    // While a rollout is under way, nodes have all that they may have.
+    if (isHeard && all.every(({ states }) => states.synced + states["held-back"] === size)) return true;
+    for (const { id, state } of await nodesAt(servers)) if (state === "synced" || state === "held-back") synced.add(id);
     if (isHeard && synced.size === size) return true;
     throw new Error(`${synced.size} of ${size} were synced; ${JSON.stringify(all.map(told))}`);
   };
