@@ -4,6 +4,7 @@ import { runTarget } from "./kit/run-target.js";
 import type { FuzzTarget } from "./kit/target.js";
 import { createWatchdog } from "./kit/watchdog.js";
 import { answers } from "./targets/answers.js";
+import { bodies } from "./targets/bodies.js";
 import { bootstraps } from "./targets/bootstraps.js";
 import { client } from "./targets/client.js";
 import { crowd } from "./targets/crowd.js";
@@ -27,6 +28,8 @@ after(() => watchdog.close());
 
 test("whatever a file holds, it is read or refused with findings that name the problem and its place", (t) =>
   holds(t, files));
+
+test("whatever a body of the API holds, it is read or refused with findings that say where", (t) => holds(t, bodies));
 
 test("whatever a settings file holds, it is read or refused with findings that say where", (t) => holds(t, settings));
 

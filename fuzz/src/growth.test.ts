@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readResources } from "@xdskit/api";
+import { readResourceRequest, readResources } from "@xdskit/api";
 import { effortOf } from "./kit/effort.js";
 
 const typeOf = (name: string) => `type.googleapis.com/${name}`;
@@ -68,6 +68,11 @@ const shapes: readonly (readonly [what: string, path: string, count: number, mak
   ["resources without types", "a.json", 500, (n) => `[${each(n, (i) => `{"name":"c${i}","type":"STATIC"}`, ",")}]`],
   ["listeners without names", "a.json", 1_000, (n) => bootstrapOf(`"listeners":[${each(n, () => listener, ",")}]`)],
   ["unknown keys of a bootstrap", "a.json", 2_000, (n) => bootstrapOf(each(n, (i) => `"listenrs${i}":1`, ","))],
+  ["keys", "body.json", 2_000, (n) => `{${each(n, (i) => `"k${i}":1,`)}"upsert":[]}`],
+  ["names", "body.json", 2_000, (n) => `{"delete":[${each(n, (i) => `{"type":"cds","name":"c${i}"}`, ",")}]}`],
+  ["bad names", "body.json", 1_000, (n) => `{"delete":[${each(n, () => "{}", ",")}]}`],
+  ["unknown fields", "a.json", 1_000, (n) => `{${typed},${each(n, (i) => `"k${i}":1`, ",")}}`],
+  ["lines without an indent", "a.yaml", 1_000, (n) => `a: "${"x\n".repeat(n)}"`],
   ["virtual hosts", "a.json", 1_000, (n) => hosts(n, (i) => `d${i}`)],
   ["ports for a long name", "a.json", 300, (n) => portsOf("a".repeat(20_000), n)],
   ["domains that come twice", "a.json", 1_000, (n) => hosts(n, () => "d")],
@@ -82,7 +87,12 @@ for (const [what, path, count, make] of shapes) {
   test(`the cost of reading many ${what} (${path.slice(2)}) grows with the file, not with its square`, async () => {
     const read = (times: number) => {
       const file = { path, bytes: new TextEncoder().encode(make(times)) };
-      return effortOf(() => readResources(file));
+      const { bytes } = file;
+      const keys = { resources: "upsert", named: "delete", fields: [] };
+      return effortOf(async () => {
+        if (path.startsWith("body")) await readResourceRequest(bytes, { form: "json", keys, name: path });
+        else readResources(file);
+      });
     };
     const tries: string[] = [];
     // The collector may disturb one attempt.

@@ -1,5 +1,6 @@
 import type { FuzzTarget } from "../kit/target.js";
 import { answers } from "./answers.js";
+import { bodies } from "./bodies.js";
 import { bootstraps } from "./bootstraps.js";
 import { client } from "./client.js";
 import { crowd } from "./crowd.js";
@@ -15,6 +16,7 @@ import { wire } from "./wire.js";
 /** All targets. */
 export const targets: readonly FuzzTarget[] = [
   files,
+  bodies,
   settings,
   bootstraps,
   names,
