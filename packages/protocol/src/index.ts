@@ -102,5 +102,6 @@ export {
   TooMuchInMessage,
 } from "./wire/loads/load-stats.js";
 export { readLoadStatsRequest } from "./wire/loads/read-load-stats.js";
+export { dearNames, isDearName, mostDearNames } from "./wire/requests/dear-names.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/requests/json-request.js";
 export type { ResourceError } from "./wire/responses/responses.js";

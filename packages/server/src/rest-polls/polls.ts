@@ -1,6 +1,15 @@
 import { performance } from "node:perf_hooks";
 import { createFairQueue } from "@xdskit/grpc-server";
-import { type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
+import {
+  dearNames,
+  isDearName,
+  type JsonRequest,
+  mostDearNames,
+  type Node,
+  readJsonRequest,
+  selectionOf,
+  statusCode,
+} from "@xdskit/protocol";
 import { Counts } from "../basics/counts.js";
 import { getOrInsert } from "../basics/maps.js";
 import { RateLimit } from "../basics/rate-limit.js";
@@ -70,6 +79,9 @@ export class Polls implements PollHandler {
     const { request } = read;
     if (request.names.length > limits.namesPerRequest)
       return refused(413, `a request has more than ${limits.namesPerRequest} resource names`);
+    const mostDear = mostDearNames(limits.namesPerRequest);
+    if (request.names.length > mostDear && request.names.filter(isDearName).length > mostDear)
+      return refused(413, `a request has more than ${mostDear} ${dearNames}`);
     const node = request.node === undefined || request.node.id === "" ? defaultNode : request.node;
     if (node === undefined) return refused(400, "the request does not say who it is from: node.id is missing");
     if (call.bytes > limits.nodeBytes && nodeLength(node) > limits.nodeBytes)

@@ -9,6 +9,7 @@ import {
 import type { Parameters } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type Span, TooManyFields, WireReader } from "../basics/wire-reader.js";
+import { dearNames, isDearText, mostDearNames } from "./dear-names.js";
 import { KnownRuns } from "./known-runs.js";
 import { type Locator, readLocator } from "./locators.js";
 
@@ -47,6 +48,7 @@ export class RequestNames {
   readonly #most: number;
   readonly #locators: Locator[] = [];
   #count = 0;
+  #dear = 0;
   #fingerprint: Fingerprint = emptyFingerprint;
   /** All names so far are these. */
   #known: KnownNames | undefined;
@@ -88,7 +90,7 @@ export class RequestNames {
   #addOne(reader: WireReader): number {
     const span = reader.span();
     this.#reader = reader;
-    this.#countOne();
+    this.#countOne(isDearText(reader.bytes, span.start, span.end));
     this.#spans.push(span);
     const member = hash.bytes(reader.bytes, span.start, span.end).finish();
     this.#hashes.push(member.low);
@@ -96,9 +98,13 @@ export class RequestNames {
     return span.end;
   }
 
-  #countOne(): void {
+  #countOne(isDear: boolean): void {
     this.#count += 1;
     if (this.#count > this.#most) throw new TooManyFields(`a request has more than ${this.#most} resource names`);
+    if (!isDear) return;
+    this.#dear += 1;
+    const most = mostDearNames(this.#most);
+    if (this.#dear > most) throw new TooManyFields(`a request has more than ${most} ${dearNames}`);
   }
 
   /** More follows the known names. */
@@ -107,6 +113,7 @@ export class RequestNames {
     if (this.#known === undefined || reader === undefined) return;
     this.#known = undefined;
     this.#count = 0;
+    this.#dear = 0;
     this.#fingerprint = emptyFingerprint;
     const again = new WireReader(reader.bytes, { start: this.#from, end: this.#to });
     while (!again.atEnd) {
@@ -127,7 +134,7 @@ export class RequestNames {
   addLocator(reader: WireReader): void {
     this.#spellOut();
     const span = reader.span();
-    this.#countOne();
+    this.#countOne(true);
     this.#locators.push(readLocator(reader.bytes, span));
     const member = hash.string("locator").bytes(reader.bytes, span.start, span.end).finish();
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
