@@ -23,6 +23,9 @@ const mostOfWindow = 256;
 /** The number of all mixtures that are tried, and of the differences that they are made of: nobody must wait long. */
 const mostMixtures = 20_000;
 
+/** The number of resources that the next sets add to one of them. */
+const mostUnited = 5_000;
+
 const known = new PerKey<ResourceSet, Mixtures>(mostAlternatives);
 
 /**
@@ -47,12 +50,13 @@ export function mixtureOf(version: Version, sets: readonly ResourceSet[]): Resou
  */
 class Mixtures {
   /** By the lower half of the fingerprint. */
-  readonly #byLow = new Map<number, { readonly window: Window; readonly index: number; readonly high: number }>();
+  readonly #byLow = new Map<number, { readonly family: Family; readonly index: number; readonly high: number }>();
 
   #differences = 0;
 
   constructor(all: readonly ResourceSet[]) {
     const sets = all.slice(0, mostMixed);
+    for (const from of sets.keys()) this.#addFamily(new Unions(sets.slice(from)));
     // Most clients are on their way between neighbours; slow ones skip several changes at once.
     for (let distance = 1; distance < sets.length; distance += 1) {
       for (let from = 0; from + distance < sets.length; from += 1) {
@@ -67,14 +71,65 @@ class Mixtures {
 
   find(wanted: Fingerprint): ResourceSet | undefined {
     const found = this.#byLow.get(wanted.low);
-    return found?.high === wanted.high ? found.window.at(found.index) : undefined;
+    return found?.high === wanted.high ? found.family.at(found.index) : undefined;
   }
 
   #add(window: Window): void {
     this.#differences += window.differences;
     if (this.#byLow.size + window.size > mostMixtures) return;
-    for (const [index, { high, low }] of window.fingerprints().entries())
-      if (!this.#byLow.has(low)) this.#byLow.set(low, { window, index, high });
+    this.#addFamily(window);
+  }
+
+  #addFamily(family: Family): void {
+    for (const [index, { high, low }] of family.fingerprints().entries())
+      if (!this.#byLow.has(low)) this.#byLow.set(low, { family, index, high });
+  }
+}
+
+/** Mixtures of the same sets. */
+interface Family {
+  /** In the order of their indexes. */
+  fingerprints(): readonly Fingerprint[];
+  at(index: number): ResourceSet;
+}
+
+/**
+ * The first set with all that the next ones had and it lacks, up to each of these: a client has that after changes one
+ * upon another, of which each took something away that stays for drains.
+ */
+class Unions implements Family {
+  readonly #base: ResourceSet;
+  readonly #others: readonly ResourceSet[];
+
+  constructor([base, ...others]: readonly ResourceSet[]) {
+    this.#base = base as ResourceSet;
+    this.#others = others;
+  }
+
+  fingerprints(): readonly Fingerprint[] {
+    const sum = new FingerprintSum(ResourceSets.fingerprint(this.#base));
+    return Array.from(this.#steps(), (gone) => {
+      for (const { key, version } of gone) sum.add(fingerprintOf(key, version));
+      return sum.value;
+    });
+  }
+
+  at(index: number): ResourceSet {
+    const gone = [...this.#steps()].slice(0, index + 1).flat();
+    return sharedBranch(this.#base, new Map(gone.map((resource) => [resource.key, resource])));
+  }
+
+  /** What each of the others adds. */
+  *#steps(): Iterable<readonly Resource[]> {
+    const seen = new Set<ResourceName>();
+    let changes = 0;
+    for (const other of this.#others) {
+      const gone = changeBetween(other, this.#base).removed.filter(({ key }) => !seen.has(key));
+      changes += gone.length;
+      if (changes > mostUnited) return;
+      for (const { key } of gone) seen.add(key);
+      yield gone;
+    }
   }
 }
 
@@ -86,7 +141,7 @@ interface Choice {
 }
 
 /** Some sets, and the contents of each under the keys in which they differ. */
-class Window {
+class Window implements Family {
   readonly #base: ResourceSet;
   readonly #choices: readonly (readonly Choice[])[];
   /** The number of keys in which they differ. */
@@ -107,7 +162,6 @@ class Window {
     return this.#choices.reduce((size, { length }) => size * length, 1);
   }
 
-  /** The fingerprints of all mixtures, in the order of their indexes. */
   fingerprints(): readonly Fingerprint[] {
     let all = [ResourceSets.fingerprint(this.#base)];
     for (const choices of this.#choices) {

@@ -8,7 +8,7 @@ import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { namesLess } from "../../planning/named-by.js";
 import type { Replaced } from "../state/subscriber.js";
 import { replacedAmong } from "./draining.js";
-import { sharedList } from "./past-snapshots.js";
+import { numberOf } from "./past-snapshots.js";
 
 /*
  * The listeners by which a client may still serve although it has others since. It came back on a new stream, which
@@ -22,8 +22,8 @@ export type PastSnapshots = readonly [Snapshot, ...Snapshot[]];
 /** Whether a client has what a reference names; undefined if it asks for that type on no stream that is known. */
 type Has = (reference: Reference) => boolean | undefined;
 
-/** By the list of past snapshots, and the client's own sets. */
-const known = new PerKey<PastSnapshots, readonly Replaced[]>(mostAlternatives);
+/** By the newest of the past snapshots, and by all of them with the client's own sets. */
+const known = new PerKey<Snapshot, readonly Replaced[]>(mostAlternatives);
 
 /**
  * The listeners of past snapshots that are gone in `current`, or name less there: one change after the other, the
@@ -33,9 +33,9 @@ export function replacedSince(past: PastSnapshots, current: Snapshot, others = f
   const types = new Set<ResourceType>();
   for (const { sets } of past) for (const { type } of sets.values()) if (others || type.drains) types.add(type);
   if (types.size === 0) return [];
-  const list = sharedList(past) as PastSnapshots;
-  const key = Array.from(types, (type) => ResourceSets.id(current.of(type))).join();
-  return known.get(list, key) ?? known.set(list, key, replacedIn(list, current, types));
+  const sets = Array.from(types, (type) => ResourceSets.id(current.of(type)));
+  const key = `${past.map(numberOf).join()} ${sets.join()}`;
+  return known.get(past[0], key) ?? known.set(past[0], key, replacedIn(past, current, types));
 }
 
 function replacedIn(past: PastSnapshots, current: Snapshot, types: ReadonlySet<ResourceType>): readonly Replaced[] {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NameSet } from "../../model/names/name-set.js";
-import { ResourceSets } from "../../model/sets/resource-set.js";
+import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { hasContent } from "../../model/sets/unknown-content.js";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshots/snapshot.js";
 import { sampleResource } from "../../testing/sample-resources.js";
@@ -61,6 +61,26 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const { snapshot, isKnown } = heldSnapshot(said, known);
     assert.equal(contents(snapshot), "a,b r->a");
     assert.equal(snapshot.of(cluster).version, middle.version);
+    assert.ok(isKnown);
+  });
+
+  it("the snapshot is found by the version of all clusters that several changes replaced, and that stay for drains", () => {
+    const line: Snapshot[] = [];
+    for (let number = 0; number < 8; number += 1) {
+      const both = (of: number) => [`red-${of}`, `blue-${of}`];
+      line.unshift(
+        updateSnapshot(line[0] ?? emptySnapshot(), {
+          upsert: both(number).map((name) => sampleResource("cluster", name, "1->static")),
+          remove: both(number - 1).map((name) => ({ type: cluster, name })),
+        }),
+      );
+    }
+    const stayed = line.slice(0, 7).flatMap((snapshot) => [...snapshot.of(cluster)]);
+    const all7 = ResourceSets.branch(line[0]?.of(cluster) as ResourceSet, new Map(stayed.map((one) => [one.key, one])));
+    assert.equal(all7.size, 14);
+    const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: all7.version }];
+    const { snapshot, isKnown } = heldSnapshot(said, line as [Snapshot, ...Snapshot[]]);
+    assert.equal(snapshot.of(cluster).version, all7.version);
     assert.ok(isKnown);
   });
 
