@@ -74,6 +74,16 @@ describe("a resource of a message", () => {
     assert.equal(createResource(host, { name: "r/example.com" }).name, "r/example.com");
   });
 
+  test("a virtual host is also found with its host in small letters", () => {
+    const host = read("virtual-host", { name: "x", domains: ["x"] });
+    const aliasesOf = (name: string, ...aliases: readonly string[]) => createResource(host, { name, aliases }).aliases;
+    assert.deepEqual(aliasesOf("Routes/a.com"), []);
+    assert.deepEqual(aliasesOf("Routes/A.com:80"), ["Routes/a.com:80"]);
+    assert.deepEqual(aliasesOf("r/a.com", "r/B.com", "r/A.com"), ["r/B.com", "r/A.com", "r/b.com"]);
+    const named = read("cluster", { name: "A" });
+    assert.deepEqual(createResource(named).aliases, []);
+  });
+
   test("a resource turns v2 inside into v3", () => {
     const router = read("envoy.extensions.filters.http.router.v3.Router", { suppress_envoy_headers: true });
     const v3 = anyPack(schemaNamed(router.$typeName), router);

@@ -145,11 +145,31 @@ export function makeResource(
       resource: name,
     });
   }
-  const aliases = options.aliases === undefined || options.aliases.length === 0 ? none : [...new Set(options.aliases)];
+  const aliases = aliasesOf(type, name, options.aliases ?? none);
   const variant = options.constraints === undefined ? undefined : variantOf(options.constraints);
   const { body, references } = contentOf(name);
   const version = versionOf(body, aliases, ttl, variant?.text);
   return { type, name, key: keyOf(name, variant), version, body, aliases, variant, ttl, references };
+}
+
+/**
+ * Envoy asks for a virtual host with the host of the request in small letters, and hosts are equal in any case: one
+ * that is written otherwise has that name as well.
+ */
+function aliasesOf(
+  { namedBelow }: ResourceType,
+  name: ResourceName,
+  given: readonly ResourceName[],
+): readonly ResourceName[] {
+  const aliases = new Set(given);
+  if (namedBelow !== undefined && !isFederated(name)) {
+    for (const one of [name, ...given]) {
+      const host = one.lastIndexOf("/") + 1;
+      const small = `${one.slice(0, host)}${one.slice(host).toLowerCase()}`;
+      if (small !== name) aliases.add(small);
+    }
+  }
+  return aliases.size === 0 ? none : [...aliases];
 }
 
 function refuseName(type: ResourceType, name: ResourceName): void {
