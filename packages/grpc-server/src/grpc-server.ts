@@ -35,7 +35,10 @@ export interface GrpcServerOptions {
    * called.
    */
   readonly refused?: ((peer: string, code: GrpcCode, message: string) => void) | undefined;
-  /** Called for a TLS handshake that failed. Default: nothing is called. */
+  /**
+   * Called for a TLS handshake that failed, and for a client that speaks another protocol than HTTP/2. Default: nothing
+   * is called.
+   */
   readonly handshakeFailed?: HandshakeFailed | undefined;
   /**
    * Called for a fault of the server or of a method. It ended the connection of that peer, and nothing else. Default:
@@ -169,6 +172,7 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
         now,
         accept: (head, stream) => serveGrpc(calls, head, stream),
         full: () => refused(grpcCode.resourceExhausted, connectionIsFull),
+        foreign: (reason) => options.handshakeFailed?.(peer.text, reason),
       },
       {
         fault: told,

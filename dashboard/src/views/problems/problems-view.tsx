@@ -159,6 +159,7 @@ function linkOf(problem: ProblemEntry): { readonly to: string; readonly text: st
     case "store":
     case "settings":
     case "certificate":
+    case "client":
       return undefined;
   }
 }

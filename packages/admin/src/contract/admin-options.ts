@@ -64,9 +64,9 @@ export interface SourceReport {
 export interface Trouble {
   /**
    * `store`: revisions cannot be kept or read now, or what the store held at the start is not served. `settings`: a
-   * restart would fail.
+   * restart would fail. `client`: clients come again and again, and get nowhere.
    */
-  readonly kind: "certificate" | "store" | "settings";
+  readonly kind: "certificate" | "store" | "settings" | "client";
   readonly severity: "error" | "warning";
   /** What is wrong, in a few words. Default: a sentence for the kind. */
   readonly title?: string | undefined;

@@ -69,6 +69,7 @@ export const problemEntrySchema = z
       "replica",
       "folder-differs",
       "certificate",
+      "client",
       "origin",
       "rollout-halted",
       "silent",

@@ -9,6 +9,7 @@ export const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
   replica: "Look whether this server runs, and whether the others reach it. Its nodes are not shown until it answers.",
   "folder-differs": "Bring the folders of all servers to the same content: a client gets what its server has.",
   certificate: "Renew the files of the certificate: the server takes them over by itself.",
+  client: "Change the client, or what stands between it and this port, as the message says.",
   origin: "Look whether the origin is up, and whether this relay may reach it. Clients keep what they have.",
   "rollout-halted": "Look at the rejections, then resume the rollout, promote it, or roll it back.",
   silent: "Look whether the client is stuck or overloaded: it has not answered what it was sent.",

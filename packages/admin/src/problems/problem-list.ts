@@ -30,6 +30,7 @@ const ranks: readonly ProblemEntry["kind"][] = [
   "origin",
   "change-refused",
   "rejected",
+  "client",
   "rollout-halted",
   "restored",
   "silent",
@@ -210,10 +211,11 @@ function ofTrouble({ kind, severity, title, message, since, expires, where }: Tr
     certificate: "The server's certificate needs a look",
     store: "The store is not what it should be",
     settings: "The settings file has errors",
+    client: "Clients come again and again, and get nowhere",
   };
   const place = where == null ? "" : `${where.file}:${where.line}:${where.column} `;
   return entry({
-    id: `${kind} ${place}${message}`,
+    id: `${kind} ${place}${kind === "client" ? title : ""}${message}`,
     ...{ kind, severity, title: title ?? titles[kind], detail: message, since: new Date(since).toISOString() },
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     where: where ?? null,

@@ -18,6 +18,8 @@ export interface ConnectionHost extends OutputHost {
   now(): number;
   /** Takes over a new stream; nothing is called on it before this returns. */
   accept(head: RequestHead, stream: Http2Stream): Http2StreamHandler;
+  /** The peer speaks another protocol; `reason` says what to do. */
+  foreign?(reason: string): void;
   /** A stream was refused, since there are as many as the limits allow. */
   full?(): void;
 }

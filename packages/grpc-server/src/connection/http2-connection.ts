@@ -1,3 +1,4 @@
+import { ForeignProtocol } from "../frames/foreign-protocol.js";
 import { isOneFrame, streamAt } from "../frames/frame-reader.js";
 import { checkFrame, checkNewStream, protocolError, windowGrowth } from "../frames/frame-rules.js";
 import {
@@ -103,6 +104,7 @@ export class Http2Connection implements StreamOwner {
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       this.#fail(error.code, error.message);
+      if (error instanceof ForeignProtocol) this.#host.foreign?.(error.message);
     } finally {
       this.#output.end();
     }

@@ -1,3 +1,4 @@
+import { notHttp2 } from "./foreign-protocol.js";
 import { FrameReader, type FrameReceiver } from "./frame-reader.js";
 import { protocolError } from "./frame-rules.js";
 import { flag, frameType } from "./frames.js";
@@ -43,7 +44,7 @@ export class IncomingFrames {
     const from = preface.length - this.#prefaceLeft;
     const length = Math.min(this.#prefaceLeft, bytes.length);
     if (!preface.subarray(from, from + length).equals(bytes.subarray(0, length))) {
-      throw protocolError("this is not HTTP/2");
+      throw notHttp2(Buffer.concat([preface.subarray(0, from), bytes.subarray(0, preface.length)]));
     }
     this.#prefaceLeft -= length;
     return bytes.subarray(length);

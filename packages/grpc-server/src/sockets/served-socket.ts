@@ -50,7 +50,7 @@ export interface ServedSocket {
 export function serveSocket(
   socket: Socket,
   context: SocketContext,
-  host: Pick<ConnectionHost, "slab" | "now" | "accept" | "full">,
+  host: Pick<ConnectionHost, "slab" | "now" | "accept" | "full" | "foreign">,
   listener: SocketListener,
 ): ServedSocket {
   const { keepalive, budget } = context;
@@ -68,6 +68,7 @@ export function serveSocket(
       now: host.now,
       accept: host.accept,
       full: host.full,
+      foreign: host.foreign,
       write: (chunks) => writeToSocket(socket, chunks),
       finish() {
         socket.end();

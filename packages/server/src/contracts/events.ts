@@ -133,6 +133,16 @@ export type ServerEvent =
       readonly type: ResourceType;
       readonly resources: number;
     }
+  /**
+   * A client ended its stream instead of answering a response of more than 4 MiB. That is all that gRPC's clients take
+   * unless they are told otherwise: such a client comes back, and gets the same again.
+   */
+  | {
+      readonly kind: "large-response-unanswered";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly bytes: number;
+    }
   /** A request with an outdated nonce was ignored, as the protocol wants it. */
   | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }
   /** A call of a service other than discovery was refused, or its stream ended because of a client's fault. */
@@ -181,7 +191,10 @@ export type ServerEvent =
     }
   /** The event loop was blocked for too long, and clients waited meanwhile. */
   | { readonly kind: "event-loop-blocked"; readonly block: EventLoopBlock }
-  /** A TLS connection failed: its client was refused, did not trust the server, or spoke no TLS. */
+  /**
+   * A connection failed before its first call: its client was refused by TLS, did not trust the server, or spoke no
+   * TLS, or another protocol than HTTP/2, such as a balancer's HTTP/1.1. `reason` says what to do.
+   */
   | { readonly kind: "handshake-failed"; readonly peer: string; readonly reason: string }
   /**
    * The files hold another certificate of the server, or other authorities for clients: new connections use these.

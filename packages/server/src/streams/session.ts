@@ -30,6 +30,9 @@ import type { StreamMemory } from "./limits/held-memory.js";
 import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
 
+/** The bytes of a message that gRPC's clients take unless they are told otherwise. */
+const usualMessageBytes = 4 * 1024 * 1024;
+
 /**
  * One client's stream in the server. It joins three parts: the protocol's machine (`Stream`), which makes the
  * responses; the transport's call, which has room for it or not; and the membership in the node's group, which gives
@@ -53,6 +56,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   /** Whether the connection takes another response. */
   #room = true;
   #halfClosed = false;
+  /** A response that many clients do not take, until its client says something. */
+  #large: { readonly type: ResourceType; readonly bytes: number } | undefined;
   /** Whether the stream ended. Its client may still have to read responses. */
   #over = false;
   #released = false;
@@ -95,6 +100,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     if (this.#over) return;
     this.#counter.requests += 1;
     this.#counter.requestBytes += bytes.byteLength;
+    this.#large = undefined;
     if (!this.#rate.take(performance.now())) {
       const { requestsPerSecond } = this.#context.limits;
       this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
@@ -133,6 +139,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
 
   /** The call is gone, with everything that the client had not read: only now the stream no longer counts as open. */
   closed(): void {
+    if (!this.#over && this.#large !== undefined && this.#joined !== undefined) {
+      const [{ stream }, large] = [this.#joined, this.#large];
+      this.#context.events.emit("large-response-unanswered", () => ({ stream, ...large }));
+    }
     this.#finish(undefined, "");
     if (this.#released) return;
     this.#released = true;
@@ -204,6 +214,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
         if (!response.isHeartbeat) this.#history?.sent(response, now);
         const { body, tail } = response;
+        const size = body.bytes.byteLength + tail.byteLength;
+        if (size > usualMessageBytes) this.#large = { type: response.type, bytes: size };
         if (this.#call.send(body.bytes, tail, body)) continue;
         this.#room = false;
         this.#counter.behind += 1;

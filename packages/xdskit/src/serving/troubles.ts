@@ -2,6 +2,7 @@ import type { Trouble } from "@xdskit/admin";
 import type { ServerEvent, Validity, XdsServer } from "@xdskit/server";
 import { findingText } from "../output/failure.js";
 import { printable } from "../output/printable.js";
+import { ClientTroubles } from "./client-troubles.js";
 import type { WrongSettings } from "./settings-watch.js";
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
@@ -9,12 +10,15 @@ const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
   "certificates-refused",
   "certificates-renewed",
   "certificates-mended",
+  "handshake-failed",
+  "large-response-unanswered",
 ] as const);
 
-/** The troubles with a server's certificates, from its last events. Follows them from the start. */
+/** The troubles with a server's certificates and clients, from its last events. Follows them from the start. */
 export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly Trouble[] } {
   let untimely: Trouble | undefined;
   let refused: Trouble | undefined;
+  const clients = new ClientTroubles();
   server.on(note, (kind) => wanted.has(kind));
 
   function note(event: ServerEvent): void {
@@ -33,10 +37,10 @@ export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly
       refused = undefined;
     } else if (event.kind === "certificates-mended") {
       refused = undefined;
-    }
+    } else clients.note(event, since);
   }
 
-  return { now: () => [untimely, refused].filter((one) => one !== undefined) };
+  return { now: () => [...[untimely, refused].filter((one) => one !== undefined), ...clients.now(Date.now())] };
 }
 
 /** The errors of an edited settings file, each with its place. */

@@ -29,9 +29,14 @@ function ofSource({ name: source, state, findings, rolledBack }: SourceReport): 
   return troubles;
 }
 
-/** What is wrong with the settings of the server itself, and with what keeps its state. Sources have error codes. */
+/**
+ * What is wrong with the settings of the server itself, with what keeps its state, and with clients that get nowhere.
+ * Sources have error codes.
+ */
 export function serverTroubles(problems: readonly ProblemEntry[]): readonly SourceTrouble[] {
-  const own = problems.filter(({ kind, code }) => kind === "settings" || (kind === "store" && code === null));
+  const own = problems.filter(
+    ({ kind, code }) => kind === "settings" || kind === "client" || (kind === "store" && code === null),
+  );
   return own.map(({ kind, title, detail, where }) => {
     const place = [where?.file, where?.line, where?.column].filter((part) => part !== undefined).join(":");
     const message = [title, place, detail].filter((part) => part !== "").join(": ");

@@ -7,6 +7,7 @@ import type { LogLevel } from "../../output/log-options.js";
 import { grpcStatusName } from "../../output/messages/grpc-status.js";
 import { createBlockLog } from "./block-log.js";
 import { logValidity } from "./certificate-log.js";
+import { largeText } from "./large-text.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 import { logFinding } from "./source-log.js";
 
@@ -173,6 +174,11 @@ const writers: Writers = {
   "ttl-untold": ({ stream, type, resources }, { log }) => {
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, resources };
     log.debug(fields, "client is not told the TTL of resources: it keeps them when the server is gone");
+  },
+  "large-response-unanswered": (event, { refusals }) => {
+    const { stream, type, bytes } = event;
+    const fields = { ...streamFields(stream), node: stream.node.id, type: type.name, bytes, reason: largeText(event) };
+    refusals.log([stream.node.id, type.name], fields, "client went away instead of answering a large response");
   },
   stale: ({ stream, type }, { log }) =>
     log.debug({ node: stream.node.id, type: type.name }, "request with an old nonce ignored"),

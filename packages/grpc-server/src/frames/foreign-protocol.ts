@@ -1,0 +1,33 @@
+import { ConnectionError, http2Error } from "./http2-errors.js";
+
+/** The peer speaks another protocol than HTTP/2; the message says what to do. */
+export class ForeignProtocol extends ConnectionError {
+  constructor(message: string) {
+    super(http2Error.protocolError, message);
+  }
+}
+
+const proxyHeader =
+  "it begins with a header of the PROXY protocol, which is not read here: have the balancer before this port send none";
+const http1 =
+  "it speaks HTTP/1.1, and gRPC needs HTTP/2: have the balancer before this port speak HTTP/2 to it, or pass TCP through; polls (REST) have a port of their own";
+const tls =
+  "it speaks TLS, and this port is plaintext: give the server a certificate, or have the client connect without TLS";
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
+
+/** How other protocols begin, and what to do. */
+const beginnings: readonly (readonly [bytes: string, what: string])[] = [
+  ["PROXY ", proxyHeader],
+  ["\r\n\r\n\0\r\nQ", proxyHeader],
+  ...methods.map((method) => [`${method} `, http1] as const),
+  ["\u0016\u0003", tls],
+];
+
+/** The error for the first bytes of a connection that are not HTTP/2. */
+export function notHttp2(bytes: Buffer): ConnectionError {
+  const text = bytes.toString("latin1");
+  const what = beginnings.find(([begins]) => text.startsWith(begins))?.[1];
+  if (what !== undefined) return new ForeignProtocol(what);
+  return new ConnectionError(http2Error.protocolError, "this is not HTTP/2");
+}

@@ -1,0 +1,57 @@
+import type { Trouble } from "@xdskit/admin";
+import type { ServerEvent } from "@xdskit/server";
+import { printable } from "../output/printable.js";
+import { largeText } from "./logs/large-text.js";
+
+/** How long a trouble is told after it was seen last, in milliseconds: clients come back every few seconds. */
+const toldMs = 10 * 60_000;
+/** Of how many clients it is known. */
+const most = 100;
+
+interface SeenTrouble {
+  readonly trouble: Trouble;
+  times: number;
+  last: number;
+}
+
+/** Clients that come again and again, and get nowhere. Once is no trouble: a port check, a client that was stopped. */
+export class ClientTroubles {
+  /** By client and reason, the one that was seen last at the end. */
+  readonly #seen = new Map<string, SeenTrouble>();
+
+  note(event: ServerEvent, now: number): void {
+    const told = textsOf(event);
+    if (told === undefined) return;
+    const { title, message } = told;
+    const key = JSON.stringify([title, message.replaceAll(/\d+/g, "0")]);
+    const known = this.#seen.get(key);
+    const isLasting = known !== undefined && now - known.last <= toldMs;
+    const trouble: Trouble = { kind: "client", severity: "warning", title, message, since: now };
+    this.#seen.delete(key);
+    this.#seen.set(key, { ...(isLasting ? known : { trouble, times: 0 }), last: now });
+    const seen = this.#seen.get(key);
+    if (seen !== undefined) seen.times += 1;
+    for (const oldest of this.#seen.keys()) {
+      if (this.#seen.size <= most) break;
+      this.#seen.delete(oldest);
+    }
+  }
+
+  now(now: number): readonly Trouble[] {
+    const lasting = [...this.#seen.values()].filter(({ times, last }) => times > 1 && now - last <= toldMs);
+    return lasting.map(({ trouble }) => trouble);
+  }
+}
+
+function textsOf(event: ServerEvent): (Pick<Trouble, "title" | "message"> & { readonly title: string }) | undefined {
+  if (event.kind === "handshake-failed") {
+    const address = event.peer.replace(/:\d+$/, "");
+    return { title: `Connections from ${address} fail`, message: printable(event.reason) };
+  }
+  if (event.kind !== "large-response-unanswered") return undefined;
+  const { stream, type } = event;
+  return {
+    title: `${printable(stream.node.id)} does not take the ${type.name} configuration`,
+    message: largeText(event),
+  };
+}
