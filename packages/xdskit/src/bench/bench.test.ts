@@ -122,8 +122,9 @@ it("xdskit bench ends with 1 if no server listens, or a name does not come, and 
     const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
     const gone = Array.from({ length: 12 }, (_, place) => `gone${place}`);
     const asked = ["--server", grpc, "--variant", "sotw", "--type", `cluster=a,${gone.join()}`, "--nodes", "2"];
-    const { status, out } = await inProcessEnds("bench", ...asked, "--timeout", "500ms", "--json");
+    const { status, out } = await inProcessEnds("bench", ...asked, "--timeout", "3s", "--json");
     assert.equal(status, 1);
+    // Its nodes have connected and were answered by then.
     const { state } = JSON.parse(out) as BenchReport;
     assert.deepEqual(state.waitingFor, [{ type: "cluster", nodes: 2, names: gone.slice(0, 10), more: 2 }]);
   } finally {

@@ -119,12 +119,12 @@ describe("settings that are edited while the server runs", () => {
     await using running = serving(folder, "--state", state.path);
     const server = await address(running, "grpc");
     const admin = `http://${await address(running, "admin")}`;
+    const json = async (path: string) => JSON.parse(await (await fetch(`${admin}/api/v1/${path}`)).text());
     const told = async () => {
       const { troubles } = JSON.parse((await inProcessEnds("status", "--json", "--server", server)).out) as {
         readonly troubles: readonly { readonly kind: string; readonly message: string }[];
       };
       const metrics = await (await fetch(`${admin}/metrics`)).text();
-      const json = async (path: string) => JSON.parse(await (await fetch(`${admin}/api/v1/${path}`)).text());
       const [source] = (await json("sources")).sources;
       const { problems } = await json("problems");
       return {
@@ -145,6 +145,11 @@ describe("settings that are edited while the server runs", () => {
     await eventually(
       () => clusters(running, "n"),
       (names) => names === "cluster/a cluster/more",
+    );
+    // A change is served before its revision is written.
+    await eventually(
+      async () => (await json("revisions?layer=a")).revisions.length,
+      (count) => count === 2,
     );
     const undone = await inProcessEnds("rollback", "--layer", "a", "--server", admin);
     assert.equal(undone.status, 0, undone.err);
