@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConfigFolder } from "./harness/basics/config-folder.js";
-import { isLong } from "./harness/basics/effort.js";
 import { peer } from "./harness/basics/peers.js";
 import { freePort } from "./harness/basics/ports.js";
 import { configSource, httpListener } from "./harness/basics/resources.js";
@@ -42,7 +41,7 @@ class Relay {
 /**
  * How many relays are in a row, the way of the Envoy behind the last of them, and how that one ends. A relay that is
  * killed right after a change may not have written what it served last, and an Envoy on SotW cannot say what it has.
- * That moment is short: these rows have not met it. `EFFORT=10` plays all rows.
+ * That moment is short: these rows have not met it.
  */
 const rows = [
   { of: "a relay", relays: 1, variant: "ads-delta", killed: "SIGKILL" },
@@ -51,7 +50,7 @@ const rows = [
   { of: "a relay of a relay", relays: 2, variant: "ads-sotw", killed: "SIGKILL" },
 ] as const;
 
-for (const { of, relays: count, variant, killed } of isLong ? rows : rows.slice(0, 1))
+for (const { of, relays: count, variant, killed } of rows)
   test(`Envoy behind ${of}, ${variant}`, { timeout: 400_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
