@@ -37,6 +37,7 @@ export {
 } from "./errors/option-table.js";
 export { throwIfAny } from "./errors/throw-if-any.js";
 export { type PlacedDocument, readDocument } from "./files/document.js";
+export { type FieldPlaces, type FieldPlacesOptions, fieldPlaces, mostBytesForPlaces } from "./files/field-places.js";
 export {
   type ReadResourcesOptions,
   type ResourceFile,
@@ -104,6 +105,7 @@ export { type PackedTypes, packTypes, unpackTypes } from "./resource-types/packe
 export type { Absence, DiscoveryService, ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
 export { resourceTypes, unknownResourceType } from "./resource-types/resource-types.js";
 export { createFromPaths, type PathOf } from "./resources/from-paths.js";
+export { fieldNaming } from "./resources/naming-field.js";
 export {
   createResource,
   type EncodedResource,

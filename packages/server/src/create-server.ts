@@ -32,6 +32,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
   const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, troubles, authorities: settings.authorities },
+    reading: { registry: options.registry, types },
     judges: () => core.judges(),
     asIf: core.asIf,
     prepared: targets.prepare,
@@ -45,6 +46,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       publication.awaits(layer, awaited);
     }),
     types,
+    get referencesExcept() {
+      return settings.referencesExcept;
+    },
     async addSource(source) {
       checkSource(source);
       refuseIfClosed();
@@ -71,7 +75,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     stats: () => ({ ...serverStats(core), certificate: listeners.certificate() }),
     snapshotOf: (group) => publication.snapshotOf(group),
-    danglingNames: (group) => (settings.references === "refuse" ? publication.namesOf(group) : undefined),
+    danglingNames: (group) => (settings.references === "warn" ? undefined : publication.namesOf(group)),
     layerSnapshot: (layer) => layers.get(layer),
     preview: configuring.preview,
     ...checkedNodeReports(nodeReports),

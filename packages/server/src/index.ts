@@ -36,6 +36,7 @@ export {
   type WorkDone,
 } from "./event-loop/event-loop-stats.js";
 export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./on-demand/virtual-hosts.js";
+export { createIsOwnName, type IsOwnName } from "./references/own-names.js";
 export { copiedRollouts } from "./rollouts/records/copied-rollouts.js";
 export type { GroupOf, GroupSettings, LayerName, OnReject } from "./settings/group-settings.js";
 export { defaultServerLimits, fixedLimits, type ServerLimits } from "./settings/limits.js";

@@ -80,7 +80,11 @@ export function previewsBetween(
 export function* danglingIn(
   previews: readonly GroupPreview[],
   changes: readonly ResourceChange[],
-  { types, danglingNames: namesOf }: Pick<XdsServer, "types" | "danglingNames">,
+  {
+    types,
+    danglingNames: namesOf,
+    referencesExcept: except,
+  }: Pick<XdsServer, "types" | "danglingNames" | "referencesExcept">,
 ): Steps<readonly Finding[]> {
   const lacking = new Map<
     string,
@@ -98,7 +102,8 @@ export function* danglingIn(
   /** Groups with the same layers have the same snapshot. */
   const searched = new Map<Snapshot, readonly Naming[]>();
   for (const { group, after } of previews) {
-    const lacks = ({ type, name }: Reference) => !isMany(name) && (after.sets.get(type)?.named(name).length ?? 0) === 0;
+    const lacks = ({ type, name }: Reference) =>
+      !isMany(name) && !except.has(name) && (after.sets.get(type)?.named(name).length ?? 0) === 0;
     yield* inHundreds(upserted, (resource) => {
       // Another layer may have another content over it.
       if (after.of(resource.type).get(resource.key)?.version !== resource.version) return;

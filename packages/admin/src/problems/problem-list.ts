@@ -172,7 +172,7 @@ function ofFinding(source: string, finding: Finding): ProblemEntry {
 function kindOf({ code, severity }: Finding): ProblemEntry["kind"] {
   if (code === "XDSKIT_STORE") return "store";
   if (code === "XDSKIT_FOLDER_DIFFERS") return "folder-differs";
-  if (code === "XDSKIT_DANGLING_REFERENCE") return "dangling";
+  if (code === "XDSKIT_DANGLING_REFERENCE" && severity !== "error") return "dangling";
   return severity === "error" ? "change-refused" : "warning";
 }
 

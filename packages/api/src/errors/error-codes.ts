@@ -39,7 +39,7 @@ export const errorCodes = {
   XDSKIT_DANGLING_REFERENCE: {
     meaning: "A resource refers to another one that does not exist in its group.",
     cause: "A typo in a name, or a missing file. A route to a missing cluster answers 503.",
-    fix: "Correct the name or add the resource. If another server provides it, ignore the warning.",
+    fix: "Correct the name or add the resource. If clients have it from elsewhere, list it under `references_except`. As an error it refuses the change: that is `references: strict`.",
   },
   XDSKIT_REFERENCE_BROKEN: {
     meaning: "A change would remove a resource that others still name, so it was refused as a whole.",

@@ -34,8 +34,8 @@ export function checkOptions(options: ServerOptions): void {
   const { rest, rollout, tls, types } = options;
   for (const { option, value, known } of wrongWords(options))
     throw wrong(option, anyOf(known.map((word) => JSON.stringify(word))), value);
-  if (references !== undefined && references !== "refuse" && references !== "warn")
-    throw wrong("references", '"refuse" or "warn"', references);
+  if (references !== undefined && references !== "strict" && references !== "refuse" && references !== "warn")
+    throw wrong("references", '"strict", "refuse" or "warn"', references);
   if (addresses !== undefined && addresses !== "refuse" && addresses !== "warn")
     throw wrong("addresses", '"refuse" or "warn"', addresses);
   checkRollout(rollout);

@@ -51,6 +51,7 @@ const server = {
   authorities: "list",
   resourceErrors: word,
   references: word,
+  referencesExcept: "list",
   addresses: word,
   onReject: word,
   rollout,
@@ -94,6 +95,7 @@ const calls = {
     table: {
       groups: server.groups,
       references: word,
+      referencesExcept: "list",
       limits: server.limits,
       ordering: server.ordering,
       rollout,

@@ -38,7 +38,8 @@ export interface ApplyOptions {
   readonly isJudged?: boolean;
   /**
    * What the source had before a restart. While nodes are told nothing, references and addresses are judged as if the
-   * server had that. Default: they are not judged then.
+   * server had that. Empty: it had nothing; then only names that nobody has count, with `references: "strict"`.
+   * Default: nothing is judged then.
    */
   readonly since?: readonly LayerUpdate[] | undefined;
   /** It is what the source had before a restart: its change that was refused is still tried again. Default: false. */

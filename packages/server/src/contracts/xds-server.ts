@@ -35,7 +35,7 @@ import type { ServerStats } from "./stats.js";
 import type { Transport } from "./transport.js";
 
 /** Whether changes that break references are refused. */
-export type References = "refuse" | "warn";
+export type References = "strict" | "refuse" | "warn";
 
 /** All of it may be left out. */
 export interface ServerOptions {
@@ -58,10 +58,16 @@ export interface ServerOptions {
    * Whether a change is refused if it breaks references that were complete: if it removes a cluster that a route names,
    * a route configuration that a listener names, or a secret. `refuse`: it is refused as a whole
    * (XDSKIT_REFERENCE_BROKEN), and a source is asked to try again when another change makes it complete. Resources that
-   * never existed, load assignments, and resources supplied on demand do not count. `warn`, the default: it is applied,
-   * and references are not judged.
+   * never existed, load assignments, and resources supplied on demand do not count. `strict`: also a change with a name
+   * that nobody has is refused (XDSKIT_DANGLING_REFERENCE), once nodes are told something. `warn`, the default: it is
+   * applied, and references are not judged.
    */
   readonly references?: References | undefined;
+  /**
+   * With `references: "strict"`, the names that clients have from elsewhere, such as static clusters of an Envoy's
+   * bootstrap. Default: none.
+   */
+  readonly referencesExcept?: readonly string[] | undefined;
   /**
    * Whether a change is refused if it puts a listener at an address where its group has another listener: an Envoy
    * takes only one of them. `refuse`: it is refused as a whole (XDSKIT_CLIENTS_REFUSE), as with `references`. Unchanged
@@ -139,7 +145,10 @@ export interface ServerOptions {
 }
 
 /** The options that a server can change while it runs; each as in `ServerOptions`. */
-export type LiveOptions = Pick<ServerOptions, "groups" | "references" | "limits" | "ordering" | "rollout" | "onReject">;
+export type LiveOptions = Pick<
+  ServerOptions,
+  "groups" | "references" | "referencesExcept" | "limits" | "ordering" | "rollout" | "onReject"
+>;
 
 /**
  * The addresses to listen on, one for each transport: `HOST:PORT`, such as `127.0.0.1:18000`, `[::1]:0`,
@@ -161,6 +170,8 @@ export interface XdsServer {
   readonly config: Config;
   /** The types of resources that it knows. */
   readonly types: ResourceTypes;
+  /** The option of that name now. */
+  readonly referencesExcept: ReadonlySet<string>;
   /**
    * Starts a source. Resolves when its first configuration was applied, and rejects as the source does. Until then,
    * clients that were served nothing yet wait: they never get a part of the configuration. Start sources that belong

@@ -21,7 +21,9 @@ import type { Judge } from "../publication/configuring.js";
 import { type Counters, createCounters } from "../publication/counters.js";
 import { Publication } from "../publication/publication.js";
 import { SourceTroubles } from "../publication/source-troubles.js";
+import { createIsOwnName } from "../references/own-names.js";
 import { type JudgedGroups, ReferenceJudge, type ReferenceJudgeOptions } from "../references/reference-judge.js";
+import { UnknownNameJudge } from "../references/unknown-names.js";
 import { createTargets } from "../rollouts/targets.js";
 import { defaultServerLimits, type ServerLimits } from "../settings/limits.js";
 import { checkLoadReportSettings } from "../settings/load-report-settings.js";
@@ -47,6 +49,7 @@ export function readOptions(options: ServerOptions) {
     rest: { ...defaultRestOptions, ...options.rest },
     authorities: options.authorities === undefined ? undefined : new Set(options.authorities),
     references: options.references ?? "warn",
+    referencesExcept: new Set(options.referencesExcept) as ReadonlySet<string>,
     live: {
       groups: options.groups,
       rollout: options.rollout,
@@ -89,7 +92,8 @@ export function createCore(settings: ServerSettings) {
       copy.apply(brought);
       // All judges are asked about the same change.
       let touched: ReturnType<StacksOf> | undefined;
-      const stacksOf: StacksOf = (...change) => (touched ??= [...publication.groupsOver(copy, ...change)]);
+      const stacksOf: StacksOf = (...change) =>
+        (touched ??= [...publication.groupsOver(copy, brought.length === 0, ...change)]);
       return { layers: copy, judges: createJudges(settings, onDemand, copy, stacksOf)() };
     },
     loop: watchEventLoop(options.eventLoop, counters, events),
@@ -117,11 +121,16 @@ function createJudges(
   layers: Layers,
   stacksOf: StacksOf,
 ): () => readonly Judge[] {
-  const { authorities, options } = settings;
-  const references = new ReferenceJudge({ layers, authorities, supplied: onDemand?.types ?? new Set(), stacksOf });
+  const { authorities, options, types } = settings;
+  const { registry } = options;
+  const isOwnName = createIsOwnName(onDemand?.types ?? new Set(), authorities);
+  const references = new ReferenceJudge({ layers, registry, isOwnName, stacksOf });
+  const except = () => settings.referencesExcept;
+  const unknownNames = new UnknownNameJudge({ layers, types, registry, isOwnName, except, stacksOf });
   const addresses = new AddressJudge({ layers, stacksOf });
   return () => [
-    ...(settings.references === "refuse" ? [references] : []),
+    ...(settings.references === "warn" ? [] : [references]),
+    ...(settings.references === "strict" ? [unknownNames] : []),
     ...(options.addresses === "refuse" ? [addresses] : []),
   ];
 }

@@ -1,4 +1,12 @@
-import { type Finding, type Where, XdskitError } from "@xdskit/api";
+import {
+  type FieldPlacesOptions,
+  type Finding,
+  fieldPlaces,
+  mostBytesForPlaces,
+  type Resource,
+  type Where,
+  XdskitError,
+} from "@xdskit/api";
 import type { Arrivals } from "../arrivals/arrivals.js";
 import { refuseForeign } from "../configuration/authorities.js";
 import { isBelow } from "../configuration/below.js";
@@ -22,6 +30,8 @@ import type { SourceTroubles } from "./source-troubles.js";
 
 /** Finds the reasons to refuse a change in each group, before the change is made. */
 export interface Judge {
+  /** Whether it judges also what a source that had nothing starts with. */
+  readonly judgesStart?: boolean;
   /** Whether it may find something. Costs the change, and no plan of it. */
   concerns(updates: readonly LayerUpdate[]): boolean;
   judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined;
@@ -36,6 +46,8 @@ interface ConfiguringContext {
   /** Resources of other authorities are refused. Undefined means that all authorities are served. */
   readonly authorities: ReadonlySet<string> | undefined;
   readonly troubles: SourceTroubles;
+  /** With which the files of sources are read. */
+  readonly reading: FieldPlacesOptions;
   /** The judges to ask now. Empty if every change is applied. */
   readonly judges: () => readonly Judge[];
   /** The layers as if a source had brought this, and judges of one change of them. Nothing of the server changes. */
@@ -223,11 +235,13 @@ export class Configuring {
     throw refusal;
   }
 
-  /** Throws if a judge refuses these as a change of what the source had before a restart. */
+  /** Throws if a judge refuses these as a change of what the source had before a restart, which may be nothing. */
   #refuseSince(since: readonly LayerUpdate[], updates: readonly LayerUpdate[], source: Source | undefined): void {
-    if (!this.#context.judges().some((judge) => judge.concerns(updates))) return;
+    const isAsked = (judge: Judge) => judge.concerns(updates) && (since.length > 0 || judge.judgesStart === true);
+    if (!this.#context.judges().some(isAsked)) return;
     const { layers, judges } = this.#context.asIf(since);
-    const refusal = this.#judgement(updates, layers.plan(updates), source, judges);
+    const asked = since.length === 0 ? judges.filter(({ judgesStart }) => judgesStart) : judges;
+    const refusal = this.#judgement(updates, layers.plan(updates), source, asked);
     if (refusal === undefined) return;
     if (source !== undefined) this.#refusedChanges.note(source, updates);
     throw refusal;
@@ -244,12 +258,27 @@ export class Configuring {
     source?: Source,
     judges = this.#context.judges(),
   ): XdskitError | undefined {
+    const whereIs = this.#places(updates, source);
     for (const judge of judges) {
-      const whereIs: WhereWritten = (one) => this.#whereIs(one, updates, source);
       const refusal = judge.concerns(updates) ? judge.judge(planned, whereIs) : undefined;
       if (refusal !== undefined) return refusal;
     }
     return undefined;
+  }
+
+  /** The places of resources and of their fields, for one judgement. */
+  #places(updates: readonly LayerUpdate[], source: Source | undefined): WhereWritten {
+    const found = new Map<Resource, Where | undefined>();
+    const places = fieldPlaces((resource) => found.get(resource), {
+      ...this.#context.reading,
+      mostBytes: mostBytesForPlaces,
+    });
+    return (one, reference) => {
+      const where = this.#whereIs(one, updates, source);
+      if (reference === undefined) return where;
+      found.set(one.resource, where);
+      return places.named(one.resource, reference);
+    };
   }
 
   /** Only its own source knows where a resource is that the change brings. Others at least have a layer. */

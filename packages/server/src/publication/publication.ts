@@ -2,6 +2,7 @@ import { type Clock, systemClock, type TypeUrl } from "@xdskit/api";
 import {
   createDanglingNames,
   type DanglingNames,
+  emptySnapshot,
   type Node,
   type ResourceErrorPolicy,
   replacesListeners,
@@ -157,15 +158,19 @@ export class Publication {
     }
   }
 
-  /** The groups that a planned change of other layers would touch, if these were the server's. Costs their content. */
+  /**
+   * The groups that a planned change of other layers would touch, if these were the server's. Costs their content.
+   * `fromNothing`: also those that have nothing yet.
+   */
   *groupsOver(
     layers: Layers,
+    fromNothing: boolean,
     changes: readonly LayerChange[],
     { touched }: PlannedLayers,
   ): Iterable<JudgedGroups & AddressedGroups> {
     for (const shared of this.#stacks.touchedBy(changes)) {
       const stack = shared.over(layers);
-      const before = stack.snapshot();
+      const before = stack.snapshot() ?? (fromNothing ? emptySnapshot() : undefined);
       if (before === undefined || shared.groups === 0) continue;
       yield {
         before,

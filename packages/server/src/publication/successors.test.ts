@@ -97,7 +97,7 @@ async function withSuccessors(
 }
 
 const invalid: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "no type", file: "c.yaml" };
-const broken = /^s errors r\.yaml: route "r": names cluster "a", which this change takes from group all; /;
+const broken = /^s errors r\.yaml: route "r", \S+: names cluster "a", which this change takes from group all; /;
 
 describe("a source that will replace another one", () => {
   it("is reported while it is refused, as a source in place is, and what was served stays", () =>

@@ -1,4 +1,4 @@
-import { type Finding, mostFindings, type Where, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { type Finding, mostFindings, type Reference, type Where, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { getOrInsert } from "../basics/maps.js";
 import type { LayerResource } from "../configuration/planned-layers.js";
 
@@ -27,11 +27,15 @@ export function foundInGroups<Stack extends { groups(): readonly string[] }, Wha
 export interface FindingAbout {
   readonly about: LayerResource;
   readonly message: string;
-  readonly field?: string;
+  readonly field?: string | undefined;
+  /** What its field names. */
+  readonly reference?: Reference;
 }
 
-/** Where the resource of a layer is written; undefined: it is not known. */
-export type WhereWritten = (one: LayerResource) => Where | undefined;
+/**
+ * Where the resource of a layer is written, or its field with this reference; undefined: it is not known.
+ */
+export type WhereWritten = (one: LayerResource, reference?: Reference) => Where | undefined;
 
 /** The error that says what was found; undefined for nothing. */
 export function errorOfFound<What>(
@@ -42,9 +46,14 @@ export function errorOfFound<What>(
   whereIs: WhereWritten,
 ): XdskitError | undefined {
   const [first, ...rest] = found.slice(0, mostFindings).map((one): Finding => {
-    const { about, message, field } = describe(one);
+    const { about, message, field, reference } = describe(one);
     const { type, name } = about.resource;
-    const where = { ...whereIs(about), type: type.name, resource: name, ...(field === undefined ? {} : { field }) };
+    const where = {
+      ...whereIs(about, reference),
+      type: type.name,
+      resource: name,
+      ...(field === undefined ? {} : { field }),
+    };
     return { code, severity: "error", message, ...where };
   });
   if (first === undefined) return undefined;

@@ -20,8 +20,8 @@ function judging(layers: Layers, order: readonly string[], watch = (snapshot: Sn
   const before = () => stack.snapshot()!;
   const judge = new ReferenceJudge({
     layers: { ...layers, get: (layer) => layers.get(layer) && watch(layers.get(layer)!) },
-    supplied: new Set(),
-    authorities: undefined,
+    registry: undefined,
+    isOwnName: () => true,
     stacksOf: (_, { touched }) => [
       {
         before: watch(before()),

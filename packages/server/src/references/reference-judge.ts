@@ -1,6 +1,7 @@
 import {
-  authorityOf,
+  fieldNaming,
   listNames,
+  type Registry,
   type ResourceName,
   type ResourceType,
   type TypeUrl,
@@ -11,6 +12,7 @@ import { type LayerResource, PlannedLayers } from "../configuration/planned-laye
 import type { LayerUpdate } from "../contracts/source.js";
 import { type BrokenReference, brokenInStack, type JudgedStack, mostReferrers } from "./broken-in-stack.js";
 import { errorOfFound, foundInGroups, type WhereWritten } from "./judgement.js";
+import type { IsOwnName } from "./own-names.js";
 
 /** A stack, and the groups that have it. */
 export interface JudgedGroups extends JudgedStack {
@@ -22,10 +24,10 @@ export interface ReferenceJudgeOptions {
   readonly layers: Layers;
   /** The stacks that a change touches, if their groups are served something already. */
   stacksOf(changes: readonly LayerChange[], planned: PlannedLayers): Iterable<JudgedGroups>;
-  /** v3 type URLs of types that are supplied on demand: a removed resource may come back as soon as a client asks. */
-  readonly supplied: ReadonlySet<TypeUrl>;
-  /** The authorities that are served; undefined: any. */
-  readonly authorities: ReadonlySet<string> | undefined;
+  /** The messages that are known in resources. Default: Envoy's. */
+  readonly registry: Registry | undefined;
+  /** Whether a name is this server's to have. */
+  readonly isOwnName: IsOwnName;
 }
 
 /**
@@ -63,20 +65,17 @@ export class ReferenceJudge {
       broken.filter(({ what }) => what.referrers.length > 0),
       ({ what, groups }) => {
         const [about, ...others] = what.referrers as readonly [LayerResource, ...LayerResource[]];
-        return { about, message: messageOf(what, others, groups) };
+        const reference = { type: what.type.typeUrl, name: what.name };
+        const field = fieldNaming(about.resource, reference, this.#options.registry);
+        return { about, message: messageOf(what, others, groups), field, reference };
       },
       "further resources would go that others name",
       whereIs,
     );
   }
 
-  readonly #isMissed = (type: ResourceType, name: ResourceName): boolean => {
-    const { supplied, authorities } = this.#options;
-    if (endpoints.has(type.typeUrl) || supplied.has(type.typeUrl)) return false;
-    const authority = authorityOf(name);
-    // If no authorities are set, a client may ask another server for names with an authority.
-    return authority === undefined || authority === "" || authorities?.has(authority) === true;
-  };
+  readonly #isMissed = (type: ResourceType, name: ResourceName): boolean =>
+    !endpoints.has(type.typeUrl) && this.#options.isOwnName({ type: type.typeUrl, name });
 }
 
 function messageOf(

@@ -385,7 +385,7 @@ describe("a server with references: warn", () => {
     }
     assert.throws(
       () => createServer({ references: "no" as "warn" }),
-      /references must be "refuse" or "warn", not "no"/,
+      /references must be "strict", "refuse" or "warn", not "no"/,
     );
   });
 });

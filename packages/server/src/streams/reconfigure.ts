@@ -14,6 +14,7 @@ interface Running {
     readonly options: ServerOptions;
     readonly limits: ServerLimits;
     references: ServerOptions["references"];
+    referencesExcept: ReadonlySet<string>;
     /** The current options. */
     live: LiveOptions;
   };
@@ -39,6 +40,7 @@ export function reconfigure(change: LiveOptions, { settings, core, orders, loadR
 
   settings.live = live;
   if (references !== undefined) settings.references = references;
+  if ("referencesExcept" in change) settings.referencesExcept = new Set(change.referencesExcept);
   if (references === "warn") core.publication.forgetNames();
   if (change.limits !== undefined) Object.assign(settings.limits, limits);
   const wasOff = orders.isOff;

@@ -67,8 +67,8 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(
       wordOption(
         "--references <word>",
-        "what to do with changes that remove resources which others name (default: refuse)",
-        ["refuse", "warn"],
+        "what to do with changes that remove what others name; strict: also with names that nobody has (default: refuse)",
+        ["strict", "refuse", "warn"],
       ),
     )
     .option("--workers <count>", "processes that serve; auto: one for each processor (default: 1)", readWorkers);

@@ -107,7 +107,7 @@ describe("xdskit diff of a folder and a running server", () => {
     assert.equal(broken.status, 1);
     assert.match(
       broken.err,
-      /^xdskit diff: the server would refuse this folder:\n {2}\/edge\/r\.yaml:1\S*: route "routes": names cluster "a", .* from group edge; .*\[XDSKIT_REFERENCE_BROKEN\]\n$/,
+      /^xdskit diff: the server would refuse this folder:\n {2}\/edge\/r\.yaml:1\S*: route "routes", \S+: names cluster "a", .* from group edge; .*\[XDSKIT_REFERENCE_BROKEN\]\n$/,
     );
     assert.equal((await server.run("apply", "-f", applied)).status, 0);
     const named = await differs(apart);

@@ -67,7 +67,11 @@ export async function diffServed(options: DiffServedOptions, terminal: Terminal)
 const refusedStatus = 422;
 
 /** Codes of what one layer may be refused for alone, and not together with the others. */
-const openCodes: ReadonlySet<string | undefined> = new Set(["XDSKIT_REFERENCE_BROKEN", "XDSKIT_CLIENTS_REFUSE"]);
+const openCodes: ReadonlySet<string | undefined> = new Set([
+  "XDSKIT_REFERENCE_BROKEN",
+  "XDSKIT_DANGLING_REFERENCE",
+  "XDSKIT_CLIENTS_REFUSE",
+]);
 
 async function compare(client: ApiClient, folder: CheckedDirectory) {
   const { layers: served } = await client.get<{ readonly layers: readonly LayerJson[] }>("/api/v1/layers");
@@ -100,9 +104,14 @@ async function compare(client: ApiClient, folder: CheckedDirectory) {
   const open = refused.filter(({ error }) => openCodes.has(error.code));
   if (changes.length === 0 || (open.length === 0 && refused.length > 0))
     return { changes, stages: [], findings: ofLayers, refusals: own(refused) };
-  const breaksReferences = open.some(({ error }) => error.code === "XDSKIT_REFERENCE_BROKEN");
+  const isOpen = (code: string) => open.some(({ error }) => error.code === code);
+  const references = isOpen("XDSKIT_DANGLING_REFERENCE")
+    ? "strict"
+    : isOpen("XDSKIT_REFERENCE_BROKEN")
+      ? "refuse"
+      : "warn";
   const names = served.map(({ name }) => name);
-  const judged = await judgeTogether(client, names, folder, breaksReferences, pairs, open);
+  const judged = await judgeTogether(client, names, folder, references, pairs, open);
   // The other layers do not change a refusal that is of another kind.
   const certain = refused.filter((one) => judged.alone[open.indexOf(one)]?.length === 0 || !open.includes(one));
   const resources = pairs.flatMap((one) => one.resources);

@@ -1,6 +1,6 @@
 import { type Finding, type Resource, readResources } from "@xdskit/api";
 import { emptySnapshot, planBetween, planJson } from "@xdskit/protocol";
-import { createServer, type LayerUpdate, type XdsServer } from "@xdskit/server";
+import { createServer, type LayerUpdate, type References, type XdsServer } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { type ListedResource, listResources } from "../api-client/list-resources.js";
 import type { PlannedStages } from "../changes/stages-text.js";
@@ -28,13 +28,13 @@ export interface Judgement {
 /**
  * Judges a change of several layers, and the changes of each of the layers `apart` alone: the API judges a change of
  * one layer. A server that no client reaches gets all `layers` of the running server, and is asked.
- * `refusesReferences`: the running server refuses changes that break references.
+ * `references`: how the running server judges references.
  */
 export async function judgeTogether(
   client: ApiClient,
   layers: readonly string[],
   folder: CheckedDirectory,
-  refusesReferences: boolean,
+  references: References,
   all: readonly LayerContent[],
   apart: readonly LayerContent[],
 ): Promise<Judgement> {
@@ -43,7 +43,6 @@ export async function judgeTogether(
   const unread: Finding[] = [];
   for (const layer of layers)
     held.push(replaced({ layer, resources: heldBy(await listResources(client, layer), layer, folder, unread) }));
-  const references = refusesReferences ? "refuse" : "warn";
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   const server = createServer({ ...serverOptions(settings), references, addresses, types, eventLoop: false });
   try {
@@ -73,9 +72,9 @@ function outlookOf(server: XdsServer, updates: readonly LayerUpdate[], folder: C
     const { sets } = preview?.after ?? server.snapshotOf(group) ?? emptySnapshot();
     return { group, resources: [...sets.values()].flatMap((set) => [...set]) };
   });
-  const warnings = danglingReferences(groups, folder.types, (resource) => folder.whereIs(resource)).filter(
-    ({ type, resource }) => changed.has(`${type} ${resource}`),
-  );
+  const warnings = danglingReferences(groups, folder.types, folder.settings, (resource) => folder.whereIs(resource))
+    .filter(({ type, resource }) => changed.has(`${type} ${resource}`))
+    .map((finding): Finding => ({ ...finding, severity: "warning" }));
   return { stages, warnings };
 }
 

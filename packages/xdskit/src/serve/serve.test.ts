@@ -77,7 +77,7 @@ describe("xdskit serve", () => {
     await using running = servesHere("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
     const warning =
-      /r\.yaml:1.*: route "r": names cluster "nowhere", which does not exist \[XDSKIT_DANGLING_REFERENCE\]/g;
+      /r\.yaml:\d+.*: route "r".*: names cluster "nowhere", which does not exist \[XDSKIT_DANGLING_REFERENCE\]/g;
     const codes = async () => (await source(admin)).findings.map(({ code, severity }) => `${severity} ${code}`);
     assert.equal(running.err().match(warning)?.length, 1, running.err());
     assert.deepEqual(await codes(), ["warning XDSKIT_DANGLING_REFERENCE"]);

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import {
   type FieldStep,
+  fieldPlaces,
   mostKept,
   mostSmallBody,
   type Registry,
@@ -8,7 +9,6 @@ import {
   type ResourceTypes,
   type Where,
 } from "@xdskit/api";
-import { fieldPlaces } from "../files/field-places.js";
 
 /**
  * Finds the lines of fields in files. A file is read when it is first asked for, and again when it changed. Undefined:

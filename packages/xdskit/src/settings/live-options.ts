@@ -4,9 +4,10 @@ import { serverOptions } from "./server-settings.js";
 
 /** What a running server is told of settings. `live`: the keys that have changed. */
 export function liveOptions(next: Settings, live: readonly string[]): LiveOptions {
-  const { groups, limits, ordering, rollout, onReject, references } = serverOptions(next);
+  const { groups, limits, ordering, rollout, onReject, references, referencesExcept } = serverOptions(next);
   return {
     ...(live.includes("references") ? { references: references ?? "refuse" } : {}),
+    ...(live.includes("references_except") ? { referencesExcept } : {}),
     ...(live.includes("limits") ? { limits } : {}),
     ...(live.includes("ordering") ? { ordering } : {}),
     ...(live.some((key) => ["groups", "rollout", "on_reject"].includes(key)) ? { groups, rollout, onReject } : {}),

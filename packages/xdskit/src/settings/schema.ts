@@ -169,6 +169,8 @@ const history = z.strictObject(
   { error: anHistory },
 );
 
+const aListOfNames = "expected names that clients have from elsewhere, such as [ads, local_agent]";
+
 const settings = z.strictObject({
   groups: z
     .array(group)
@@ -180,7 +182,8 @@ const settings = z.strictObject({
   resource_errors: errorPolicy.optional(),
   on_reject: onReject.optional(),
   on_invalid: z.enum(["refuse", "skip"], { error: "expected refuse or skip" }).optional(),
-  references: z.enum(["refuse", "warn"], { error: "expected refuse or warn" }).optional(),
+  references: z.enum(["strict", "refuse", "warn"], { error: "expected strict, refuse or warn" }).optional(),
+  references_except: z.array(z.string().min(1), { error: aListOfNames }).optional(),
   rollout: rollout.optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
@@ -256,6 +259,7 @@ export const relaySettingsSchema = settings
     folder: true,
     on_invalid: true,
     references: true,
+    references_except: true,
     workers: true,
     rebalance: true,
   })

@@ -89,6 +89,7 @@ export function serverOptions(settings: Settings): ServerOptions {
     authorities: settings.authorities,
     resourceErrors: settings.resource_errors,
     references: settings.references,
+    referencesExcept: settings.references_except,
     ...viewSettings(settings),
     limits: serverLimits(settings),
     loadReports: settings.load_reports === "off" ? false : loadReportSettings(settings.load_reports),

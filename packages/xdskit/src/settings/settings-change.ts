@@ -18,6 +18,7 @@ type Key = keyof Settings;
 export const liveKeys: ReadonlySet<Key> = new Set([
   "groups",
   "references",
+  "references_except",
   "limits",
   "ordering",
   "rollout",

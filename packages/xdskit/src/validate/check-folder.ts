@@ -1,6 +1,7 @@
 import {
   type EnvoyVersion,
   type Finding,
+  fieldPlaces,
   judgedByEnvoyOnly,
   type Registry,
   type Resource,
@@ -17,7 +18,6 @@ import {
   type LayerName,
   type SkippedCounts,
 } from "@xdskit/server";
-import { fieldPlaces } from "../files/field-places.js";
 import type { Settings } from "../settings/schema.js";
 import { folderSettings } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
@@ -112,7 +112,7 @@ export async function checkFolder({
   // While files with errors are left out, many names are missing only for that reason.
   const broken = hasError(findings) && summary?.skipped === undefined;
   const places = fieldPlaces(whereIs, { registry, types });
-  const dangling = broken ? [] : danglingReferences(groups, types, places.named);
+  const dangling = broken ? [] : danglingReferences(groups, types, settings, places.named);
   const missing = extensionsThatEnvoyLacks(layerOf.keys(), registry, places.field);
   const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
   return {

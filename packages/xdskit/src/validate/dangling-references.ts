@@ -1,6 +1,8 @@
-import type { Finding, Reference, Resource, ResourceTypes, Where } from "@xdskit/api";
+import { type Finding, isCollection, type Reference, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
 import { createDanglingNames, emptySnapshot, updateSnapshot } from "@xdskit/protocol";
+import { createIsOwnName } from "@xdskit/server";
 import { danglingMessage } from "../output/messages/dangling-message.js";
+import type { Settings } from "../settings/schema.js";
 
 /** The resources that a group's nodes are served. */
 export interface GroupResources {
@@ -9,21 +11,28 @@ export interface GroupResources {
 }
 
 /**
- * A warning for each reference to a resource that its group does not have. It is no error: a server cannot know what a
- * client has from elsewhere, such as the clusters of an Envoy's bootstrap.
+ * A warning for each reference to a resource that its group does not have, unless it is one of `references_except`. It
+ * is no error: a server cannot know what a client has from elsewhere, such as the clusters of an Envoy's bootstrap.
+ * With `references: strict` it is one, where a server would refuse the name.
  */
 export function danglingReferences(
   groups: readonly GroupResources[],
   types: ResourceTypes,
+  settings: Pick<Settings, "authorities" | "references" | "references_except">,
   whereNamed: (resource: Resource, reference: Reference) => Where | undefined,
 ): readonly Finding[] {
+  const { references, references_except: except = [], authorities } = settings;
+  const isOwnName = createIsOwnName(new Set(), authorities && new Set(authorities));
+  const isError = (reference: Reference) =>
+    references === "strict" && !isCollection(reference) && isOwnName(reference) && types.byTypeUrl(reference.type);
+  const excepted = new Set(except);
   const missing = new Map<string, { resource: Resource; reference: Reference; groups: string[] }>();
   for (const { group, resources } of groups) {
     const dangling = createDanglingNames();
     dangling.update(updateSnapshot(emptySnapshot(), { upsert: resources }));
     for (const resource of resources) {
       for (const reference of resource.references) {
-        if (!dangling.has(reference)) continue;
+        if (!dangling.has(reference) || excepted.has(reference.name)) continue;
         const key = [resource.type.typeUrl, resource.name, reference.type, reference.name].join("\n");
         const known = missing.get(key);
         if (known === undefined) missing.set(key, { resource, reference, groups: [group] });
@@ -33,7 +42,7 @@ export function danglingReferences(
   }
   return Array.from(missing.values(), ({ resource, reference, groups: lacking }) => ({
     code: "XDSKIT_DANGLING_REFERENCE",
-    severity: "warning",
+    severity: isError(reference) ? "error" : "warning",
     message: danglingMessage(reference, types, lacking, groups.length),
     ...whereNamed(resource, reference),
     type: resource.type.name,

@@ -103,7 +103,8 @@ export class FolderPublication {
     if (!this.#started) await this.#sink.prepare?.(updates);
     if (this.#closing.aborted) return kept;
     try {
-      if (updates.length > 0) this.#sink.apply(updates);
+      // Whoever keeps what the folder had before a restart says that instead.
+      if (updates.length > 0) this.#sink.apply(updates, this.#started ? {} : { since: [] });
     } catch (error) {
       this.#waiting ||= this.#options.waits;
       if (!this.#started && !this.#waiting) throw error;

@@ -1,4 +1,4 @@
-import type { LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
+import type { ApplyOptions, LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerWritten } from "../../contracts/stores/layer-writer.js";
 import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
 import type { Revision, RevisionId } from "../../contracts/stores/store.js";
@@ -33,6 +33,8 @@ export class KeptSource implements Source {
   #isClosing = false;
   /** What its changes are judged by until one is applied. Undefined: it is not known, or the source has the same. */
   #lastGood: LastGood | undefined;
+  /** The store has nothing that the source had. */
+  #hadNothing = false;
   /** What is served of the source during the start; undefined: it is over, or something else was served before. */
   #served: readonly LayerUpdate[] | undefined;
   readonly #rollbacks = new Rollbacks();
@@ -92,7 +94,7 @@ export class KeptSource implements Source {
     });
     const begun = this.#options.source.start({
       prepare: (updates) => this.#prepare(updates),
-      apply: (updates) => this.#apply(updates, sink),
+      apply: (updates, how) => this.#apply(updates, sink, how),
       report: (findings, how) => {
         sink.report(findings, how);
         const hasErrors = findings.some(({ severity }) => severity === "error");
@@ -165,10 +167,10 @@ export class KeptSource implements Source {
     this.#sink?.ended?.();
   }
 
-  #apply(updates: readonly LayerUpdate[], sink: SourceSink): void {
+  #apply(updates: readonly LayerUpdate[], sink: SourceSink, how: ApplyOptions = {}): void {
     const served = this.#rollbacks.served(updates);
     const lastGood = this.#lastGood;
-    sink.apply(served, { since: lastGood?.updates });
+    sink.apply(served, { since: this.#hadNothing ? how.since : lastGood?.updates });
     this.#lastGood = undefined;
     if (this.#phase === "starting") this.#served = served;
     else if (this.#served !== undefined) this.#served = mergedUpdates(this.#served, served);
@@ -180,9 +182,12 @@ export class KeptSource implements Source {
   /** Reads the last good revision if the source is going to start with something else. */
   async #prepare(updates: readonly LayerUpdate[]): Promise<void> {
     const { store, onProblem, restores } = this.#options;
-    if (this.#isLive || this.#lastGood !== undefined || restores === false) return;
+    if (this.#isLive || this.#lastGood !== undefined) return;
+    this.#hadNothing = restores === false;
+    if (this.#hadNothing) return;
     try {
       const heads = await this.#headsOfAll();
+      this.#hadNothing = heads === undefined;
       const now = this.#rollbacks.served(updates);
       const lastGood = heads && (await lastGoodUnlike(now, store, heads, this.#options));
       if (!this.#isLive) this.#lastGood ??= lastGood;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
-import { createResource, resourceTypes } from "@xdskit/api";
+import { createResource, envoyRegistry, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/scoped_route";
 import { emptySnapshot, type Snapshot, type Update, updateSnapshot } from "@xdskit/protocol";
@@ -19,6 +19,8 @@ function world(...groups: readonly string[]) {
     snapshotOf: (group) => snapshots.get(group),
     whereIs: (group, { name }) => ({ file: `${group}/${name}.yaml`, line: 2 }),
     types: resourceTypes,
+    registry: envoyRegistry(),
+    except: () => new Set(),
   });
   return {
     check,

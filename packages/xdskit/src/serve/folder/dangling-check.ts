@@ -1,4 +1,15 @@
-import { type Finding, mostFindings, type Reference, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Finding,
+  fieldPlaces,
+  mostBytesForPlaces,
+  mostFindings,
+  type Reference,
+  type Registry,
+  type Resource,
+  type ResourceTypes,
+  type Where,
+} from "@xdskit/api";
 import { createDanglingNames, type FollowedNames, type Snapshot } from "@xdskit/protocol";
 import { danglingMessage } from "../../output/messages/dangling-message.js";
 
@@ -12,6 +23,18 @@ export interface DanglingOptions {
   /** Where a resource of a group is. */
   readonly whereIs: (group: string, resource: Resource) => Where | undefined;
   readonly types: ResourceTypes;
+  readonly registry: Registry;
+  /** Names that clients have from elsewhere now. */
+  readonly except: () => ReadonlySet<string>;
+}
+
+/** A name that is missing. */
+interface MissingName {
+  readonly reference: Reference;
+  /** The groups that lack it. */
+  readonly lacking: Set<string>;
+  /** Where the field of a resource is that names it, while the resource is there. */
+  place?: { readonly referrer: Resource; readonly there: Where | undefined; readonly field: Where | undefined };
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -20,10 +43,10 @@ const none: ReadonlySet<string> = new Set();
 export type DanglingCheck = ReturnType<typeof createDanglingCheck>;
 
 /** The cost of an update follows the change, the cost of findings is bounded. */
-export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, types }: DanglingOptions) {
+export function createDanglingCheck(options: DanglingOptions) {
+  const { groups, snapshotOf, namesOf, whereIs, types, registry, except } = options;
   const names = new Map<string, GroupNames>();
-  /** The groups that lack each missing name. */
-  const missing = new Map<string, { readonly reference: Reference; readonly lacking: Set<string> }>();
+  const missing = new Map<string, MissingName>();
 
   /** The index of a group by now, and what was told by another one before. */
   function followed(group: string): { readonly ofGroup: GroupNames; readonly told: ReadonlySet<string> } {
@@ -43,16 +66,35 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
 
   function findingsOf(keys: Iterable<string>, count: number): readonly Finding[] {
     const findings: Finding[] = [];
+    const placeOf = createPlaces();
+    const excepted = except();
     for (const key of keys) {
       const found = missing.get(key);
-      if (found === undefined) continue;
+      if (found === undefined || excepted.has(found.reference.name)) continue;
       if (findings.length === mostFindings) return [...findings, furtherNames(count - mostFindings)];
-      findings.push(findingOf(found.reference, [...found.lacking]));
+      findings.push(findingOf(found, placeOf));
     }
     return findings;
   }
 
-  function findingOf(reference: Reference, lacking: readonly string[]): Finding {
+  /** Finds the lines of fields. Files are read again for that: for what is asked for at once, not much. */
+  function createPlaces() {
+    const found = new Map<Resource, Where | undefined>();
+    const places = fieldPlaces((one) => found.get(one), { registry, types, mostBytes: mostBytesForPlaces });
+    return (group: string, referrer: Resource, missing: MissingName): Where | undefined => {
+      const there = whereIs(group, referrer);
+      const { place } = missing;
+      if (place?.referrer === referrer && isDeepStrictEqual(place.there, there)) return place.field;
+      found.set(referrer, there);
+      const field = places.named(referrer, missing.reference);
+      missing.place = { referrer, there, field };
+      return field;
+    };
+  }
+
+  function findingOf(found: MissingName, placeOf: ReturnType<typeof createPlaces>): Finding {
+    const { reference } = found;
+    const lacking = [...found.lacking];
     const [first = ""] = lacking;
     const [referrer, ...others] = names.get(first)?.names.referrers(reference) ?? [];
     const also = others.length === 0 ? "" : `, as ${others.length} other${others.length === 1 ? " does" : "s do"}`;
@@ -60,7 +102,7 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
       code: "XDSKIT_DANGLING_REFERENCE",
       severity: "warning",
       message: `${danglingMessage(reference, types, lacking, groups.length)}${also}`,
-      ...(referrer && whereIs(first, referrer)),
+      ...(referrer && placeOf(first, referrer, found)),
       type: referrer?.type.name,
       resource: referrer?.name,
     };

@@ -53,7 +53,8 @@ describe("a folder from which a cluster is removed that a route names", () => {
     await using running = serving(folder);
     await address(running, "admin");
     await folder.remove("a.yaml");
-    const line = /routes\.yaml:2\S*: route "routes": names cluster "a", which this change takes from group all; .*\]/g;
+    const line =
+      /routes\.yaml:9\S*: route "routes", \S+: names cluster "a", which this change takes from group all; .*\]/g;
     const [text] = await running.seen(line, "err");
     assert.match(text, /\[XDSKIT_REFERENCE_BROKEN\]$/);
     await running.seen(/change refused: the last good configuration stays/, "err");
@@ -64,7 +65,7 @@ describe("a folder from which a cluster is removed that a route names", () => {
     const [finding] = findings;
     assert.deepEqual(
       [state, finding?.code, finding?.file, finding?.line, finding?.resource],
-      ["refused", "XDSKIT_REFERENCE_BROKEN", join(folder.path, "routes.yaml"), 2, "routes"],
+      ["refused", "XDSKIT_REFERENCE_BROKEN", join(folder.path, "routes.yaml"), 9, "routes"],
     );
     assert.equal(await refusals(running), "1");
     assert.equal(await clusters(running), "cluster/a cluster/b");
@@ -91,7 +92,7 @@ describe("a folder from which a cluster is removed that a route names", () => {
       await using running = serving(folder, ...options);
       await address(running, "admin");
       await folder.remove("shared/a.yaml");
-      await running.seen(/edge\/routes\.yaml:1\S*: route "routes": names cluster "a", which/, "err");
+      await running.seen(/edge\/routes\.yaml:8\S*: route "routes", \S+: names cluster "a", which/, "err");
       await eventually(
         () => statusOf(running),
         ({ findings }) => findings.length === 1,
@@ -122,13 +123,13 @@ describe("a folder from which a cluster is removed that a route names", () => {
     const { code, findings } = await ask("DELETE", "cluster/a");
     assert.deepEqual(
       [code, findings[0].file, findings[0].line],
-      ["XDSKIT_REFERENCE_BROKEN", join(folder.path, "routes.yaml"), 2],
+      ["XDSKIT_REFERENCE_BROKEN", join(folder.path, "routes.yaml"), 9],
     );
     const routes = { name: "v", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "b" } }] };
     const type = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
     await ask("PUT", "route/own", { "@type": type, name: "own", virtualHosts: [routes] });
     await folder.remove("b.yaml");
-    await running.seen(/layer api: route "own": names cluster "b", which this change takes from group all/, "err");
+    await running.seen(/layer api: route "own", \S+: names cluster "b", which this change takes from group all/, "err");
   });
 
   it("is not served instead of the last good revision, once its errors are fixed", async () => {
@@ -145,7 +146,7 @@ describe("a folder from which a cluster is removed that a route names", () => {
     await using running = start();
     await running.seen(/its last good revision is served/, "err");
     await folder.write("a.yaml", clusterYaml("b"));
-    await running.seen(/route "routes": names cluster "a", which this change takes from group all/, "err");
+    await running.seen(/route "routes", \S+: names cluster "a", which this change takes from group all/, "err");
     assert.equal(await clusters(running), "cluster/a");
     await folder.write("routes.yaml", routesYaml("b"));
     await running.seen(/configuration applied/, "err");
@@ -159,7 +160,8 @@ describe("a folder from which a cluster is removed that a route names", () => {
       "routes.yaml": `# The routes\n${routesYaml("a")}`,
     });
     await using state = await testFolder();
-    const line = /routes\.yaml:2\S*: route "routes": names cluster "a", which this change takes from group all; .*\]/;
+    const line =
+      /routes\.yaml:9\S*: route "routes", \S+: names cluster "a", which this change takes from group all; .*\]/;
     const refused = async (running: RunningServer) => {
       await running.seen(line, "err");
       const { findings, ...status } = await eventually(
@@ -194,7 +196,7 @@ describe("a folder from which a cluster is removed that a route names", () => {
       assert.equal(ready.status, 200);
       assert.match(
         await ready.text(),
-        /^degraded: folder [^\n]* is served\n[^\n]*routes\.yaml:2[^\n]*names cluster "a"/,
+        /^degraded: folder [^\n]* is served\n[^\n]*routes\.yaml:9[^\n]*names cluster "a"/,
       );
       assert.match(await (await fetch(`http://${admin}/metrics`)).text(), /^xdskit_source_restored\{[^}]*\} 1$/m);
       // Another edit does not get in beside it.
@@ -230,7 +232,7 @@ describe("a folder from which a cluster is removed that a route names", () => {
     }
     await folder.remove("a.yaml");
     await using running = serving(folder, "--state", state.path);
-    await running.seen(/layer api: route "own": names cluster "a", which this change takes from group all/, "err");
+    await running.seen(/layer api: route "own", \S+: names cluster "a", which this change takes from group all/, "err");
     assert.equal(await clusters(running), "cluster/a cluster/b");
     await put(running, "b");
     await running.seen(/configuration applied/, "err");

@@ -105,7 +105,8 @@ export class ServedFolder {
       groups: groupNames(settings),
       snapshotOf: server.snapshotOf,
       namesOf: server.danglingNames,
-      types: server.types,
+      ...{ types: server.types, registry },
+      except: () => server.referencesExcept,
       whereIs: (group, resource) => this.whereIs(group, resource),
     });
     this.#stopListening = server.on(

@@ -199,10 +199,14 @@ describe("settings that are edited while the server runs", () => {
     await running.seen(/the new settings cannot be used now/, "err");
     const { out } = await inProcessEnds("status", "--json", "--server", server);
     const [trouble, ...more] = JSON.parse(out).troubles;
-    assert.match(trouble.message, /a\/r\.yaml:\d+:\d+: route "routes": names cluster "a"/);
+    assert.match(trouble.message, /a\/r\.yaml:\d+:\d+: route "routes", \S+: names cluster "a"/);
     // The folder in use has the same error.
     assert.deepEqual(more, []);
-    assert.equal(running.err().match(/r\.yaml:\d+:\d+: route "routes": names cluster "a"/g)?.length, 2, running.err());
+    assert.equal(
+      running.err().match(/r\.yaml:\d+:\d+: route "routes", \S+: names cluster "a"/g)?.length,
+      2,
+      running.err(),
+    );
     await folder.write("a/r.yaml", routesYaml("c"));
     await running.seen(/settings in use: groups/, "err");
     assert.equal(await clusters(running, "n"), "cluster/c");
@@ -267,8 +271,11 @@ describe("settings that are edited while the server runs", () => {
     const [problem] = await problems();
     assert.match(`${problem?.where?.file}:${problem?.where?.line}`, /xdskit\.yaml:1$/);
     assert.match(problem?.title ?? "", /a restart would fail/);
-    assert.match(problem?.detail ?? "", /references: expected refuse or warn/);
-    assert.match(await status(), /a restart would fail: .*xdskit\.yaml:1:13: references: expected refuse or warn/);
+    assert.match(problem?.detail ?? "", /references: expected strict, refuse or warn/);
+    assert.match(
+      await status(),
+      /a restart would fail: .*xdskit\.yaml:1:13: references: expected strict, refuse or warn/,
+    );
     assert.equal(await (await fetch(`${admin}/readyz`)).text(), "ready\n");
     await folder.write("xdskit.yaml", "references: refuse\n");
     await running.seen(/settings in use: references/, "err");
@@ -291,7 +298,7 @@ describe("settings that are edited while the server runs", () => {
     await running.seen(/configuration applied: 0 resources added or changed, 1 removed/, "err");
     await running.seen(/names cluster "a", which does not exist/, "err");
     await folder.write("xdskit.yaml", "references: sometimes\n");
-    await running.seen(/xdskit\.yaml:1:13: references: expected refuse or warn/, "err");
+    await running.seen(/xdskit\.yaml:1:13: references: expected strict, refuse or warn/, "err");
     await running.seen(/the settings in use stay/, "err");
   });
 });

@@ -58,7 +58,10 @@ export class LiveSettings {
   /** Takes over what can change while the server runs. Rejects, and nothing has changed, if that cannot be now. */
   async take(edited: Settings): Promise<TakenSettings> {
     const { server, isWhole, references, history } = this.#parts;
-    const keys = isWhole && isSameInApi(this.#inUse, edited) ? liveKeys : new Set(["references", "state"] as const);
+    const keys =
+      isWhole && isSameInApi(this.#inUse, edited)
+        ? liveKeys
+        : new Set(["references", "references_except", "state"] as const);
     const { live: changed, restart, next } = settingsChange(this.#inUse, edited, keys);
     const live = changed.filter((key) => key !== "references" || references === undefined);
     const isSame = isSameFolder(this.#inUse, next);

@@ -1,0 +1,20 @@
+import { authorityOf, type Reference, type TypeUrl } from "@xdskit/api";
+
+/** Whether a name is one that this server alone can have: nobody else is asked for it. */
+export type IsOwnName = (reference: Reference) => boolean;
+
+/**
+ * `supplied`: v3 type URLs of types that are supplied on demand, so that a resource may come as soon as a client asks.
+ * `authorities`: those that are served; undefined: any.
+ */
+export function createIsOwnName(
+  supplied: ReadonlySet<TypeUrl>,
+  authorities: ReadonlySet<string> | undefined,
+): IsOwnName {
+  return ({ type, name }) => {
+    if (supplied.has(type)) return false;
+    const authority = authorityOf(name);
+    // If no authorities are set, a client may ask another server for names with an authority.
+    return authority === undefined || authority === "" || authorities?.has(authority) === true;
+  };
+}
