@@ -234,6 +234,8 @@ function assertTold({ path, bytes }: File, finding: Finding): void {
   assert.ok(told.length > 0 && told.length < 10_000, told.slice(0, 300));
   // A binary file has no lines.
   if (path.endsWith(".pb")) return;
-  const lines = Buffer.from(bytes).toString().split("\n").length;
+  const lines = Buffer.from(bytes)
+    .toString()
+    .split(/\r\n|\n|\r/).length;
   assert.ok((finding.line ?? 0) >= 1 && (finding.line ?? 0) <= lines && (finding.column ?? 0) >= 1, told);
 }
