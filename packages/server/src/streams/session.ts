@@ -251,7 +251,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   #progress(): void {
     if (this.#over || this.#joined === undefined) return;
     const { stream, membership, resumption } = this.#joined;
-    resumption?.progressed();
+    // A supplier may be about to find what the client has, and what was late before that.
+    if (membership.interest === undefined) resumption?.progressed();
     membership.seat.progressed();
     const { isSettled } = this;
     if (isSettled !== this.#wasSettled) {
