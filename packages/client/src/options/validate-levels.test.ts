@@ -28,8 +28,8 @@ const socketWith = (typedConfig: Any) =>
   ({ name: "tls", configType: { case: "typedConfig", value: typedConfig } }) as const;
 
 /**
- * As Istio's generator for gRPC writes it: without a source of the certificates that clients trust, which Envoy's rules
- * demand.
+ * As Istio's generator for gRPC writes it: without a source of the certificates that clients trust. Envoy refuses that,
+ * and gRPC's clients take it.
  */
 const forGrpc = anyPack(
   DownstreamTlsContextSchema,
@@ -44,6 +44,8 @@ const broken = create(AnySchema, { typeUrl: tlsUrl, value: Uint8Array.of(0x0a, 0
 const bodies: Readonly<Record<string, Uint8Array>> = {
   good: toBinary(ClusterSchema, create(ClusterSchema, { name: "good" })),
   grpc: toBinary(ClusterSchema, create(ClusterSchema, { name: "grpc", transportSocket: socketWith(forGrpc) })),
+  // A rule forbids a timeout of 0.
+  rule: toBinary(ClusterSchema, create(ClusterSchema, { name: "rule", connectTimeout: {} })),
   any: toBinary(ClusterSchema, create(ClusterSchema, { name: "any", transportSocket: socketWith(broken) })),
   // Its name, and then a field (alt_stat_name) that is no text.
   text: Uint8Array.of(0x0a, 4, 0x74, 0x65, 0x78, 0x74, 0xe2, 0x01, 1, 0xff),
@@ -82,12 +84,12 @@ async function takenAndRejected(t: TestContext, variant: "sotw" | "delta", optio
 }
 
 const levels = [
-  { validate: undefined, taken: ["good"] },
-  { validate: "full", taken: ["good"] },
-  { validate: true, taken: ["good"] },
-  { validate: "types", taken: ["good", "grpc"] },
-  { validate: false, taken: ["good", "grpc"] },
-  { validate: "off", taken: ["good", "grpc", "any", "text"] },
+  { validate: undefined, taken: ["good", "grpc"] },
+  { validate: "full", taken: ["good", "grpc"] },
+  { validate: true, taken: ["good", "grpc"] },
+  { validate: "types", taken: ["good", "grpc", "rule"] },
+  { validate: false, taken: ["good", "grpc", "rule"] },
+  { validate: "off", taken: ["good", "grpc", "rule", "any", "text"] },
 ] as const;
 
 for (const variant of ["sotw", "delta"] as const) {
@@ -114,7 +116,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const checks = { cluster: ({ name }: { name?: unknown }) => (name === "any" ? "not this one" : undefined) };
       const options = { validate: "off", checks: checks as ClientOptions["checks"] } as const;
       const { taken } = await takenAndRejected(t, variant, options);
-      assert.deepEqual(taken, ["good", "grpc"]);
+      assert.deepEqual(taken, ["good", "grpc", "rule"]);
     });
 
     it("off turns a malformed listener into an error of its configuration, and of nothing else", async (t) => {
