@@ -38,8 +38,10 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
       httpListener({ name: "named", port, routeName: `routes-${name}`, source, saysWhy: true }),
       listener({ name: "inline", port: inlinePort, routes: routesTo(`inline-${name}`), saysWhy: true }),
     ];
-    const drainMs = 2.5 * drainSeconds * 1_000;
-    const { server, address } = await startLibrary(scene, { ordering: { drainMs } }, world("red", red.port));
+    const drainMs = 5 * drainSeconds * 1_000;
+    // A stream of one type that ends counts for `namedMs` as one that may come back.
+    const ordering = { drainMs, namedMs: 500 };
+    const { server, address } = await startLibrary(scene, { ordering }, world("red", red.port));
     const { admin } = await startEnvoy(scene, { path, server: address, variant, drainSeconds });
     const loads = [startLoad(scene, port), startLoad(scene, inlinePort)];
     for (const load of loads) await load.reaches("red");
