@@ -32,9 +32,16 @@ export class ComingBack {
 
   /** Those that this order has not let drain before. */
   takeNew(replaced: readonly Replaced[]): readonly Replaced[] {
-    const taken = replaced.filter(({ old }) => !old.every((one) => this.#known.has(one)));
-    for (const { old } of taken) for (const one of old) this.#known.add(one);
+    // What a known one led to drains with that.
+    const isKnown = ({ old, ledTo }: Replaced) => old.every((one) => this.#known.has(one) || ledTo.includes(one));
+    const taken = replaced.filter((one) => !isKnown(one));
+    for (const { old } of taken) this.note(old);
     return taken;
+  }
+
+  /** These listeners drain, as the client has shown on a stream that is open. */
+  note(old: readonly Resource[]): void {
+    for (const one of old) this.#known.add(one);
   }
 
   /**

@@ -26,21 +26,23 @@ const known = new PerKey<Change, Replaced>(mostTransitions);
 
 /**
  * The client no longer uses the set `before`. Resources that are gone, or that name less now, drain from `now` on
- * (milliseconds). `all`: the subscribers of all streams of the order.
+ * (milliseconds). `all`: the subscribers of all streams of the order. Returns these; undefined if there are none.
  */
 export function noteDraining(
   subscriber: Subscriber,
   all: readonly Subscriber[],
   before: ResourceSet,
   now: number,
-): void {
+): Replaced | undefined {
   const {
     subscription,
     used: { set: usedSet },
   } = subscriber;
-  if (usedSet === undefined || usedSet === before) return;
+  if (usedSet === undefined || usedSet === before) return undefined;
   const what = replacedBy(changeBetween(before, usedSet), subscription);
-  if (what.old.length > 0) beginDraining(subscriber, [what], all, now);
+  if (what.old.length === 0) return undefined;
+  beginDraining(subscriber, [what], all, now);
+  return what;
 }
 
 /** These drain from `now` on (milliseconds). */

@@ -140,7 +140,11 @@ export class Ordering {
   usesChanged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
     if (!subscriber.type.drains) return;
     const still = usedBy(subscriber);
-    for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
+    for (const set of before) {
+      if (still.includes(set)) continue;
+      const replaced = noteDraining(subscriber, this.#subscribers(), set, now);
+      if (replaced !== undefined) this.#comingBack.note(replaced.old);
+    }
   }
 
   /** A stream joined whose client has something of an earlier one, or another one broke; `now` in milliseconds. */
