@@ -12,6 +12,7 @@ import type { Resource } from "../resources/resource.js";
 import { corpus } from "../testing/corpus/index.js";
 import { encodedAs } from "../writing/encoded-as.js";
 import { readableJson } from "../writing/readable-json.js";
+import { anyDepth } from "./depths.js";
 
 const google = (name: string) => `type.googleapis.com/${name}`;
 const forms = ["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"] as const;
@@ -151,6 +152,12 @@ describe("a TypedStruct", () => {
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { ...basicAuth, later: 1 })));
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { later: { inline_string: "S3CR3T" } })));
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { ...basicAuth, forward_username_header: {} })));
+    for (const depth of [anyDepth - 2, anyDepth - 1, anyDepth]) {
+      let config: JsonObject = { "@type": google("google.protobuf.Value"), value: "http://u:S3CR3T@h" };
+      for (let at = 0; at < depth; at++) config = configOf(config);
+      const { "@type": type_url = "", ...value } = configOf(config);
+      shows(configOf({ "@type": google(forms[0]), type_url, value }));
+    }
   });
 
   it("a TypedStruct without secrets is shown as it is, and what was left out of one is found", () => {

@@ -150,6 +150,33 @@ describe("a redacted resource", () => {
     for (const kept of ["eu", "fast", "DB_PASSWORD"]) assert.ok(left.includes(kept), left);
   });
 
+  it("a redacted resource has no secret in values that stand alone, or as parameters to add", () => {
+    const google = (name: string) => `type.googleapis.com/google.protobuf.${name}`;
+    const url = "https://me:S3CR3T@example.org";
+    for (const typed_config of [
+      { "@type": google("Value"), value: url },
+      { "@type": google("Value"), value: { token: "S3CR3T", list: [url] } },
+      { "@type": google("ListValue"), value: [url, { token: "S3CR3T" }] },
+    ]) {
+      const left = leftOf("envoy.config.core.v3.TypedExtensionConfig", { name: "one", typed_config });
+      assert.ok(!left.includes("S3CR3T"), left);
+      assert.ok(left.includes("me:[redacted]@example.org"), left);
+    }
+    const mutations = [
+      { append: { record: { key: "access_token", value: "S3CR3T" } } },
+      { append: { record: { key: "next", value: url } } },
+    ];
+    const left = leftOf("envoy.config.core.v3.TypedExtensionConfig", {
+      name: "one",
+      typed_config: {
+        "@type": "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+        mutations: { query_parameter_mutations: mutations },
+      },
+    });
+    assert.ok(!left.includes("S3CR3T"), left);
+    assert.ok(left.includes("me:[redacted]@example.org") && left.includes("access_token"), left);
+  });
+
   it("a redacted resource has no content of unknown messages and unknown fields", () => {
     const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
     const unknown = create(AnySchema, { typeUrl: "type.googleapis.com/own.Filter", value: Buffer.from("S3CR3T") });

@@ -1,10 +1,10 @@
-import { create, type DescField, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type JsonObject, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { type TypedStruct, type Unpack, type UnpackedAny, withContent } from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
 import { mapList, mapRecord } from "../messages/sorted.js";
 import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "../messages/walk-plan.js";
-import { dataSourceName, hasSecrets, type Secrets, secretsOf } from "./secret-fields.js";
+import { dataSourceName, hasSecrets, type Secrets, secretsOf, valueName } from "./secret-fields.js";
 import { isSecretHeader, isSecretName } from "./secret-names.js";
 import { hideJson, redactBytes, redacted, redactedBytes, redactJson, redactText } from "./secret-text.js";
 
@@ -53,6 +53,7 @@ function redactAt(plan: RedactPlan, message: Message, unpack: Unpack | undefined
     replace(path.field, (value) => redactField(path, value, unpack, depth));
   }
   if (kind === "pair") return redactPair(plan.schema, result);
+  if (kind === "value") return redactStructValue(result as ValueMessage);
   return kind === "struct" ? redactStruct(result as StructMessage) : result;
 }
 
@@ -74,10 +75,20 @@ function redactAny(any: Any, unpack: Unpack | undefined, depth: number): Any {
 /** The message in an `Any` without its secrets: a TypedStruct stays one. */
 export function redactContent(content: UnpackedAny, unpack: Unpack, depth = 0): Message {
   const { schema, message, struct, isUnread } = content;
-  if (isUnread) return { ...message, value: hideJson((message as TypedStruct).value ?? {}) } as TypedStruct;
+  if (isUnread) return hidden(message as TypedStruct);
   const after = redactAt(planOf(schema), message, unpack, depth);
   if (struct === undefined) return after;
-  return after === message && struct.isWhole ? struct.message : withContent(struct, schema, after);
+  if (after === message && struct.isWhole) return struct.message;
+  try {
+    return withContent(struct, schema, after);
+  } catch {
+    // JSON has no empty form of some messages, such as a Value below the depth to which content is read.
+    return hidden(struct.message);
+  }
+}
+
+function hidden(struct: TypedStruct): TypedStruct {
+  return { ...struct, value: hideJson(struct.value ?? {}) as JsonObject };
 }
 
 const nothing = new Uint8Array();
@@ -97,6 +108,7 @@ function hideValue(schema: DescMessage | undefined, value: unknown): unknown {
   const { typeName } = schema;
   if (typeName === dataSourceName) return mapData(value as InlineOrNamedData, (inline) => hideValue(undefined, inline));
   if (typeName === "google.protobuf.Any") return { ...(value as Any), value: nothing };
+  if (typeName === valueName) return withText(value as ValueMessage, redacted);
   // A struct is plain JSON in a field.
   if (typeName === "google.protobuf.Struct" && !("$typeName" in (value as object))) return hideJson(value);
   return create(schema);
@@ -148,25 +160,30 @@ function redactPair(schema: DescMessage, message: Message): Message {
   return result;
 }
 
-interface StructMessage extends Message {
-  readonly fields: {
-    readonly [key: string]: Message & { readonly kind: { readonly case?: string; readonly value?: unknown } };
-  };
+interface ValueMessage extends Message {
+  readonly kind: { readonly case?: string; readonly value?: unknown };
 }
 
-/** A struct as a message, not as the plain JSON that it is in a field. */
+interface StructMessage extends Message {
+  readonly fields: { readonly [key: string]: ValueMessage };
+}
+
+/** A struct as a message, not as the plain JSON that it is in a field. Its values have no secrets of their own. */
 function redactStruct(struct: StructMessage): Message {
   const fields = Object.entries(struct.fields).map(([key, value]) => {
     const isHidden = isSecretName(key) && value.kind.case !== "nullValue" && value.kind.case !== undefined;
-    return [key, isHidden ? { ...value, kind: { case: "stringValue", value: redacted } } : redactStructValue(value)];
+    return [key, isHidden ? withText(value, redacted) : value];
   });
   return { ...struct, fields: Object.fromEntries(fields) } as Message;
 }
 
-function redactStructValue<V extends { readonly kind: { readonly case?: string; readonly value?: unknown } }>(
-  value: V,
-): V {
-  const { kind } = value;
-  if (kind.case !== "stringValue") return value;
-  return { ...value, kind: { ...kind, value: redactText(String(kind.value)) } };
+function redactStructValue(value: ValueMessage): ValueMessage {
+  if (value.kind.case !== "stringValue") return value;
+  const text = String(value.kind.value);
+  const after = redactText(text);
+  return after === text ? value : withText(value, after);
+}
+
+function withText(value: ValueMessage, text: string): ValueMessage {
+  return { ...value, kind: { case: "stringValue", value: text } };
 }

@@ -4,7 +4,7 @@ import { isSecretName } from "./secret-names.js";
 
 /** The fields to hide in a message, besides following its paths. */
 export interface Secrets {
-  readonly kind: "any" | "struct" | "data" | "pair" | "text" | "plain";
+  readonly kind: "any" | "struct" | "value" | "data" | "pair" | "text" | "plain";
   /** Fields that are secrets as a whole. */
   readonly whole: readonly DescField[];
   /** Fields with a URL, which may contain a password. */
@@ -17,11 +17,13 @@ export interface Secrets {
 export const dataSourceName = "envoy.config.core.v3.DataSource";
 const anyName = "google.protobuf.Any";
 const structName = "google.protobuf.Struct";
+/** A part of a struct, which also stands alone. */
+export const valueName = "google.protobuf.Value";
 /** Configuration of Wasm and similar extensions. */
 const texts = new Set(["google.protobuf.StringValue", "google.protobuf.BytesValue"]);
 /** A key or a name that tells the meaning of its value. */
 const pairs = new Set([
-  ...["HeaderValue", "QueryParameter", "KeyValue"].map((name) => `envoy.config.core.v3.${name}`),
+  ...["HeaderValue", "QueryParameter", "KeyValue", "KeyValuePair"].map((name) => `envoy.config.core.v3.${name}`),
   // The required value of a header, a parameter or a cookie.
   ...["HeaderMatcher", "QueryParameterMatcher", "CookieMatcher"].map((name) => `envoy.config.route.v3.${name}`),
 ]);
@@ -42,6 +44,7 @@ export function secretsOf(schema: DescMessage): Secrets {
 function secretKindOf(typeName: string): Secrets["kind"] {
   if (typeName === anyName) return "any";
   if (typeName === structName) return "struct";
+  if (typeName === valueName) return "value";
   if (typeName === dataSourceName) return "data";
   if (texts.has(typeName)) return "text";
   return pairs.has(typeName) ? "pair" : "plain";
