@@ -61,3 +61,11 @@ test("a route configuration of 100,000 hosts is no file of too much", () => {
   const { resources, findings } = readResources({ path: "a.json", bytes: Buffer.from(JSON.stringify(route)) });
   assert.deepEqual([resources.length, findings], [1, []]);
 });
+
+test("a mapping with many merge keys is read in a time that grows as it does", () => {
+  const bytes = Buffer.from(`a: &a {x: 1}\nb:\n${"  <<: *a\n".repeat(100_000)}`);
+  const before = process.cpuUsage();
+  readResources({ path: "a.yaml", bytes });
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 30_000_000, `${user + system} µs`);
+});

@@ -253,12 +253,12 @@ class Reader {
     depth: number,
   ): JsonObject {
     const object: JsonObject = {};
-    let merged: ParsedNode[] | undefined;
+    const merged: ParsedNode[] = [];
     for (const { key, value } of node.items) {
       if (!isScalar(key)) continue;
       if (key.value === "<<" && key.type === "PLAIN") {
         if (value === null) this.problem(key.range?.[0] ?? 0, wrongMerge);
-        else merged = [...(merged ?? []), value as ParsedNode];
+        else merged.push(value as ParsedNode);
         continue;
       }
       const name = String(key.value);
@@ -270,7 +270,7 @@ class Reader {
       setOwn(object, name, content);
       this.noteWritten(object, name, value as ParsedNode | null);
     }
-    for (const source of merged ?? []) this.merge(object, source, depth + 1);
+    for (const source of merged) this.merge(object, source, depth + 1);
     return object;
   }
 

@@ -60,3 +60,11 @@ test("line ends of YAML 1.1 and characters that readers drop are escaped", () =>
     assert.deepEqual(parseYaml(text).documents[0]?.value, value);
   }
 });
+
+test("a long list of numbers that a word ends is written in a time that grows as it does", () => {
+  const text = `${"1,".repeat(200_000)}x`;
+  const before = process.cpuUsage();
+  assert.equal(writeYaml({ a: text }), `a: ${text}\n`);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 20_000_000, `${user + system} µs`);
+});

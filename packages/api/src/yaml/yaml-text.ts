@@ -8,7 +8,7 @@ import { Document, visit } from "yaml";
 const mistakable = {
   tag: "tag:yaml.org,2002:int",
   default: true,
-  test: /^(?:[-+]?_*0_*[xob][\da-f_]*|[-+]?[\d_,.:]*[_,][\d_,.:]*(?:e[-+]?[\d_]*)?|=|<<|:.*|.*\t.*)$/is,
+  test: /^(?:[-+]?_*0_*[xob][\da-f_]*|[-+]?(?=[\d.:]*[_,])[\d_,.:]*(?:e[-+]?[\d_]*)?|=|<<|:.*|.*\t.*)$/is,
   identify: () => false,
   resolve: (source: string) => source,
 };
