@@ -1,10 +1,10 @@
-import { getConnInfo } from "@hono/node-server/conninfo";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ApiContext } from "../context/api-context.js";
 import { EventRing } from "../events/event-ring.js";
 import { EventStreams } from "../events/event-stream.js";
 import { gatherEvents } from "../events/gather-events.js";
 import { type EventsAsked, eventsAfter, PeerEvents } from "../events/peer-events.js";
+import { callerOf } from "./changes.js";
 import { problems } from "./definition.js";
 
 const events = createRoute({
@@ -61,8 +61,7 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext) {
     // A stream that nobody reads would never end.
     if (c.req.raw.method === "HEAD") return c.body(null, 200, headers) as never;
     streams ??= started();
-    const { address = "" } = getConnInfo(c).remote;
-    const stream = streams.open(c.req.header("last-event-id"), address);
+    const stream = streams.open(c.req.header("last-event-id"), callerOf(c.env));
     return c.body(stream, 200, headers) as never;
   });
   return {
