@@ -37,6 +37,7 @@ function createModel() {
     return seen;
   }
   return {
+    newest,
     effective,
     get base() {
       return base;
@@ -90,9 +91,14 @@ for (const seed of seeds) {
         const old = held.filter((each) => each === before).length;
         return held.every((each) => each === now || each === before) && old === server.rollouts()[0]?.nodes.held;
       };
+      /** A client is called held back where it lacks what its group has, and synced otherwise. */
+      const isCalled = ({ held, id }: JudgingClient) => {
+        const expected = shown(held) === shown(model.newest) ? "synced" : "held-back";
+        return server.node(id)?.state === expected;
+      };
       const settled = async (what: string) => {
         try {
-          await waitFor(what, () => isAtRest() && server.nodes().every(({ state }) => state === "synced"), 10_000);
+          await waitFor(what, () => isAtRest() && clients.every(isCalled), 10_000);
         } catch {
           const held = clients.map((client) => shown(client.held));
           const { state, step, nodes } = server.rollouts()[0] ?? {};
