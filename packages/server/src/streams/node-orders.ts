@@ -23,6 +23,14 @@ export interface OrderMembership {
   leave(): void;
 }
 
+/** The order of a node's streams of one type each. */
+interface SharedOrder {
+  readonly ordering: Ordering;
+  streams: number;
+  /** Of the newest stream: the group may have other layers since the first one joined. */
+  past: () => PastSnapshots;
+}
+
 /** The orders in which nodes reach their targets. */
 export type NodeOrders = ReturnType<typeof createNodeOrders>;
 
@@ -39,7 +47,7 @@ export function createNodeOrders(
   const times = timesOf(options || undefined);
   const timesOfRelays = ofRelays(times);
   const timesWithoutDrain = { ...times };
-  const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
+  const shared = new Map<string, SharedOrder>();
   const create = (node: Node, isRelay: boolean, past?: () => PastSnapshots) => {
     if (isRelay) return new Ordering(timesOfRelays, waited);
     const own = orderingTimesFor(node, times);
@@ -65,9 +73,14 @@ export function createNodeOrders(
       if (isOff || (isRelay && only === undefined)) return undefined;
       if (only === undefined) return { ordering: create(node, isRelay), leave() {} };
       const key = JSON.stringify([group, node.id]);
-      const known = shared.get(key) ?? { ordering: create(node, isRelay, past), streams: 0 };
+      const known: SharedOrder = shared.get(key) ?? {
+        ordering: create(node, isRelay, () => known.past()),
+        streams: 0,
+        past,
+      };
       shared.set(key, known);
       known.streams += 1;
+      known.past = past;
       return {
         ordering: known.ordering,
         leave() {

@@ -238,3 +238,28 @@ describe("a client that comes to a server beside which others write", () => {
       }));
   }
 });
+
+describe("a client with streams of one type each, whose group has other layers since", () => {
+  it("keeps what the routes of a broken stream name", () => {
+    const groups = (layer: string) => [{ name: "edge", match: { id: "envoy" }, layers: [layer] }];
+    const clock = manualClock();
+    return withMemoryServer({ clock, groups: groups("one") }, async ({ server, client }) => {
+      for (const layer of ["one", "two"]) server.config.layer(layer).set([cluster("a"), routeConfiguration("r", "a")]);
+      const clustersOnly = comes(client, clock, perType("delta", "cluster"), { cluster: {} });
+      await clustersOnly.until(1_000);
+      const routes = comes(client, clock, perType("delta", "route"), { route: { names: ["r"] } });
+      await routes.until(1_000);
+      server.reconfigure({ groups: groups("two") });
+      const layer = server.config.layer("two");
+      layer.update({ upsert: [cluster("b"), routeConfiguration("r", "b")] });
+      for (let ms = 2_000; ms <= 8_000; ms += 2_000) {
+        await clustersOnly.until(ms);
+        await routes.until(ms);
+      }
+      routes.leave();
+      await clustersOnly.until(clock.now() + 100);
+      layer.update({ upsert: [routeConfiguration("r", "a")], ...without("cluster", "b") });
+      assert.deepEqual(await clustersOnly.until(clock.now() + 2_000), []);
+    });
+  });
+});
