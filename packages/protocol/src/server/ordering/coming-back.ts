@@ -1,4 +1,5 @@
 import type { Reference, Resource, ResourceType } from "@xdskit/api";
+import { ResourceSets } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { covers } from "../../model/subscribed/subscription.js";
 import type { Replaced, Subscriber } from "../state/subscriber.js";
@@ -16,24 +17,30 @@ export class ComingBack {
   #since = Number.NEGATIVE_INFINITY;
   /** The target for which the streams that are away were considered last. */
   #considered: Snapshot | undefined;
-  /** The old listeners that drain, or have drained, since then. */
-  readonly #known = new WeakSet<Resource>();
+  /** How often that was. */
+  #times = 0;
+  /** The target at that time: what it has was in use again, even if it had drained before. */
+  #target: Snapshot | undefined;
+  /** The old listeners that drain, or have drained, and the value of `#times` when they began. */
+  readonly #known = new WeakMap<Resource, number>();
 
   /** `past`: for streams of one type each, the snapshots whose resources the client may still use. */
   constructor(past: (() => PastSnapshots) | undefined) {
     this.#past = past;
   }
 
-  /** A stream came back, or broke; `now` in milliseconds. */
-  begin(now: number): void {
+  /** A stream came back, or broke, on the way to `target`; `now` in milliseconds. */
+  begin(now: number, target: Snapshot | undefined): void {
     this.#since = now;
+    this.#times += 1;
+    this.#target = target;
     this.#considered = undefined;
   }
 
   /** Those that this order has not let drain before. */
   takeNew(replaced: readonly Replaced[]): readonly Replaced[] {
     // What a known one led to drains with that.
-    const isKnown = ({ old, ledTo }: Replaced) => old.every((one) => this.#known.has(one) || ledTo.includes(one));
+    const isKnown = ({ old, ledTo }: Replaced) => old.every((one) => this.#drains(one) || ledTo.includes(one));
     const taken = replaced.filter((one) => !isKnown(one));
     for (const { old } of taken) this.note(old);
     return taken;
@@ -41,7 +48,13 @@ export class ComingBack {
 
   /** These listeners drain, as the client has shown on a stream that is open. */
   note(old: readonly Resource[]): void {
-    for (const one of old) this.#known.add(one);
+    for (const one of old) this.#known.set(one, this.#times);
+  }
+
+  #drains(one: Resource): boolean {
+    const begun = this.#known.get(one);
+    if (begun === undefined || begun === this.#times) return begun !== undefined;
+    return this.#target === undefined || ResourceSets.get(this.#target.of(one.type), one.key) !== one;
   }
 
   /**

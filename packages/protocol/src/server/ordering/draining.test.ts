@@ -5,6 +5,7 @@ import {
   emptySnapshot,
   Ordering,
   orderingTimesFor,
+  type PastSnapshots,
   type Snapshot,
   type Stream,
   updateSnapshot,
@@ -25,7 +26,9 @@ const words = ["cluster", "listener", "route"] as const satisfies readonly Word[
  * `isPerType`: it has a stream for each type.
  */
 function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent }), isPerType = false) {
-  const ordering = new Ordering(times);
+  const given: Snapshot[] = [];
+  const past = isPerType ? () => given as unknown as PastSnapshots : undefined;
+  const ordering = new Ordering(times, undefined, past);
   let isWoken = false;
   const mayGoOn = () => {
     isWoken = true;
@@ -63,12 +66,19 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
     status: () => [...streams].flatMap((stream) => stream.status()),
     /** Gives a snapshot, and returns the responses of its streams. It acknowledges that unless it is silent. */
     give(snapshot: Snapshot, silent = false): readonly string[] {
+      given.unshift(snapshot);
       for (const stream of streams) stream.step({ kind: "snapshot", snapshot, ordering }, now);
       return take(!silent);
     },
     asks(more: Partial<Request>): readonly string[] {
       request("route", more);
       return take();
+    },
+    breaks(word: Word): void {
+      const stream = streamOf.get(word);
+      if (stream === undefined) return;
+      streams.delete(stream);
+      stream.end();
     },
     pass(milliseconds: number): readonly string[] {
       now += milliseconds;
@@ -238,4 +248,19 @@ describe("the drain time", () => {
     assert.deepEqual(client.pass(2_999), []);
     assert.deepEqual(client.pass(1), ["-r", "-a"]);
   });
+});
+
+it("a listener that is back after it has drained keeps what it names once more while its stream is away", () => {
+  const client = draining("envoy", true);
+  client.asks({ unsubscribe: ["r"] });
+  const gone = [client.pass(2_000), client.pass(10_000)].flat();
+  assert.ok(gone.includes("-a"), gone.join(" "));
+  assert.deepEqual(client.give(before), ["a=1->static", "l=1->r"]);
+  assert.deepEqual(client.asks({ subscribe: ["r"], unsubscribe: ["s"] }), ["r=1->a"]);
+  const over = [client.pass(2_000), client.pass(10_000), client.pass(700_000)].flat();
+  assert.ok(over.includes("-b"), over.join(" "));
+  client.breaks("listener");
+  client.breaks("route");
+  assert.deepEqual(client.give(moved), ["b=1->static"]);
+  assert.deepEqual(client.pass(30_000), []);
 });
