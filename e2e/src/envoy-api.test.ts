@@ -42,7 +42,7 @@ test("Envoy under traffic while the API moves its routes and takes that back", {
   const arrives = (revision: string) =>
     eventually("the change to arrive", async () => {
       const { counts } = await api("GET", `revisions/${revision}/arrival`);
-      assert.deepEqual(counts, { acknowledged: 1, rejected: 0, pending: 0 });
+      assert.deepEqual(counts, { acknowledged: 1, rejected: 0, pending: 0, "held-back": 0 });
       return true;
     });
   const noneFails = async () => {
