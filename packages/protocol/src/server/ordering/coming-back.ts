@@ -15,6 +15,8 @@ export class ComingBack {
   readonly #past: (() => PastSnapshots) | undefined;
   /** When a stream of the client came back last, or broke, in milliseconds: others may still come back. */
   #since = Number.NEGATIVE_INFINITY;
+  /** Since when a stream of a type that is awaited may be away, in milliseconds. */
+  #awaitedSince = Number.NEGATIVE_INFINITY;
   /** The target for which the streams that are away were considered last. */
   #considered: Snapshot | undefined;
   /** How often that was. */
@@ -29,8 +31,12 @@ export class ComingBack {
     this.#past = past;
   }
 
-  /** A stream came back, or broke, on the way to `target`; `now` in milliseconds. */
-  begin(now: number, target: Snapshot | undefined): void {
+  /** A stream came back on the way to `target`, or streams broke, with these types; `now` in milliseconds. */
+  begin(now: number, target: Snapshot | undefined, broken: ReadonlySet<ResourceType>): void {
+    // Only its own break makes a type awaited anew. Else a client that has none, and whose other streams break again
+    // and again, would wait for ever.
+    const isFirst = this.#since === Number.NEGATIVE_INFINITY;
+    if (isFirst || [...broken].some((type) => type.acknowledgedWarm)) this.#awaitedSince = now;
     this.#since = now;
     this.#times += 1;
     this.#target = target;
@@ -75,7 +81,7 @@ export class ComingBack {
 
   /** Until when a type that is away is waited for, in milliseconds; long ago where all types are on one stream. */
   awayUntil({ acknowledgement }: OrderingTimes): number {
-    return this.#past === undefined ? Number.NEGATIVE_INFINITY : this.#since + acknowledgement;
+    return this.#past === undefined ? Number.NEGATIVE_INFINITY : this.#awaitedSince + acknowledgement;
   }
 }
 

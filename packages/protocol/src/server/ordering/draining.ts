@@ -8,7 +8,7 @@ import { covers, type Subscription } from "../../model/subscribed/subscription.j
 import { isNamedBy } from "../../planning/named-by.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import { type Draining, nothingDrains, type Replaced, type Subscriber } from "../state/subscriber.js";
-import type { OrderingTimes } from "./ordering-times.js";
+import { comingBackTime, type OrderingTimes } from "./ordering-times.js";
 
 /*
  * Replaced or removed listeners still serve their connections for a while, and no acknowledgement says how long (Envoy
@@ -54,6 +54,10 @@ export function beginDraining(
 ): void {
   const begin = (what: Replaced): Draining => {
     const isAsked = asksForAny(what.dropped, all);
+    if (!serves(what)) {
+      const until = now + comingBackTime;
+      return { what, isAsked, since: now, begun: now, end: until, until };
+    }
     return { what, isAsked, since: now, begun: undefined, end: undefined, until: undefined };
   };
   if (replaced.length === 0) return;
@@ -62,7 +66,8 @@ export function beginDraining(
 
 /** Another stream of the client goes, and leaves this one to remember what drains. */
 export function inheritDraining(subscriber: Subscriber, from: readonly Subscriber[]): void {
-  const draining = from.flatMap((one) => one.draining);
+  const known = new Set(subscriber.draining.map(({ what }) => what));
+  const draining = from.flatMap((one) => one.draining).filter(({ what }) => !known.has(what));
   if (draining.length > 0) subscriber.draining = [...subscriber.draining, ...draining].slice(-mostDraining);
 }
 
@@ -115,7 +120,7 @@ export interface DrainingCheck {
 /** Forgets the changes that have drained by now. Returns whether the client has shown that something ends sooner. */
 export function drain(subscriber: Subscriber, check: DrainingCheck): boolean {
   const later = subscriber.draining.map((each) => drainingAt(each, check));
-  const isSooner = later.some(({ isAsked }, index) => !isAsked && subscriber.draining[index]?.isAsked);
+  const isSooner = later.some(({ until = 0 }, index) => until < (subscriber.draining[index]?.until ?? 0));
   const left = later.filter(({ until }) => until === undefined || until > check.now);
   subscriber.draining = left.length === 0 ? nothingDrains : left;
   return isSooner;
@@ -125,6 +130,7 @@ export function drain(subscriber: Subscriber, check: DrainingCheck): boolean {
 function drainingAt(before: Draining, check: DrainingCheck): Draining {
   const { all, now, times } = check;
   const { what, since, begun = beginOf(before, check) } = before;
+  if (!serves(what)) return what.old.every((one) => isTold(one, all)) ? { ...before, until: now } : before;
   if (begun === undefined) return before;
   const { end = begun + Math.max(times.drain, times.linger) } = before;
   // A stream of one type that only now comes back asks from now on.
@@ -134,6 +140,20 @@ function drainingAt(before: Draining, check: DrainingCheck): Draining {
   if (!before.isAsked) return { what, isAsked, since, begun, end, until };
   const ends = Math.max(begun + times.linger, check.someLeft ? now + times.named : 0);
   return { what, isAsked, since, begun, end, until: Math.min(until, ends) };
+}
+
+/**
+ * Whether these serve connections that a client must drain. Others (routes, say) are old because a stream of one type
+ * each is away: what the client uses of them is known once that stream is back.
+ */
+function serves({ old }: Replaced): boolean {
+  return old.some(({ type }) => type.drains);
+}
+
+/** Whether the client has shown, on a stream that asks for it, which content of a resource it uses. */
+function isTold(resource: Resource, all: readonly Subscriber[]): boolean {
+  const asking = all.filter(({ type, subscription }) => type === resource.type && covers(subscription, resource));
+  return asking.length > 0 && asking.every(({ used: { set: usedSet } }) => usedSet !== undefined);
 }
 
 /** When the successors came into use. A successor without an answer counts as in use once the answer is late. */

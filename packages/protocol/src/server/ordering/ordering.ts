@@ -22,6 +22,8 @@ import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 
 const noSnapshots: readonly Snapshot[] = [];
 
+const noTypes: ReadonlySet<ResourceType> = new Set();
+
 /**
  * Receives the number of milliseconds for which a type of a client waited, until the client answered or was too
  * late.
@@ -57,8 +59,8 @@ export class Ordering {
   #mayHaveSettled = false;
   /** By type, the time since which something of it waits for an answer of the client; undefined if nothing does. */
   #waitsSince: Map<ResourceType, number> | undefined;
-  /** A stream has left since the draining listeners were looked at. */
-  #someLeft = false;
+  /** The types of the streams that have left since the draining listeners were looked at. */
+  #left: Set<ResourceType> | undefined;
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
@@ -86,7 +88,8 @@ export class Ordering {
     this.#streams.delete(stream);
     this.#stages.delete(stream);
     if (this.#waitsSince !== undefined) for (const { type } of stream.subscribers) this.#waitsSince.delete(type);
-    this.#someLeft = true;
+    this.#left ??= new Set();
+    for (const { type } of stream.subscribers) this.#left.add(type);
     const [heir] = this.#subscribers();
     if (heir !== undefined) inheritDraining(heir, stream.subscribers);
     this.#leaveAll();
@@ -149,7 +152,7 @@ export class Ordering {
 
   /** A stream joined whose client has something of an earlier one, or another one broke; `now` in milliseconds. */
   cameBack(now: number): void {
-    this.#comingBack.begin(now, this.#last);
+    this.#comingBack.begin(now, this.#last, this.#left ?? noTypes);
   }
 
   /** A client came back that may still serve with these, as it did on an earlier stream; `now` in milliseconds. */
@@ -166,13 +169,13 @@ export class Ordering {
       for (const subscriber of subscribers) {
         if (subscriber.draining.length === 0) continue;
         const { times } = this;
-        check ??= { all: this.#subscribers(), wanted, now, times, someLeft: this.#someLeft };
+        check ??= { all: this.#subscribers(), wanted, now, times, someLeft: this.#left !== undefined };
         // Resources that another stream keeps for it may go now, or go sooner.
         if (drain(subscriber, check)) this.progressed(stream);
       }
     }
-    if (this.#someLeft) this.cameBack(now);
-    this.#someLeft = false;
+    if (this.#left !== undefined) this.cameBack(now);
+    this.#left = undefined;
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
     this.resumed(stream, this.#comingBack.ofAbsent(this.#subscribers(), wanted, now), now);
