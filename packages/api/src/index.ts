@@ -97,10 +97,11 @@ export {
   type Registry,
   type RegistryOptions,
 } from "./registry/registry.js";
-export { createResourceTypes, nameless, type OwnResourceType } from "./resource-types/create-resource-types.js";
+export { createResourceTypes, type OwnResourceType } from "./resource-types/create-resource-types.js";
 export { typesOfMessages } from "./resource-types/message-types.js";
 export { noSuchType } from "./resource-types/no-such-type.js";
 export { typesByUrl } from "./resource-types/opaque-types.js";
+export { nameless } from "./resource-types/own-names.js";
 export { type PackedTypes, packTypes, unpackTypes } from "./resource-types/packed-types.js";
 export type { Absence, DiscoveryService, ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
 export { resourceTypes, unknownResourceType } from "./resource-types/resource-types.js";

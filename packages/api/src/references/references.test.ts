@@ -299,13 +299,22 @@ describe("a cluster", () => {
   });
 });
 
-test("a load assignment names its LEDS collections", () => {
-  const leds_collection_name = "xdstp://authority/envoy.config.endpoint.v3.LbEndpoint/web/*";
-  const found = referencesOf("endpoint", {
-    cluster_name: "web",
-    endpoints: [{ leds_cluster_locality_config: { leds_config: ads, leds_collection_name } }],
+test("a load assignment names its LEDS collections: of Envoy's one by one, of gRPC's as one list (A95)", () => {
+  const member = "xdstp://authority/envoy.config.endpoint.v3.LbEndpoint";
+  const list = "xdstp://authority/envoy.config.endpoint.v3.LbEndpointCollection/web";
+  const leds = (leds_collection_name: string) => ({
+    leds_cluster_locality_config: { leds_config: { self: {} }, leds_collection_name },
   });
-  assert.deepEqual(found, [`locality-endpoint ${leds_collection_name}`]);
+  const names = [`${member}/web/*`, `${member}/web/*?zone=eu`, `${member}/web`, "web/*", list, "web"];
+  const found = referencesOf("endpoint", { cluster_name: "web", endpoints: names.map(leds) });
+  assert.deepEqual(found, [
+    `locality-endpoint ${member}/web/*`,
+    `locality-endpoint ${member}/web/*?zone=eu`,
+    `locality-endpoint ${member}/web`,
+    "locality-endpoint web/*",
+    `locality-endpoint-collection ${list}`,
+    "locality-endpoint-collection web",
+  ]);
 });
 
 test("a reference has the path of its field, through lists and `Any`s", () => {

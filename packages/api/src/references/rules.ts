@@ -3,7 +3,7 @@ import type { ResourceLocator } from "@xdskit/api/xds/core/v3/resource_locator";
 import type { FieldStep } from "../errors/field-path.js";
 import { fieldValue } from "../messages/walk-plan.js";
 import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
-import { formatName } from "../names/xdstp.js";
+import { formatName, isGlobName, parseName } from "../names/xdstp.js";
 import type { Reference } from "./reference.js";
 
 /** Notes a reference: the v3 type URL, the name, and the steps to the field. An empty name is ignored. */
@@ -18,6 +18,7 @@ export const url = {
   listener: "type.googleapis.com/envoy.config.listener.v3.Listener",
   endpoint: "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
   localityEndpoint: "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
+  localityEndpointCollection: "type.googleapis.com/envoy.config.endpoint.v3.LbEndpointCollection",
   secret: "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
   extensionConfig: "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
 } as const;
@@ -53,8 +54,8 @@ function chosen(message: Fields, oneof: string, field: string): unknown {
 
 /** A field with the names of resources: one, a list, or the keys of a map. */
 export interface NamingField {
-  /** The v3 type URL of the named resources. */
-  readonly type: TypeUrl;
+  /** The v3 type URL of the named resources, or what says it of a name. */
+  readonly type: TypeUrl | ((name: unknown) => TypeUrl);
   readonly field: string;
   /** The field that says where they come from. Without one, over xDS as everything else. */
   readonly source?: string;
@@ -131,6 +132,17 @@ const otherTypes = {
   tokenBucket: `${typeUrlPrefix}envoy.type.v3.TokenBucket`,
 } as const;
 
+/**
+ * The type of what a locality names for its endpoints. Envoy takes them one by one, from a glob collection; gRPC's
+ * clients take all other names for lists (gRFC A95).
+ */
+export function endpointsType(name: unknown): TypeUrl {
+  if (typeof name !== "string") return url.localityEndpointCollection;
+  const parsed = parseName(name);
+  const isOne = parsed.kind === "xdstp" && `${typeUrlPrefix}${parsed.type}` === url.localityEndpoint;
+  return isOne || isGlobName(name) || name.endsWith("/*") ? url.localityEndpoint : url.localityEndpointCollection;
+}
+
 /** Fields whose message says where the named resources come from, by the full name of the message. */
 const sourcedFields: { readonly [typeName: string]: Required<NamingField> } = {
   [`${ext}filters.network.http_connection_manager.v3.Rds`]: {
@@ -159,7 +171,7 @@ const sourcedFields: { readonly [typeName: string]: Required<NamingField> } = {
     source: "config_source",
   },
   "envoy.config.endpoint.v3.LedsClusterLocalityConfig": {
-    type: url.localityEndpoint,
+    type: endpointsType,
     field: "leds_collection_name",
     source: "leds_config",
   },
@@ -254,13 +266,15 @@ function namesByField(schema: DescMessage): ReferenceRule | undefined {
   const field = schema.fields.find(({ name }) => name === naming?.field);
   if (naming === undefined || field === undefined) return undefined;
   const { type } = naming;
+  const typeOf = typeof type === "function" ? type : () => type;
   const source = schema.fields.find(({ name }) => name === naming.source);
   return (message, refer) => {
     if (source !== undefined && !isDynamic(fieldValue(message, source))) return;
     const value = fieldValue(message, field);
-    if (field.fieldKind === "map") for (const key of Object.keys(value ?? {})) refer(type, key, field.name, { key });
-    else if (!Array.isArray(value)) refer(type, value, field.name);
-    else for (const [index, name] of value.entries()) refer(type, name, field.name, index);
+    if (field.fieldKind === "map")
+      for (const key of Object.keys(value ?? {})) refer(typeOf(key), key, field.name, { key });
+    else if (!Array.isArray(value)) refer(typeOf(value), value, field.name);
+    else for (const [index, name] of value.entries()) refer(typeOf(name), name, field.name, index);
   };
 }
 

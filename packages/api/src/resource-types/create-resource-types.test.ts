@@ -13,8 +13,9 @@ import { XdskitError } from "../errors/errors.js";
 import { readResources } from "../files/resource-file.js";
 import { createRegistry, envoyRegistry } from "../registry/registry.js";
 import { createResource } from "../resources/resource.js";
-import { createResourceTypes, nameless, type OwnResourceType } from "./create-resource-types.js";
+import { createResourceTypes, type OwnResourceType } from "./create-resource-types.js";
 import { typesOfMessages } from "./message-types.js";
+import { nameless } from "./own-names.js";
 import { packTypes, unpackTypes } from "./packed-types.js";
 import { resourceTypes } from "./resource-types.js";
 

@@ -6,6 +6,7 @@ import type { TypeUrl } from "../names/identifiers.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { referencesOf } from "../references/references.js";
 import { envoyRegistry } from "../registry/registry.js";
+import { nameless, textIn } from "./own-names.js";
 import type { DiscoveryService, ResourceType, ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes, spellingsOf, unknownResourceType } from "./resource-types.js";
 
@@ -125,17 +126,6 @@ function nameReader(definition: OwnResourceType): ResourceType["nameOf"] {
   if (typeof definition.nameOf === "function") return definition.nameOf;
   const field = nameField(definition);
   return field === undefined ? nameless : textIn(field);
-}
-
-/** For messages without a name field. */
-export const nameless: ResourceType["nameOf"] = () => undefined;
-
-/** Reads the name from a field, by its local name. */
-export function textIn(field: string): ResourceType["nameOf"] {
-  return (message) => {
-    const value = (message as Message & { readonly [field: string]: unknown })[field];
-    return typeof value === "string" && value !== "" ? value : undefined;
-  };
 }
 
 /** Whether a message has a string field with this proto name. */

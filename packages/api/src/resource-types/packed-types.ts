@@ -2,7 +2,7 @@ import { createUnpack } from "../messages/any.js";
 import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
 import { referencesOf } from "../references/references.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
-import { nameless, textIn } from "./create-resource-types.js";
+import { nameless, textIn } from "./own-names.js";
 import type { ResourceType, ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes } from "./resource-types.js";
 

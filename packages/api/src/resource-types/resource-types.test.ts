@@ -53,7 +53,8 @@ describe("a row of the table of types", () => {
 test("types come in the order in which they are delivered (rules 117, 119)", () => {
   const order = [...resourceTypes].map((type) => type.abbreviation);
   const lists = ["cluster-collection", "listener-collection"];
-  assert.deepEqual(order, ["rtds", "sds", "cds", "eds", "leds", "ecds", "lds", "srds", "rds", "vhds", ...lists]);
+  const endpoints = ["eds", "leds", "locality-endpoint-collection"];
+  assert.deepEqual(order, ["rtds", "sds", "cds", ...endpoints, "ecds", "lds", "srds", "rds", "vhds", ...lists]);
   assert.deepEqual(
     [...resourceTypes].map((type) => type.deliveryOrder),
     order.map((_, index) => index),

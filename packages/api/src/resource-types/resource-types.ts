@@ -49,7 +49,7 @@ export function spellingsOf(type: Pick<ResourceType, "name" | "abbreviation" | "
 
 /**
  * All ten types of Envoy's xDS: LDS, RDS, SRDS, VHDS, CDS, EDS, SDS, RTDS, ECDS and LEDS; and the list collections of
- * clusters and listeners, which are requested by name.
+ * endpoints, clusters and listeners, which are requested by name.
  */
 export const resourceTypes: ResourceTypes = lookedUp(tableOfTypes);
 

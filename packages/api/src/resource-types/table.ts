@@ -3,6 +3,7 @@ import { createUnpack, type Unpack } from "../messages/any.js";
 import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
 import { referencesOf } from "../references/references.js";
 import { envoyRegistry } from "../registry/registry.js";
+import { nameless, textIn } from "./own-names.js";
 import type { DiscoveryService, ResourceType } from "./resource-type.js";
 
 /** The content of a row. The rest of a `ResourceType` follows from it. */
@@ -95,6 +96,12 @@ const rows: readonly Row[] = [
     v3Service: "envoy.service.endpoint.v3.LocalityEndpointDiscoveryService",
     methods: "LocalityEndpoints",
     deltaOnly: true,
+  },
+  {
+    // What gRPC's clients ask for instead, over ADS: the endpoints of a locality as one list (gRFC A95).
+    name: "locality-endpoint-collection",
+    abbreviation: "locality-endpoint-collection",
+    v3: "envoy.config.endpoint.v3.LbEndpointCollection",
   },
   {
     name: "extension-config",
@@ -203,7 +210,7 @@ function typeOfRow(row: Row, deliveryOrder: number): ResourceType {
     get schema() {
       return envoyRegistry().getMessage(row.v3);
     },
-    nameOf: (message) => (nameField === undefined ? undefined : stringField(message, nameField)),
+    nameOf: nameField === undefined ? nameless : textIn(nameField),
     nameField,
     namedBelow: row.namedBelow?.map(urlOfRow),
     emptyFirstRequest: row.wildcard ? "wildcard" : "nothing",
@@ -217,11 +224,6 @@ function typeOfRow(row: Row, deliveryOrder: number): ResourceType {
     drains: row.drains ?? false,
     references: (message, unpack) => references(row.v3, message, unpack),
   };
-}
-
-function stringField(message: Message, field: string): string | undefined {
-  const value = (message as Message & { readonly [field: string]: unknown })[field];
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function references(typeName: string, message: Message, unpack: Unpack | undefined) {

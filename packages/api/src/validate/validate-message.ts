@@ -79,6 +79,11 @@ export function checkMessage(
   return validator.problems;
 }
 
+/** Whether this is the path of a resource: of the whole, or of a member of a list of resources. */
+function isResource(path: FieldPath | undefined): boolean {
+  return path === undefined || (path.step === "resource" && path.parent?.step === "inline_entry");
+}
+
 class Validator {
   readonly problems: RuleProblem[] = [];
   private readonly registry: Registry;
@@ -110,7 +115,7 @@ class Validator {
       }
       if (this.rules) this.special(specialRules(schema.typeName), message, path);
     }
-    const refusals = this.envoy ? refusalRules(schema.typeName, path === undefined) : [];
+    const refusals = this.envoy ? refusalRules(schema.typeName, isResource(path)) : [];
     const { formatters } = this;
     if (isFree(message)) this.formatters = true;
     if (refusals.length > 0 && !isOfGrpc(path)) this.special(refusals, message, path);

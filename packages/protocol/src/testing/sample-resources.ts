@@ -8,7 +8,7 @@ import {
 } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { TypedExtensionConfigSchema } from "@xdskit/api/envoy/config/core/v3/extension";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
-import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
+import { LbEndpointCollectionSchema, LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { ListenerCollectionSchema, ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import { type VirtualHost, VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
@@ -110,10 +110,27 @@ const cluster = sample(ClusterSchema, "envoy.api.v2.Cluster")(
 /** Before the name of a cluster: a cluster is an aggregate of it. */
 const of = "of:";
 
-/** The label is the region of its only locality; `none` is a load assignment without endpoints. */
+/**
+ * The label is the region of its localities: one, or one for each collection that it refers to. `none` is a load
+ * assignment without endpoints.
+ */
 const endpoint = sample(ClusterLoadAssignmentSchema, "envoy.api.v2.ClusterLoadAssignment")(
-  (clusterName, region) => ({ clusterName, endpoints: region === "none" ? [] : [{ locality: { region } }] }),
-  (message) => [message.clusterName, message.endpoints[0]?.locality?.region ?? "none"],
+  (clusterName, region, refers) => {
+    if (refers.length === 0) return { clusterName, endpoints: region === "none" ? [] : [{ locality: { region } }] };
+    const ledsConfig = { configSourceSpecifier: { case: "self" as const, value: {} } };
+    const endpoints = refers.map((ledsCollectionName) => ({
+      locality: { region },
+      lbConfig: { case: "ledsClusterLocalityConfig" as const, value: { ledsConfig, ledsCollectionName } },
+    }));
+    return { clusterName, endpoints };
+  },
+  ({ clusterName, endpoints }) => [
+    clusterName,
+    endpoints[0]?.locality?.region ?? "none",
+    endpoints.flatMap(({ lbConfig: { case: kind, value } }) =>
+      kind === "ledsClusterLocalityConfig" ? [value.ledsCollectionName] : [],
+    ),
+  ],
 );
 
 const listener = sample(ListenerSchema, "envoy.api.v2.Listener")(
@@ -298,6 +315,17 @@ const clusterCollection = sample(ClusterCollectionSchema, undefined)(
   ],
 );
 
+/** Holds one entry, or none if the label is `none`. */
+const lbEndpointCollection = sample(LbEndpointCollectionSchema, undefined)(
+  (_name, name) => ({
+    entries: name === "none" ? [] : [{ resourceSpecifier: { case: "inlineEntry", value: { name, version: name } } }],
+  }),
+  ({ entries: [first] }) => [
+    undefined,
+    first?.resourceSpecifier.case === "inlineEntry" ? first.resourceSpecifier.value.name : "none",
+  ],
+);
+
 /** The types in transcripts, by the word for each. The URLs come from the protocol, not from the code under test. */
 const samples: { readonly [word: string]: Sample } = {
   cluster,
@@ -310,6 +338,7 @@ const samples: { readonly [word: string]: Sample } = {
   runtime,
   extension,
   "lb-endpoint": lbEndpoint,
+  "lb-endpoint-collection": lbEndpointCollection,
   "cluster-collection": clusterCollection,
   "listener-collection": listenerCollection,
 };

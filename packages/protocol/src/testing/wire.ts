@@ -149,15 +149,20 @@ function decodeSotw(bytes: Uint8Array): OnTheWire {
     check(any !== undefined, "a wrapper without a resource (Envoy on the wire, 3)");
     check(any.typeUrl === typeUrl, `a resource of type ${any.typeUrl} in a response of ${typeUrl} (rule 2)`);
     const said = readSample(any.typeUrl, any.value);
-    const { name = "?", content } = said;
+    const { name, content } = said;
+    check(name !== undefined || wrapper !== undefined, `nothing says the name of ${content}`);
     if (wrapper !== undefined) {
       allKnown(wrapper);
       const [wrapped] = splitBraces(nameOf(wrapper));
-      check(wrapped === name, `the wrapper of ${name} says that it is ${wrapped}`);
-      check(wrapper.version === version, `the wrapper of ${name} has the version ${wrapper.version}, not ${version}`);
-      check(wrapper.ttl !== undefined || wrapper.resourceName !== undefined, `${name} is wrapped without need`);
+      check(name === undefined || wrapped === name, `the wrapper of ${name} says that it is ${wrapped}`);
+      check(
+        wrapper.version === version,
+        `the wrapper of ${wrapped} has the version ${wrapper.version}, not ${version}`,
+      );
+      const isNeeded = name === undefined || wrapper.ttl !== undefined || wrapper.resourceName !== undefined;
+      check(isNeeded, `${name} is wrapped without need`);
     }
-    const shown = wrapper === undefined ? name : nameOf(wrapper);
+    const shown = wrapper === undefined ? String(name) : nameOf(wrapper);
     return { name: shown, content, version: undefined, aliases: [], ttl: ttlOf(wrapper) };
   });
   return { typeUrl, version, nonce, resources, removed: [], errors };

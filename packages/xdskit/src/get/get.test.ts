@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { create } from "@bufbuild/protobuf";
-import type { Any } from "@bufbuild/protobuf/wkt";
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { type Any, anyPack } from "@bufbuild/protobuf/wkt";
 import { createResource, readResources } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { LbEndpointCollectionSchema, LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { createServer, type XdsServer } from "@xdskit/server";
 import { xdskitEnds } from "../testing/command.js";
 import { inProcess } from "../testing/in-process.js";
@@ -17,6 +18,16 @@ async function withServer(run: (server: XdsServer, address: string) => Promise<v
   } finally {
     await server.close({ timeoutMs: 500 });
   }
+}
+
+/** A list as gRPC's clients take it: its entries have no names. */
+function endpointList(name: string, size: number) {
+  const socket = { address: "10.0.0.1", portSpecifier: { case: "portValue", value: 80 } } as const;
+  const address = { address: { case: "socketAddress", value: socket } } as const;
+  const one = create(LbEndpointSchema, { hostIdentifier: { case: "endpoint", value: { address } } });
+  const value = { resource: anyPack(LbEndpointSchema, one) };
+  const entries = Array.from({ length: size }, () => ({ resourceSpecifier: { case: "inlineEntry", value } as const }));
+  return createResource(create(LbEndpointCollectionSchema, { entries }), { name });
 }
 
 /** Runs it to its end in this process. */
@@ -63,6 +74,22 @@ describe("xdskit get", () => {
           assert.deepEqual(await get(...how), { status: 0, out: "", err: "" });
         }));
     }
+  }
+
+  for (const variant of ["sotw", "delta"]) {
+    it(`reads a list of endpoints by its name, over ADS, and writes a file of it, ${variant}`, () =>
+      withServer(async (server, address) => {
+        const list = "locality-endpoint-collection";
+        server.config.set(["full", "empty"].map((name) => endpointList(name, name === "full" ? 1 : 0)));
+        const how = ["--server", address, "--variant", variant, "--ads", "--validate", "full"];
+        const running = inProcess(["get", list, "full", "empty", ...how]);
+        assert.deepEqual([await running.status, running.err()], [0, ""]);
+        const { resources, findings } = readResources({ path: "a.yaml", bytes: Buffer.from(running.out()) }, {});
+        assert.deepEqual(findings, []);
+        const entries = ({ resource: { name, body } }: (typeof resources)[number]) =>
+          `${name} ${fromBinary(LbEndpointCollectionSchema, body).entries.length}`;
+        assert.deepEqual(resources.map(entries).sort(), ["empty 0", "full 1"]);
+      }));
   }
 
   it("takes the first word as the type without --type, and all words as names with it", () =>

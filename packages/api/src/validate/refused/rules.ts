@@ -1,6 +1,11 @@
 import * as parts from "./clusters/cluster-parts.js";
 import * as clusters from "./clusters/clusters.js";
-import { lbEndpointProblems, loadAssignmentProblems } from "./clusters/endpoints.js";
+import {
+  endpointListProblems,
+  endpointSourceProblems,
+  lbEndpointProblems,
+  loadAssignmentProblems,
+} from "./clusters/endpoints.js";
 import { httpHealthCheckProblems, payloadProblems } from "./clusters/health-checks.js";
 import { needsSource } from "./config-sources.js";
 import * as formats from "./formats.js";
@@ -54,7 +59,7 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${listener}.FilterChain`]: [chainOrderProblems],
   [`${manager}.HttpConnectionManager`]: [connectionManagerProblems],
   [`${manager}.Rds`]: [needsSource("config_source", "route_config_name")],
-  "envoy.config.endpoint.v3.LedsClusterLocalityConfig": [needsSource("leds_config")],
+  "envoy.config.endpoint.v3.LedsClusterLocalityConfig": [needsSource("leds_config"), endpointSourceProblems],
   "envoy.extensions.filters.http.on_demand.v3.OnDemandCds": [needsSource("source")],
   [`${logs}.filters.process_ratelimit.v3.DynamicTokenBucket`]: [needsSource("config_source")],
   [`${manager}.HttpFilter`]: [unconfiguredProblems],
@@ -92,6 +97,7 @@ const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
   ],
   "envoy.config.endpoint.v3.ClusterLoadAssignment": [loadAssignmentProblems],
   "envoy.config.endpoint.v3.LbEndpoint": [lbEndpointProblems],
+  "envoy.config.endpoint.v3.LbEndpointCollection": [endpointListProblems],
   [`${listener}.Listener`]: [listenerProblems],
   [`${route}.ScopedRouteConfiguration`]: [routes.scopedRouteProblems],
 };

@@ -65,10 +65,11 @@ export function responseBytes(text: string, context: ResponseContext): Uint8Arra
   return withFields(toBinary(DeltaDiscoveryResponseSchema, message), 9, errors);
 }
 
-/** SotW wraps facts that a plain resource cannot hold (rule 128). */
+/** SotW wraps facts that a plain resource cannot hold (rule 128), and lists, which have no name of their own. */
 function sotwAny(resource: Resource): Any {
   const { resource: any, ttl, aliases, resourceName } = resource;
-  const isBare = any !== undefined && ttl === undefined && aliases.length === 0 && resourceName === undefined;
+  const isPlain = ttl === undefined && aliases.length === 0 && resourceName === undefined;
+  const isBare = any !== undefined && isPlain && !any.typeUrl.endsWith("Collection");
   return isBare ? any : { typeUrl: wrapperUrl, value: toBinary(ResourceSchema, { ...resource, version: "" }) };
 }
 

@@ -20,6 +20,15 @@ const checks = (...names: readonly string[]) => ({
   health_checks: names.flatMap((name) => health({ name, tcp_health_check: {} }).health_checks),
 });
 
+const lbEndpoint = url("config.endpoint.v3.LbEndpoint");
+const list = (...entries: readonly Fields[]): Fields => ({
+  "@type": url("service.discovery.v3.Resource"),
+  name: "list",
+  resource: { "@type": url("config.endpoint.v3.LbEndpointCollection"), entries },
+});
+const leds = (leds_config: Fields, leds_collection_name: string) =>
+  assignment({ endpoints: [{ leds_cluster_locality_config: { leds_config, leds_collection_name } }] });
+
 const refused: readonly Refused[] = [
   [cluster(checks("a", "")), "health_checks[1].name", /several health checks/],
   [cluster(checks("a", "b", "a")), "health_checks[2].name", /"a" is there twice/],
@@ -33,6 +42,42 @@ const refused: readonly Refused[] = [
     "endpoint.address.socket_address.address",
     /"localhost".*LEDS/,
   ],
+  [
+    list({ locator: { id: "a", resource_type: "envoy.config.endpoint.v3.LbEndpoint" } }),
+    "entries[0].locator",
+    /inline_entry/,
+  ],
+  [list({ inline_entry: {} }), "entries[0].inline_entry.resource", /LbEndpoint/],
+  [
+    list({ inline_entry: { resource: cluster({}) } }),
+    "entries[0].inline_entry.resource",
+    /LbEndpoint, not .*config\.cluster\.v3\.Cluster/,
+  ],
+  [
+    list({ inline_entry: { resource: { "@type": lbEndpoint } } }),
+    "entries[0].inline_entry.resource",
+    /needs an endpoint with an address/,
+  ],
+  [
+    list({ inline_entry: { resource: { "@type": lbEndpoint, ...endpoint("localhost") } } }),
+    "entries[0].inline_entry.resource.endpoint.address.socket_address.address",
+    /"localhost".*LEDS/,
+  ],
+  // A member of any list is a resource of its type.
+  [
+    {
+      "@type": url("service.discovery.v3.Resource"),
+      name: "list",
+      resource: {
+        "@type": url("config.cluster.v3.ClusterCollection"),
+        entries: { inline_entry: { name: "a", resource: cluster({ type: "EDS" }) } },
+      },
+    },
+    "entries.inline_entry.resource.type",
+    /eds_config/,
+  ],
+  [leds({ ads: {} }, "web"), "endpoints[0].leds_cluster_locality_config.leds_config", /self/],
+  [leds({ self: {} }, "web"), "~endpoints[0].leds_cluster_locality_config.leds_collection_name", /gRPC/],
   [
     cluster({ ...endpoints(endpoint("a.b")) }),
     "load_assignment.endpoints[0].lb_endpoints[0].endpoint.address.socket_address.address",
@@ -177,6 +222,9 @@ const refused: readonly Refused[] = [
 ];
 
 const taken: readonly Fields[] = [
+  list(),
+  list({ inline_entry: { resource: { "@type": lbEndpoint, ...endpoint("10.0.0.1") } } }),
+  leds({ ads: {} }, "xdstp://a/envoy.config.endpoint.v3.LbEndpoint/web/*"),
   cluster(checks("")),
   cluster(checks("a", "A")),
   cluster({

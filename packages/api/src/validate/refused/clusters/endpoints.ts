@@ -1,8 +1,13 @@
 import type { ClusterLoadAssignment } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
-import type { LbEndpoint } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
+import type {
+  LbEndpoint,
+  LbEndpointCollection,
+  LedsClusterLocalityConfig,
+} from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
+import { endpointsType, url } from "../../../references/rules.js";
 import { addressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
-import { none, refused, refusedByEnvoy, within } from "../problem.js";
+import { none, quoted, refused, refusedByEnvoy, within } from "../problem.js";
 import { mostWeight } from "../routes/routes.js";
 
 /** Endpoints of EDS and of STATIC clusters: nobody resolves their names. */
@@ -36,6 +41,27 @@ function endpointProblems({ hostIdentifier }: LbEndpoint, advice: string): reado
 /** For an endpoint that is a resource, of LEDS. */
 export function lbEndpointProblems(endpoint: LbEndpoint): readonly SpecialProblem[] {
   return endpointProblems(endpoint, ": endpoints of LEDS are not resolved");
+}
+
+/** Of a locality whose endpoints are one list, which only gRPC's clients take (gRFC A95). */
+export function endpointSourceProblems(config: LedsClusterLocalityConfig): readonly SpecialProblem[] {
+  const { ledsConfig, ledsCollectionName } = config;
+  if (ledsConfig === undefined || endpointsType(ledsCollectionName) === url.localityEndpoint) return none;
+  if (ledsConfig.configSourceSpecifier.case !== "self")
+    return [refused(["leds_config"], "must be { self: {} } for a list of endpoints; Envoy takes a collection, …/*")];
+  return [refusedByEnvoy(["leds_collection_name"], "is a list of endpoints, and no collection, …/*")];
+}
+
+/** For a list of endpoints: gRPC's clients take only endpoints that it contains. Each is checked as a resource. */
+export function endpointListProblems({ entries }: LbEndpointCollection): readonly SpecialProblem[] {
+  return entries.flatMap(({ resourceSpecifier: { case: kind, value } }, index) => {
+    if (kind === undefined) return [];
+    if (kind === "locator") return [refused(["entries", index, kind], "must be an inline_entry")];
+    const { typeUrl = "" } = value.resource ?? {};
+    if (typeUrl === url.localityEndpoint) return [];
+    const problem = `must be an LbEndpoint${typeUrl === "" ? "" : `, not ${quoted(typeUrl)}`}`;
+    return [refused(["entries", index, "inline_entry", "resource"], problem)];
+  });
 }
 
 /** For a load assignment that is a resource. One inside a cluster is checked with the cluster. */
