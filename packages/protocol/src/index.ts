@@ -73,10 +73,11 @@ export type {
 export { ttlPolicies } from "./server/contract/options.js";
 export type { OutgoingResponse, ResponseBody } from "./server/contract/response.js";
 export { tellsTtl } from "./server/contract/ttl-policy.js";
-export { Ordering, type StageWaited } from "./server/ordering/ordering.js";
+export { Ordering } from "./server/ordering/ordering.js";
 export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./server/ordering/ordering-times.js";
 export { type PastSnapshots, replacesListeners } from "./server/ordering/past-listeners.js";
 export { SnapshotLineage } from "./server/ordering/snapshot-lineage.js";
+export type { StageWaited } from "./server/ordering/stage-waits.js";
 export { foreignAuthority } from "./server/requests/foreign-authorities.js";
 export { asksForUnknown, type UnknownTypes } from "./server/requests/unknown-types.js";
 export { countDifferences, missingNames } from "./server/responses/behind.js";

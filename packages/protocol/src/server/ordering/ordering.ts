@@ -1,5 +1,5 @@
 import type { Resource, ResourceType } from "@xdskit/api";
-import { isForAnswer, type Wait } from "../../model/basics/wait.js";
+import type { Wait } from "../../model/basics/wait.js";
 import { changeBetween } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
@@ -8,6 +8,7 @@ import { assume } from "../acknowledgements/apply-answer.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import type { WaitEnded } from "../contract/effects.js";
 import type { Replaced, Subscriber } from "../state/subscriber.js";
+import { ClientTarget } from "./client-target.js";
 import { awayOf, ComingBack } from "./coming-back.js";
 import { beginDraining, type DrainingCheck, drain, inheritDraining, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
@@ -16,19 +17,11 @@ import type { OrderAtStart } from "./order-at-start.js";
 import type { OrderedStream } from "./ordered-stream.js";
 import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import type { PastSnapshots } from "./past-listeners.js";
-import { numberOf, sharedList } from "./past-snapshots.js";
 import { isFirst, sharedStage, usedBy, type WarmingWait } from "./shared-stage.js";
-import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
-
-const noSnapshots: readonly Snapshot[] = [];
+import type { SnapshotLineage } from "./snapshot-lineage.js";
+import { type StageWaited, StageWaits } from "./stage-waits.js";
 
 const noTypes: ReadonlySet<ResourceType> = new Set();
-
-/**
- * Receives the number of milliseconds for which a type of a client waited, until the client answered or was too
- * late.
- */
-export type StageWaited = (type: ResourceType, ms: number) => void;
 
 /**
  * The order in which one client reaches its target: make before break (rule 120). Routes wait until the client
@@ -39,30 +32,18 @@ export type StageWaited = (type: ResourceType, ms: number) => void;
  */
 export class Ordering {
   readonly times: OrderingTimes;
-  readonly #waited: StageWaited | undefined;
+  readonly #waits: StageWaits;
   readonly #comingBack: ComingBack;
   readonly #streams = new Set<OrderedStream>();
+  readonly #target = new ClientTarget(this.#streams);
   /** The stages of the streams with changes that wait, as of their last turn. */
   readonly #stages = new Map<OrderedStream, Stage>();
-  /**
-   * The client's earlier targets, oldest first. It may still use routes of these, and only now ask for a cluster that
-   * they name and that was removed since.
-   */
-  #earlier: readonly Snapshot[] = noSnapshots;
-  /** The client's target, unless `#position` has it. */
-  #wanted: Snapshot | undefined;
-  /** Set while the order follows a lineage of snapshots. Then the target is the snapshot of the position. */
-  #position: LineagePosition | undefined;
   /** The time that the order was told last, in milliseconds. */
   #now = 0;
   /** A stream may have settled in a cohort. It must be told (`leaveCohort`) when that ends. */
   #mayHaveSettled = false;
-  /** By type, the time since which something of it waits for an answer of the client; undefined if nothing does. */
-  #waitsSince: Map<ResourceType, number> | undefined;
   /** The types of the streams that have left since the draining listeners were looked at. */
   #left: Set<ResourceType> | undefined;
-  /** The result of `#typesAsked`, until streams ask for other types. */
-  #types: string | undefined;
 
   /**
    * `waited` receives the time for which each type waited for answers of the client. `past`: for streams of one type
@@ -74,7 +55,7 @@ export class Ordering {
     past?: (() => PastSnapshots) | undefined,
   ) {
     this.times = times;
-    this.#waited = waited;
+    this.#waits = new StageWaits(waited);
     this.#comingBack = new ComingBack(past);
   }
 
@@ -87,7 +68,7 @@ export class Ordering {
   leave(stream: OrderedStream): void {
     this.#streams.delete(stream);
     this.#stages.delete(stream);
-    if (this.#waitsSince !== undefined) for (const { type } of stream.subscribers) this.#waitsSince.delete(type);
+    this.#waits.leave(stream);
     this.#left ??= new Set();
     for (const { type } of stream.subscribers) this.#left.add(type);
     const [heir] = this.#subscribers();
@@ -103,20 +84,11 @@ export class Ordering {
 
   /** A stream asks for a new type. */
   asksMore(): void {
-    this.#types = undefined;
-    this.#leaveLineage();
-  }
-
-  /** Stops following the lineage. */
-  #leaveLineage(): void {
-    if (this.#position === undefined) return;
-    this.#wanted = this.#position.snapshot;
-    this.#position = undefined;
+    this.#target.typesChanged();
   }
 
   #leaveAll(): void {
-    this.#types = undefined;
-    this.#leaveLineage();
+    this.#target.typesChanged();
     if (!this.#mayHaveSettled) return;
     this.#mayHaveSettled = false;
     for (const stream of this.#streams) stream.leaveCohort();
@@ -152,7 +124,7 @@ export class Ordering {
 
   /** A stream joined whose client has something of an earlier one, or another one broke; `now` in milliseconds. */
   cameBack(now: number): void {
-    this.#comingBack.begin(now, this.#last, this.#left ?? noTypes);
+    this.#comingBack.begin(now, this.#target.last, this.#left ?? noTypes);
   }
 
   /** A client came back that may still serve with these, as it did on an earlier stream; `now` in milliseconds. */
@@ -176,7 +148,7 @@ export class Ordering {
     }
     if (this.#left !== undefined) this.cameBack(now);
     this.#left = undefined;
-    this.#follow(wanted);
+    this.#target.follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
     this.resumed(stream, this.#comingBack.ofAbsent(this.#subscribers(), wanted, now), now);
     let warmingWait = this.#warmingWait();
@@ -184,7 +156,7 @@ export class Ordering {
     if (warmingWait !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) warmingWait = "none";
     const isNew = stream.subscribers.some(isFirst);
     const away = now < this.#comingBack.awayUntil(this.times) ? awayOf(this.#subscribers(), wanted) : [];
-    const circumstances = { earlier: isNew ? this.#earlier : [], warmingWait, away };
+    const circumstances = { earlier: isNew ? this.#target.earlier : [], warmingWait, away };
     return this.#noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances), now);
   }
 
@@ -264,30 +236,12 @@ export class Ordering {
    * Records that a stream begins to go to `wanted` as others did, as `stageOf` would. `atStart`: that of the update.
    */
   begin(wanted: Snapshot, atStart: OrderAtStart, lineage: SnapshotLineage | undefined): void {
-    const last = this.#last;
-    // Another stream of the client has begun already.
-    if (wanted === last) return;
-    const before = this.#earlier;
-    const types = this.isShared ? this.#typesAsked() : undefined;
-    if (atStart.last !== last || atStart.before !== before || atStart.types !== types) {
-      atStart.last = last;
-      atStart.before = before;
-      atStart.types = types;
-      this.#follow(wanted);
-      atStart.after = this.#earlier;
-      atStart.position = lineage && this.#positionOn(lineage, wanted);
-    }
-    this.#earlier = atStart.after;
-    this.#wanted = wanted;
-    this.#position = atStart.position?.snapshot === wanted ? atStart.position : undefined;
+    this.#target.begin(wanted, atStart, lineage);
   }
 
   /** A stream settled at its target: from now on the order may follow the lineage. */
   joinLineage(wanted: Snapshot, lineage: SnapshotLineage): void {
-    if (this.#position?.snapshot === wanted && !this.#position.isLost) return;
-    if (!lineage.isAt(wanted)) return;
-    this.#follow(wanted);
-    this.#position = this.#positionOn(lineage, wanted);
+    this.#target.joinLineage(wanted, lineage);
   }
 
   /**
@@ -295,46 +249,7 @@ export class Ordering {
    * the change and tells it.
    */
   get goesAlong(): boolean {
-    return this.#position !== undefined && !this.#position.isLost;
-  }
-
-  /** The position of orders whose streams ask for these types, and whose clients had the same earlier targets. */
-  #positionOn(lineage: SnapshotLineage, wanted: Snapshot): LineagePosition | undefined {
-    const types = new Set(this.#subscribers().map(({ type }) => type));
-    const key = `order ${this.#typesAsked()}/${numberOf(this.#earlier)}`;
-    return lineage.position(wanted, key, () => new LineagePosition(wanted, [...types]));
-  }
-
-  /** The client's target, as far as the order knows. */
-  get #last(): Snapshot | undefined {
-    return this.#position === undefined ? this.#wanted : this.#position.snapshot;
-  }
-
-  /** The key for the types that the streams ask for. */
-  #typesAsked(): string {
-    this.#types ??= [...new Set(this.#subscribers().map(({ type }) => numberOf(type)))].sort().join();
-    return this.#types;
-  }
-
-  /**
-   * Sets the client's target. The previous target is remembered if it differs in something that the client asks for.
-   */
-  #follow(wanted: Snapshot): void {
-    const last = this.#last;
-    if (wanted === last) return;
-    this.#position = undefined;
-    this.#wanted = wanted;
-    if (last === undefined || this.#isSame(wanted, last)) return;
-    for (const known of this.#earlier) if (this.#isSame(known, last)) return;
-    this.#earlier = sharedList([...this.#earlier.slice(1 - mostEarlier), last]);
-  }
-
-  /** Whether two snapshots have the same sets of the types that the client asks for. */
-  #isSame(one: Snapshot, other: Snapshot): boolean {
-    for (const { subscribers } of this.#streams) {
-      for (const { type } of subscribers) if (one.of(type) !== other.of(type)) return false;
-    }
-    return true;
+    return this.#target.goesAlong;
   }
 
   #warmingWait(): WarmingWait {
@@ -470,32 +385,10 @@ export class Ordering {
   #noteStage(stream: OrderedStream, stage: Stage, now: number): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
-    if (this.#waited !== undefined && (stage !== wholeStage || this.#waitsSince !== undefined))
-      this.#noteWaits(stream, stage, now, this.#waited);
+    this.#waits.note(stream, stage, now);
     return stage;
   }
-
-  /** Notes the time since which types wait for answers, and reports the waits that have ended. */
-  #noteWaits({ subscribers }: OrderedStream, { waits }: Stage, now: number, waited: StageWaited): void {
-    for (const { type } of subscribers) {
-      const since = this.#waitsSince?.get(type);
-      const waitsNow = waits.some((wait) => wait.type === type && isForAnswer(wait));
-      if (waitsNow && since === undefined) {
-        this.#waitsSince ??= new Map();
-        this.#waitsSince.set(type, now);
-      } else if (!waitsNow && since !== undefined) {
-        this.#waitsSince?.delete(type);
-        waited(type, now - since);
-      }
-    }
-    if (this.#waitsSince?.size === 0) this.#waitsSince = undefined;
-  }
 }
-
-/**
- * The number of a client's earlier targets that are remembered: a client that never reaches one would have ever more.
- */
-const mostEarlier = 4;
 
 /** Whether a resource that is new to the client, or changed, names others. */
 function namesOthers({ type, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): boolean {
