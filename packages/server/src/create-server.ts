@@ -1,3 +1,4 @@
+import { createDanglingNames } from "@xdskit/protocol";
 import { createConfig } from "./configuration/create-config.js";
 import { checkListener, checkServerCall, checkSource } from "./configuration/option-tables.js";
 import type { ServerOptions, XdsServer } from "./contracts/xds-server.js";
@@ -34,7 +35,6 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ...{ layers, publication, arrivals, events, counters, troubles, authorities: settings.authorities },
     reading: { registry: options.registry, types },
     judges: () => core.judges(),
-    asIf: core.asIf,
     prepared: targets.prepare,
     published: services.update,
   });
@@ -75,7 +75,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     stats: () => ({ ...serverStats(core), certificate: listeners.certificate() }),
     snapshotOf: (group) => publication.snapshotOf(group),
-    danglingNames: (group) => (settings.references === "warn" ? undefined : publication.namesOf(group)),
+    danglingNames: (group) =>
+      settings.references === "warn" ? undefined : publication.indexOf(group, createDanglingNames),
     layerSnapshot: (layer) => layers.get(layer),
     preview: configuring.preview,
     ...checkedNodeReports(nodeReports),

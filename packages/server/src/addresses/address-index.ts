@@ -2,11 +2,12 @@ import type { Resource, TypeUrl } from "@xdskit/api";
 import { changeBetween, emptySnapshot, type Snapshot } from "@xdskit/protocol";
 import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { MultiMap } from "../basics/maps.js";
+import type { SnapshotIndex } from "../contracts/parts/snapshot-index.js";
 
 const listeners: TypeUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
 
 /** The listeners of a snapshot by address. An update costs the size of the change. */
-export class AddressIndex {
+export class AddressIndex implements SnapshotIndex {
   #current = emptySnapshot();
   readonly #byKey = new MultiMap<string, Resource>();
 
@@ -38,3 +39,6 @@ export class AddressIndex {
     for (const { key } of claimedAddresses(listener)) this.#byKey.delete(key, listener);
   }
 }
+
+/** The server keeps the index under this function. */
+export const addressIndex = (): AddressIndex => new AddressIndex();

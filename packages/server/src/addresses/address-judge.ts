@@ -1,40 +1,15 @@
 import type { XdskitError } from "@xdskit/api";
 import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { sharedAddressMessage } from "../basics/shared-address.js";
-import type { LayerChange, Layers } from "../configuration/layers.js";
-import { PlannedLayers } from "../configuration/planned-layers.js";
+import { errorOfFound, type FindingAbout, type FoundInGroups, foundInGroups } from "../configuration/judgement.js";
+import type { Judge, JudgedChange } from "../contracts/parts/judge.js";
 import type { LayerUpdate } from "../contracts/source.js";
-import {
-  errorOfFound,
-  type FindingAbout,
-  type FoundInGroups,
-  foundInGroups,
-  type WhereWritten,
-} from "../references/judgement.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { wholeFolderLayer } from "../sources/folder/folder-options.js";
-import { type AddressedStack, type SharedAddress, sharedInStack } from "./shared-in-stack.js";
-
-/** A stack, and the groups that have it. */
-export interface AddressedGroups extends AddressedStack {
-  /** Their names; called only for a change that is refused. */
-  readonly groups: () => readonly string[];
-}
-
-export interface AddressJudgeOptions {
-  readonly layers: Layers;
-  /** The stacks that a change touches, if their groups are served something already. */
-  stacksOf(changes: readonly LayerChange[], planned: PlannedLayers): Iterable<AddressedGroups>;
-}
+import { type SharedAddress, sharedInStack } from "./shared-in-stack.js";
 
 /** Finds listeners that a change would put at the address of another one, before it is made. */
-export class AddressJudge {
-  readonly #options: AddressJudgeOptions;
-
-  constructor(options: AddressJudgeOptions) {
-    this.#options = options;
-  }
-
+export class AddressJudge implements Judge {
   /** Whether a change may bring a listener, or let one come to light. */
   concerns(updates: readonly LayerUpdate[]): boolean {
     return updates.some(
@@ -43,13 +18,12 @@ export class AddressJudge {
   }
 
   /** Undefined: the change gives no two listeners of a group one address. Costs the listeners of the change. */
-  judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined {
+  judge({ changes, stacks, whereIs }: JudgedChange): XdskitError | undefined {
     if (!changes.some(({ upserted, removed }) => upserted.some(isListener) || removed.some(isListener)))
       return undefined;
-    const planned = new PlannedLayers(this.#options.layers, changes);
     const found = foundInGroups(
-      this.#options.stacksOf(changes, planned),
-      (stack) => sharedInStack(stack, changes, planned),
+      stacks,
+      (stack) => sharedInStack(stack, changes),
       ({ address, listeners }) =>
         `${address.key} ${JSON.stringify(listeners.map(({ layer, resource }) => [layer, resource.key]))}`,
     );

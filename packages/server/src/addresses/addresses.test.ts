@@ -14,6 +14,7 @@ import type { GroupSettings } from "../settings/group-settings.js";
 import { times } from "../testing/basics/effort.js";
 import { randomFrom } from "../testing/basics/random.js";
 import { waitFor } from "../testing/basics/wait-for.js";
+import { judgedChange } from "../testing/judged-change.js";
 import { cluster } from "../testing/test-resources.js";
 import { AddressIndex } from "./address-index.js";
 import { AddressJudge } from "./address-judge.js";
@@ -159,10 +160,7 @@ describe("the judge of addresses", () => {
       const index = new AddressIndex();
       layers.apply([{ layer: "l1", kind: "replace", upsert: [] }]);
       const before = () => stack.snapshot() ?? emptySnapshot();
-      const stacksOf: ConstructorParameters<typeof AddressJudge>[0]["stacksOf"] = (_, { touched }) => [
-        { before: before(), order: stack.order(touched), addresses: () => index, groups: () => ["all"] },
-      ];
-      const judge = new AddressJudge({ layers, stacksOf });
+      const judge = new AddressJudge();
       for (let step = 0; step < 25; step += 1) {
         const resource = () => createResource(listener(pick(["a", "b", "c", "d"]), int(5), pick(["", "x"])));
         const updates = order
@@ -174,8 +172,9 @@ describe("the judge of addresses", () => {
             return int(5) === 0 ? { layer, kind: "replace", upsert } : { layer, kind: "patch", upsert, remove };
           });
         const planned = layers.plan(updates);
+        const touched = updates.map(({ layer }) => layer);
         const told = judge
-          .judge(planned, () => undefined)
+          .judge(judgedChange(layers, planned, { before: before(), order: stack.order(touched), index }))
           ?.findings.map(({ message }) => /at (\S+),/.exec(message)?.[1]);
         const { after } = stack.preview(planned);
         const had = new Map(listeners(before()).map(({ key, version }) => [key, version]));
@@ -209,17 +208,13 @@ describe("the judge of addresses", () => {
       },
       of: (type) => ({ ...snapshot.of(type), get: (key) => snapshot.of(type).get(key) }) as ReturnType<Snapshot["of"]>,
     };
-    const judge = new AddressJudge({
-      layers,
-      stacksOf: () => [{ before: blind, order: ["lower", "upper"], addresses: () => index, groups: () => ["all"] }],
-    });
-    const change = (port: number): LayerUpdate[] => [
-      { layer: "upper", kind: "patch", upsert: [createResource(listener("new", port))] },
-    ];
-    assert.equal(judge.judge(layers.plan(change(500)), () => undefined)?.findings.length, 1);
-    assert.equal(
-      judge.judge(layers.plan(change(30_000)), () => undefined),
-      undefined,
-    );
+    const judge = (port: number) => {
+      const upsert = [createResource(listener("new", port))];
+      const changes = layers.plan([{ layer: "upper", kind: "patch", upsert }]);
+      const order = ["lower", "upper"];
+      return new AddressJudge().judge(judgedChange(layers, changes, { before: blind, order, index }));
+    };
+    assert.equal(judge(500)?.findings.length, 1);
+    assert.equal(judge(30_000), undefined);
   });
 });

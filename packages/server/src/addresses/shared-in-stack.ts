@@ -1,22 +1,10 @@
 import type { ListeningAddress, Resource, ResourceName } from "@xdskit/api";
-import type { Snapshot } from "@xdskit/protocol";
 import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { getOrInsert } from "../basics/maps.js";
 import { isOfGrpcServer } from "../basics/shared-address.js";
-import type { LayerChange } from "../configuration/layers.js";
-import { type LayerResource, type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
-import type { LayerName } from "../settings/group-settings.js";
-import type { AddressIndex } from "./address-index.js";
-
-/** The parts of a stack that a judgement needs. */
-export interface AddressedStack {
-  /** From the lowest to the highest, as they are after the change. */
-  readonly order: readonly LayerName[];
-  /** The current snapshot of its groups. */
-  readonly before: Snapshot;
-  /** The current addresses of its listeners; called only for a change that brings a listener. */
-  readonly addresses: () => Pick<AddressIndex, "at">;
-}
+import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
+import type { JudgedStack } from "../contracts/parts/judge.js";
+import { addressIndex } from "./address-index.js";
 
 /** Listeners that a stack would have at one address. The first one stays, or came first in the change. */
 export interface SharedAddress {
@@ -29,27 +17,25 @@ export interface SharedAddress {
  * the listeners of the change, and a look at each layer for them.
  */
 export function sharedInStack(
-  stack: AddressedStack,
+  { order, before, winner, index }: JudgedStack,
   changes: readonly LayerChange[],
-  planned: Pick<PlannedLayers, "get">,
 ): readonly SharedAddress[] {
-  const winner = winnerIn(stack.order, planned);
   const touched = new Set<ResourceName>();
   const fresh = new Map<string, { readonly address: ListeningAddress; readonly listeners: LayerResource[] }>();
-  for (const { type, key } of listenersOf(changes.filter(({ layer }) => stack.order.includes(layer)))) {
+  for (const { type, key } of listenersOf(changes.filter(({ layer }) => order.includes(layer)))) {
     if (touched.has(key)) continue;
     const now = winner(type, key);
     // An unchanged listener is not part of the change.
-    if (now !== undefined && now.resource.version === stack.before.of(type).get(key)?.version) continue;
+    if (now !== undefined && now.resource.version === before.of(type).get(key)?.version) continue;
     touched.add(key);
     for (const address of now === undefined ? [] : claimedAddresses(now.resource)) {
       getOrInsert(fresh, address.key, () => ({ address, listeners: [] })).listeners.push(now as LayerResource);
     }
   }
   if (fresh.size === 0) return [];
-  const index = stack.addresses();
+  const now = index(addressIndex);
   return [...fresh].flatMap(([key, { address, listeners }]) => {
-    const stay = [...index.at(key)]
+    const stay = [...now.at(key)]
       .filter((other) => !touched.has(other.key))
       .flatMap((other) => winner(other.type, other.key) ?? []);
     const [first, second, ...more] = [...stay, ...listeners];

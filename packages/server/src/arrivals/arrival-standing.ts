@@ -1,6 +1,6 @@
 import type { Clock, ResourceName, TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
-import type { LayerChange } from "../configuration/layers.js";
+import type { LayerChange } from "../contracts/layer-change.js";
 import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/nodes/arrival.js";
 import { heldBackOf } from "../node-status/held-back.js";
 import { momentOf } from "../node-status/moment.js";

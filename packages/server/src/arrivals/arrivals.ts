@@ -1,9 +1,9 @@
 import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
-import type { LayerChange } from "../configuration/layers.js";
 import { checkServerCall } from "../configuration/option-tables.js";
 import type { Events } from "../contracts/events.js";
+import type { LayerChange } from "../contracts/layer-change.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../contracts/nodes/arrival.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import { isOpen, type OpenStream, type ReportedStream } from "../node-status/reported-stream.js";

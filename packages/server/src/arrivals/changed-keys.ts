@@ -17,7 +17,7 @@ import {
   type TypeStatus,
 } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
-import type { LayerChange } from "../configuration/layers.js";
+import type { LayerChange } from "../contracts/layer-change.js";
 
 /** The changes of one type in a layer: by key the new resource, undefined for a removed one. */
 export interface ChangedKeys {

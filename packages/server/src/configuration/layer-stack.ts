@@ -1,8 +1,9 @@
 import type { Resource } from "@xdskit/api";
 import { branchSnapshot, emptySnapshot, type Snapshot, type Update, updateSnapshot } from "@xdskit/protocol";
+import type { LayerChange, ResourceKey } from "../contracts/layer-change.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
-import type { LayerChange, Layers, ResourceKey } from "./layers.js";
+import type { Layers } from "./layers.js";
 import { PlannedLayers, winnerIn } from "./planned-layers.js";
 
 /**

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Resource, resourceTypes, XdskitError } from "@xdskit/api";
+import type { LayerChange } from "../contracts/layer-change.js";
 import { clusterResource } from "../testing/test-resources.js";
 import { LayerStack } from "./layer-stack.js";
-import { createLayers, type LayerChange, type Layers } from "./layers.js";
+import { createLayers, type Layers } from "./layers.js";
 
 const clusters = resourceTypes.find("cluster")!;
 const key = (name: string) => ({ type: clusters, name });

@@ -1,22 +1,10 @@
 import { type Finding, type Resource, type ResourceName, type ResourceType, throwIfAny } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { MultiMap } from "../basics/maps.js";
+import type { LayerChange, ResourceKey } from "../contracts/layer-change.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
-
-/** Names one resource of a layer. */
-export interface ResourceKey {
-  readonly type: ResourceType;
-  readonly name: ResourceName;
-}
-
-/** The real differences of a layer. A resource that was set again with the same content is not in it. */
-export interface LayerChange {
-  readonly layer: LayerName;
-  readonly upserted: readonly Resource[];
-  readonly removed: readonly ResourceKey[];
-}
 
 /** The named sets of resources that groups are built from. */
 export type Layers = ReturnType<typeof createLayers>;

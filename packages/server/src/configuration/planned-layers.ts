@@ -1,13 +1,8 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { idOf } from "../basics/id-of.js";
+import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
 import type { LayerName } from "../settings/group-settings.js";
-import type { LayerChange, Layers } from "./layers.js";
-
-/** A resource, and the layer that has it after a change. */
-export interface LayerResource {
-  readonly layer: LayerName;
-  readonly resource: Resource;
-}
+import type { Layers } from "./layers.js";
 
 /** A layer's part of a change, by type and key; undefined: it is removed. */
 type PlannedKeys = ReadonlyMap<string, Resource | undefined>;

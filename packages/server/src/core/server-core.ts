@@ -1,15 +1,16 @@
 import { resourceTypes, systemClock } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
 import { defaultOrderingTimes } from "@xdskit/protocol";
-import { type AddressedGroups, AddressJudge } from "../addresses/address-judge.js";
+import { AddressJudge } from "../addresses/address-judge.js";
 import { Arrivals } from "../arrivals/arrivals.js";
 import type { ConfigOptions } from "../configuration/create-config.js";
 import { createGroups } from "../configuration/groups.js";
-import { createLayers, type LayerChange, type Layers } from "../configuration/layers.js";
+import { createLayers, type Layers } from "../configuration/layers.js";
 import { checkOptions } from "../configuration/option-checks.js";
 import { checkServerCall } from "../configuration/option-tables.js";
 import { createEvents, type Events } from "../contracts/events.js";
-import type { LayerUpdate } from "../contracts/source.js";
+import type { LayerChange } from "../contracts/layer-change.js";
+import type { Judge } from "../contracts/parts/judge.js";
 import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import { EventLoopWatch } from "../event-loop/event-loop-watch.js";
@@ -17,18 +18,16 @@ import { NodeHistories } from "../node-status/node-histories.js";
 import { createNodeReports } from "../node-status/node-reports.js";
 import type { ReportedStream } from "../node-status/reported-stream.js";
 import { OnDemand } from "../on-demand/on-demand.js";
-import type { Judge } from "../publication/configuring.js";
 import { type Counters, createCounters } from "../publication/counters.js";
 import { Publication } from "../publication/publication.js";
 import { SourceTroubles } from "../publication/source-troubles.js";
 import { createIsOwnName } from "../references/own-names.js";
-import { type JudgedGroups, ReferenceJudge, type ReferenceJudgeOptions } from "../references/reference-judge.js";
+import { ReferenceJudge } from "../references/reference-judge.js";
 import { UnknownNameJudge } from "../references/unknown-names.js";
 import { createTargets } from "../rollouts/targets.js";
 import { defaultServerLimits, type ServerLimits } from "../settings/limits.js";
 import { checkLoadReportSettings } from "../settings/load-report-settings.js";
 import { defaultRestOptions } from "../settings/rest-options.js";
-import { heldBy } from "../stores/basics/held-by.js";
 import { createRejections } from "../streams/rejections.js";
 import type { Session } from "../streams/session.js";
 
@@ -85,17 +84,7 @@ export function createCore(settings: ServerSettings) {
   const streams: Iterable<ReportedStream> = sessions;
   return {
     ...{ counters, events, layers, config, onDemand, targets, publication, sessions, streams },
-    judges: createJudges(settings, onDemand, layers, (...change) => publication.groupsTouchedBy(...change)),
-    asIf(brought: readonly LayerUpdate[]) {
-      const copy = createLayers();
-      copy.apply(layers.names.map((layer) => ({ layer, kind: "replace", upsert: heldBy(layers.get(layer)) })));
-      copy.apply(brought);
-      // All judges are asked about the same change.
-      let touched: ReturnType<StacksOf> | undefined;
-      const stacksOf: StacksOf = (...change) =>
-        (touched ??= [...publication.groupsOver(copy, brought.length === 0, ...change)]);
-      return { layers: copy, judges: createJudges(settings, onDemand, copy, stacksOf)() };
-    },
+    judges: createJudges(settings, onDemand),
     loop: watchEventLoop(options.eventLoop, counters, events),
     nodeReports: createNodeReports(streams, clock, types),
     arrivals: new Arrivals(streams, clock, events),
@@ -115,27 +104,20 @@ export function createCore(settings: ServerSettings) {
 }
 
 /** The judges of changes; looked up for each change, since `references` may change. */
-function createJudges(
-  settings: ServerSettings,
-  onDemand: OnDemand | undefined,
-  layers: Layers,
-  stacksOf: StacksOf,
-): () => readonly Judge[] {
+function createJudges(settings: ServerSettings, onDemand: OnDemand | undefined): () => readonly Judge[] {
   const { authorities, options, types } = settings;
   const { registry } = options;
   const isOwnName = createIsOwnName(onDemand?.types ?? new Set(), authorities);
-  const references = new ReferenceJudge({ layers, registry, isOwnName, stacksOf });
+  const references = new ReferenceJudge({ registry, isOwnName });
   const except = () => settings.referencesExcept;
-  const unknownNames = new UnknownNameJudge({ layers, types, registry, isOwnName, except, stacksOf });
-  const addresses = new AddressJudge({ layers, stacksOf });
+  const unknownNames = new UnknownNameJudge({ types, registry, isOwnName, except });
+  const addresses = new AddressJudge();
   return () => [
     ...(settings.references === "warn" ? [] : [references]),
     ...(settings.references === "strict" ? [unknownNames] : []),
     ...(options.addresses === "refuse" ? [addresses] : []),
   ];
 }
-
-type StacksOf = (...change: Parameters<ReferenceJudgeOptions["stacksOf"]>) => Iterable<JudgedGroups & AddressedGroups>;
 
 function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters, events: Events) {
   if (options === false) return undefined;

@@ -1,7 +1,7 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
-import type { LayerChange } from "../configuration/layers.js";
+import type { LayerChange } from "../contracts/layer-change.js";
 import type { Supplied } from "../settings/on-demand-options.js";
 import { BorneNames } from "./borne-names.js";
 import type { Result } from "./calls.js";

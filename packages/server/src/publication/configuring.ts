@@ -11,31 +11,23 @@ import type { Arrivals } from "../arrivals/arrivals.js";
 import { refuseForeign } from "../configuration/authorities.js";
 import { isBelow } from "../configuration/below.js";
 import type { ApplyLayer } from "../configuration/create-config.js";
-import type { LayerChange, Layers } from "../configuration/layers.js";
+import { createLayers, type Layers } from "../configuration/layers.js";
 import { checkRollout } from "../configuration/option-checks.js";
-import type { LayerResource } from "../configuration/planned-layers.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
+import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
 import type { ConfigArrival } from "../contracts/nodes/arrival.js";
+import type { Judge, JudgedChange, WhereWritten } from "../contracts/parts/judge.js";
 import type { LayerUpdate, Source, StepBack } from "../contracts/source.js";
-import type { WhereWritten } from "../references/judgement.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { wholeFolderLayer } from "../sources/folder/folder-options.js";
+import { heldBy } from "../stores/basics/held-by.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
 import { type ChangeOrigin, ServedSource } from "./served-source.js";
 import type { SourceTroubles } from "./source-troubles.js";
-
-/** Finds the reasons to refuse a change in each group, before the change is made. */
-export interface Judge {
-  /** Whether it judges also what a source that had nothing starts with. */
-  readonly judgesStart?: boolean;
-  /** Whether it may find something. Costs the change, and no plan of it. */
-  concerns(updates: readonly LayerUpdate[]): boolean;
-  judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined;
-}
 
 interface ConfiguringContext {
   readonly layers: Layers;
@@ -50,12 +42,16 @@ interface ConfiguringContext {
   readonly reading: FieldPlacesOptions;
   /** The judges to ask now. Empty if every change is applied. */
   readonly judges: () => readonly Judge[];
-  /** The layers as if a source had brought this, and judges of one change of them. Nothing of the server changes. */
-  readonly asIf: (brought: readonly LayerUpdate[]) => { readonly layers: Layers; readonly judges: readonly Judge[] };
   /** Reads what rollouts hold back, before nodes are told something; undefined: nothing has to be read for that. */
   readonly prepared: () => Promise<void> | undefined;
   /** Called when the server may have become ready, or not ready. */
   published(): void;
+}
+
+/** Who judges, if not all; `over`: as if these were the server's layers. */
+interface JudgedBy {
+  readonly judges?: readonly Judge[];
+  readonly over?: { readonly layers: Layers; readonly fromNothing: boolean };
 }
 
 /**
@@ -239,9 +235,10 @@ export class Configuring {
   #refuseSince(since: readonly LayerUpdate[], updates: readonly LayerUpdate[], source: Source | undefined): void {
     const isAsked = (judge: Judge) => judge.concerns(updates) && (since.length > 0 || judge.judgesStart === true);
     if (!this.#context.judges().some(isAsked)) return;
-    const { layers, judges } = this.#context.asIf(since);
+    const judges = this.#context.judges();
     const asked = since.length === 0 ? judges.filter(({ judgesStart }) => judgesStart) : judges;
-    const refusal = this.#judgement(updates, layers.plan(updates), source, asked);
+    const over = { layers: copyOf(this.#context.layers, since), fromNothing: since.length === 0 };
+    const refusal = this.#judgement(updates, over.layers.plan(updates), source, { judges: asked, over });
     if (refusal === undefined) return;
     if (source !== undefined) this.#refusedChanges.note(source, updates);
     throw refusal;
@@ -256,11 +253,21 @@ export class Configuring {
     updates: readonly LayerUpdate[],
     planned: readonly LayerChange[],
     source?: Source,
-    judges = this.#context.judges(),
+    { judges = this.#context.judges(), over }: JudgedBy = {},
   ): XdskitError | undefined {
-    const whereIs = this.#places(updates, source);
+    const { publication } = this.#context;
+    let stacks: JudgedChange["stacks"] | undefined;
+    const change: JudgedChange = {
+      changes: planned,
+      // All judges look at the same stacks.
+      get stacks() {
+        stacks ??= over === undefined ? publication.judged(planned) : publication.judgedOver(planned, over);
+        return stacks;
+      },
+      whereIs: this.#places(updates, source),
+    };
     for (const judge of judges) {
-      const refusal = judge.concerns(updates) ? judge.judge(planned, whereIs) : undefined;
+      const refusal = judge.concerns(updates) ? judge.judge(change) : undefined;
       if (refusal !== undefined) return refusal;
     }
     return undefined;
@@ -324,4 +331,12 @@ export class Configuring {
     this.#failed.get(name)?.();
     this.#failed.delete(name);
   }
+}
+
+/** The layers as if a source had brought this. */
+function copyOf(layers: Layers, brought: readonly LayerUpdate[]): Layers {
+  const copy = createLayers();
+  copy.apply(layers.names.map((layer) => ({ layer, kind: "replace", upsert: heldBy(layers.get(layer)) })));
+  copy.apply(brought);
+  return copy;
 }

@@ -1,8 +1,5 @@
 import { type Clock, systemClock, type TypeUrl } from "@xdskit/api";
 import {
-  createDanglingNames,
-  type DanglingNames,
-  emptySnapshot,
   type Node,
   type ResourceErrorPolicy,
   replacesListeners,
@@ -10,23 +7,23 @@ import {
   statusCode,
   type TtlPolicy,
 } from "@xdskit/protocol";
-import { AddressIndex } from "../addresses/address-index.js";
-import type { AddressedGroups } from "../addresses/address-judge.js";
 import { Counts } from "../basics/counts.js";
 import { isBelow } from "../configuration/below.js";
 import type { Group, Groups } from "../configuration/groups.js";
-import type { LayerChange, Layers } from "../configuration/layers.js";
-import type { PlannedLayers } from "../configuration/planned-layers.js";
+import type { Layers } from "../configuration/layers.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
+import type { LayerChange } from "../contracts/layer-change.js";
+import type { JudgedStack } from "../contracts/parts/judge.js";
+import type { MakeIndex, SnapshotIndex } from "../contracts/parts/snapshot-index.js";
 import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
 import type { OnDemand } from "../on-demand/on-demand.js";
-import type { JudgedGroups } from "../references/reference-judge.js";
 import type { Member } from "../rollouts/members/member.js";
 import type { GroupTargeting, Targets } from "../rollouts/targets.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
+import { judgedNow, judgedOver } from "./judged-stacks.js";
 import { Membership } from "./membership.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
@@ -122,14 +119,15 @@ export class Publication {
     return this.#named(name)?.shared.newest();
   }
 
-  /** The references in a group. Undefined if there is no such group, or no configuration is known yet. */
-  namesOf(name: string): DanglingNames | undefined {
-    return this.#named(name)?.shared.names();
+  /** The index of a group's target. Undefined if there is no such group, or no configuration is known yet. */
+  indexOf<Index extends SnapshotIndex>(name: string, make: MakeIndex<Index>): Index | undefined {
+    const shared = this.#named(name)?.shared;
+    return shared?.newest() === undefined ? undefined : shared.index(make);
   }
 
-  /** Nobody judges changes any more. */
-  forgetNames(): void {
-    for (const shared of this.#stacks) shared.forgetNames();
+  /** Nobody needs this index any more. */
+  forgetIndex(make: MakeIndex<SnapshotIndex>): void {
+    for (const shared of this.#stacks) shared.forgetIndex(make);
   }
 
   #named(name: string): GroupInUse | undefined {
@@ -139,55 +137,14 @@ export class Publication {
     return undefined;
   }
 
-  /** The groups that a planned change would touch. None while nodes are told nothing. */
-  *groupsTouchedBy(
-    changes: readonly LayerChange[],
-    { touched }: PlannedLayers,
-  ): Iterable<JudgedGroups & AddressedGroups> {
-    if (!this.hasBegun) return;
-    for (const shared of this.#stacks.touchedBy(changes)) {
-      const before = shared.newest();
-      if (before === undefined || shared.groups === 0) continue;
-      yield {
-        before,
-        order: shared.stack.order(touched),
-        names: () => shared.names() ?? createDanglingNames(),
-        addresses: () => shared.addresses(),
-        groups: () => this.#groupsWith(shared),
-      };
-    }
+  /** The stacks that a planned change touches, for judges. None while nodes are told nothing. */
+  judged(changes: readonly LayerChange[]): readonly JudgedStack[] {
+    return this.hasBegun ? judgedNow(this.#stacks, (shared) => this.#groupsWith(shared), changes) : [];
   }
 
-  /**
-   * The groups that a planned change of other layers would touch, if these were the server's. Costs their content.
-   * `fromNothing`: also those that have nothing yet.
-   */
-  *groupsOver(
-    layers: Layers,
-    fromNothing: boolean,
-    changes: readonly LayerChange[],
-    { touched }: PlannedLayers,
-  ): Iterable<JudgedGroups & AddressedGroups> {
-    for (const shared of this.#stacks.touchedBy(changes)) {
-      const stack = shared.over(layers);
-      const before = stack.snapshot() ?? (fromNothing ? emptySnapshot() : undefined);
-      if (before === undefined || shared.groups === 0) continue;
-      yield {
-        before,
-        order: stack.order(touched),
-        names() {
-          const names = createDanglingNames();
-          names.update(before);
-          return names;
-        },
-        addresses() {
-          const addresses = new AddressIndex();
-          addresses.update(before);
-          return addresses;
-        },
-        groups: () => this.#groupsWith(shared),
-      };
-    }
+  /** The same as if these were the server's layers. Costs their content. */
+  judgedOver(changes: readonly LayerChange[], over: Parameters<typeof judgedOver>[3]): readonly JudgedStack[] {
+    return judgedOver(this.#stacks, (shared) => this.#groupsWith(shared), changes, over);
   }
 
   #groupsWith(shared: SharedStack): readonly string[] {

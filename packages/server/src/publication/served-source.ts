@@ -1,6 +1,6 @@
 import type { Finding } from "@xdskit/api";
-import type { LayerChange } from "../configuration/layers.js";
 import type { Events } from "../contracts/events.js";
+import type { LayerChange } from "../contracts/layer-change.js";
 import type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
 import type { RefusedChanges } from "./refused-changes.js";
 import { errorsIn, type SourceTroubles } from "./source-troubles.js";

@@ -1,7 +1,5 @@
 import type { Clock, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import {
-  createDanglingNames,
-  type DanglingNames,
   emptySnapshot,
   notePublished,
   replacesListeners,
@@ -9,11 +7,12 @@ import {
   SnapshotLineage,
   type UnknownTypes,
 } from "@xdskit/protocol";
-import { AddressIndex } from "../addresses/address-index.js";
-import { MultiMap } from "../basics/maps.js";
+import { getOrInsert, MultiMap } from "../basics/maps.js";
 import { isBelow } from "../configuration/below.js";
 import { LayerStack } from "../configuration/layer-stack.js";
-import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { Layers } from "../configuration/layers.js";
+import type { LayerChange } from "../contracts/layer-change.js";
+import type { MakeIndex, SnapshotIndex } from "../contracts/parts/snapshot-index.js";
 import type { NameDecision } from "../on-demand/wanted.js";
 import type { MemberClient } from "../rollouts/members/member.js";
 import type { GroupTargeting, Wish } from "../rollouts/targets.js";
@@ -50,8 +49,8 @@ export class SharedStack {
   readonly recent: RecentSnapshots;
   /** The number of groups that use it. */
   groups = 0;
-  #names: DanglingNames | undefined;
-  #addresses: AddressIndex | undefined;
+  /** What parts know of the newest snapshot, by what made it. */
+  readonly #indexes = new Map<MakeIndex<SnapshotIndex>, SnapshotIndex>();
 
   constructor(stacks: SharedStacks, key: string, names: readonly LayerName[] | undefined, below?: LayerName) {
     this.#stacks = stacks;
@@ -102,8 +101,7 @@ export class SharedStack {
     this.tell(isPlain ? after : undefined);
     this.pulse.update();
     if (after === undefined) return;
-    this.#names?.update(after);
-    this.#addresses?.update(after);
+    for (const index of this.#indexes.values()) index.update(after);
   }
 
   /** Takes over changes before nodes are told anything. `isLater`: they do not belong to what a source starts with. */
@@ -117,37 +115,22 @@ export class SharedStack {
     for (const targets of this.targets) targets.changedEarly(before, after, wish);
   }
 
-  /**
-   * The references in the newest snapshot, kept up to date from the first call on. Undefined if no configuration is
-   * known yet.
-   */
-  names(): DanglingNames | undefined {
-    const newest = this.newest();
-    if (newest === undefined) return undefined;
-    if (this.#names === undefined) {
-      this.#names = createDanglingNames();
-      this.#names.update(newest);
-    }
-    return this.#names;
+  /** An index of the newest snapshot, kept up to date from the first call on. */
+  index<Index extends SnapshotIndex>(make: MakeIndex<Index>): Index {
+    return getOrInsert(this.#indexes, make, () => {
+      const index = make();
+      index.update(this.newest() ?? emptySnapshot());
+      return index;
+    }) as Index;
   }
 
-  forgetNames(): void {
-    this.#names = undefined;
-  }
-
-  /** The addresses of listeners in the newest snapshot, kept up to date from the first call on. */
-  addresses(): AddressIndex {
-    if (this.#addresses === undefined) {
-      this.#addresses = new AddressIndex();
-      this.#addresses.update(this.newest() ?? emptySnapshot());
-    }
-    return this.#addresses;
+  forgetIndex(make: MakeIndex<SnapshotIndex>): void {
+    this.#indexes.delete(make);
   }
 
   /** No group uses it any more. */
   forgetIndexes(): void {
-    this.forgetNames();
-    this.#addresses = undefined;
+    this.#indexes.clear();
   }
 
   /** `newest`: this snapshot is the target of all streams. */

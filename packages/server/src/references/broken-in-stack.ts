@@ -1,19 +1,8 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
-import { calledName, type DanglingNames, type Snapshot } from "@xdskit/protocol";
+import { calledName, createDanglingNames } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
-import type { LayerChange } from "../configuration/layers.js";
-import { type LayerResource, type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
-import type { LayerName } from "../settings/group-settings.js";
-
-/** The parts of a stack that a judgement needs. */
-export interface JudgedStack {
-  /** From the lowest to the highest, as they are after the change. */
-  readonly order: readonly LayerName[];
-  /** The current snapshot of its groups. */
-  readonly before: Snapshot;
-  /** The current references in it; called only for a change that removes something. */
-  readonly names: () => Pick<DanglingNames, "referrers">;
-}
+import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
+import type { JudgedStack } from "../contracts/parts/judge.js";
 
 /** A resource that a change removes from a stack while others there name it. */
 export interface BrokenReference {
@@ -34,12 +23,10 @@ export const mostReferrers = 3;
 export function brokenInStack(
   stack: JudgedStack,
   changes: readonly LayerChange[],
-  planned: PlannedLayers,
   isMissed: (type: ResourceType, name: ResourceName) => boolean,
 ): readonly BrokenReference[] {
-  const winner = winnerIn(stack.order, planned);
   const concerned = changes.filter(({ layer }) => stack.order.includes(layer));
-  const gone = goneFrom(stack.before, concerned, winner, isMissed);
+  const gone = goneFrom(stack, concerned, isMissed);
   if (gone.size === 0) return [];
   const found = new Map<string, Map<string, LayerResource>>();
   const note = (id: string, by: LayerResource | undefined): boolean => {
@@ -47,15 +34,15 @@ export function brokenInStack(
     if (by !== undefined && namesIt(by.resource, id)) found.set(id, known.set(idOf(by.resource), by));
     return known.size > mostReferrers;
   };
-  const names = stack.names();
+  const names = stack.index(createDanglingNames);
   for (const [id, { type, name }] of gone) {
     for (const referrer of names.referrers({ type: type.typeUrl, name })) {
-      if (note(id, winner(referrer.type, referrer.key))) break;
+      if (note(id, stack.winner(referrer.type, referrer.key))) break;
     }
   }
   // The current names do not include resources that come with the change, or that appear below removed ones.
   for (const { type, key } of keysOf(concerned)) {
-    const fresh = winner(type, key);
+    const fresh = stack.winner(type, key);
     for (const { type, name } of fresh?.resource.references ?? []) {
       const id = idOf({ type: { typeUrl: type }, key: name });
       if (gone.has(id) && (found.get(id)?.size ?? 0) <= mostReferrers) note(id, fresh);
@@ -69,9 +56,8 @@ export function brokenInStack(
 
 /** The resource of a name that has no resource under any key afterwards. */
 function goneFrom(
-  before: Snapshot,
+  { before, winner }: Pick<JudgedStack, "before" | "winner">,
   changes: readonly LayerChange[],
-  winner: (type: ResourceType, key: ResourceName) => LayerResource | undefined,
   isMissed: (type: ResourceType, name: ResourceName) => boolean,
 ): Map<string, { readonly type: ResourceType; readonly name: ResourceName }> {
   const gone = new Map<string, { readonly type: ResourceType; readonly name: ResourceName }>();

@@ -7,6 +7,7 @@ import { createLayers, type Layers } from "../configuration/layers.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import { times } from "../testing/basics/effort.js";
 import { randomFrom } from "../testing/basics/random.js";
+import { judgedChange } from "../testing/judged-change.js";
 import { cluster, routeConfiguration, routedListener } from "../testing/test-resources.js";
 import { ReferenceJudge } from "./reference-judge.js";
 
@@ -18,21 +19,13 @@ function judging(layers: Layers, order: readonly string[], watch = (snapshot: Sn
   const stack = new LayerStack(layers, order);
   const names = createDanglingNames();
   const before = () => stack.snapshot()!;
-  const judge = new ReferenceJudge({
-    layers: { ...layers, get: (layer) => layers.get(layer) && watch(layers.get(layer)!) },
-    registry: undefined,
-    isOwnName: () => true,
-    stacksOf: (_, { touched }) => [
-      {
-        before: watch(before()),
-        order: stack.order(touched),
-        groups: () => ["all"],
-        names: () => names,
-      },
-    ],
-  });
+  const judge = new ReferenceJudge({ registry: undefined, isOwnName: () => true });
+  const watched: Layers = { ...layers, get: (layer) => layers.get(layer) && watch(layers.get(layer)!) };
   return {
-    judge: (updates: readonly LayerUpdate[]) => judge.judge(layers.plan(updates), () => undefined),
+    judge(updates: readonly LayerUpdate[]) {
+      const order = stack.order(updates.map(({ layer }) => layer));
+      return judge.judge(judgedChange(watched, layers.plan(updates), { before: watch(before()), order, index: names }));
+    },
     apply(updates: readonly LayerUpdate[]) {
       const changes = layers.apply(updates);
       stack.update(changes);

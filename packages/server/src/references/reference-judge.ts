@@ -7,23 +7,14 @@ import {
   type TypeUrl,
   type XdskitError,
 } from "@xdskit/api";
-import type { LayerChange, Layers } from "../configuration/layers.js";
-import { type LayerResource, PlannedLayers } from "../configuration/planned-layers.js";
+import { errorOfFound, foundInGroups } from "../configuration/judgement.js";
+import type { LayerResource } from "../contracts/layer-change.js";
+import type { Judge, JudgedChange } from "../contracts/parts/judge.js";
 import type { LayerUpdate } from "../contracts/source.js";
-import { type BrokenReference, brokenInStack, type JudgedStack, mostReferrers } from "./broken-in-stack.js";
-import { errorOfFound, foundInGroups, type WhereWritten } from "./judgement.js";
+import { type BrokenReference, brokenInStack, mostReferrers } from "./broken-in-stack.js";
 import type { IsOwnName } from "./own-names.js";
 
-/** A stack, and the groups that have it. */
-export interface JudgedGroups extends JudgedStack {
-  /** Their names; called only for a change that breaks something. */
-  readonly groups: () => readonly string[];
-}
-
 export interface ReferenceJudgeOptions {
-  readonly layers: Layers;
-  /** The stacks that a change touches, if their groups are served something already. */
-  stacksOf(changes: readonly LayerChange[], planned: PlannedLayers): Iterable<JudgedGroups>;
   /** The messages that are known in resources. Default: Envoy's. */
   readonly registry: Registry | undefined;
   /** Whether a name is this server's to have. */
@@ -39,7 +30,7 @@ const endpoints: ReadonlySet<TypeUrl> = new Set([
 ]);
 
 /** Finds the references that changes would break, before they are made. */
-export class ReferenceJudge {
+export class ReferenceJudge implements Judge {
   readonly #options: ReferenceJudgeOptions;
 
   constructor(options: ReferenceJudgeOptions) {
@@ -52,12 +43,11 @@ export class ReferenceJudge {
   }
 
   /** Undefined: the change breaks no reference. Costs the change, not the whole configuration. */
-  judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined {
+  judge({ changes, stacks, whereIs }: JudgedChange): XdskitError | undefined {
     if (changes.every(({ removed }) => removed.length === 0)) return undefined;
-    const planned = new PlannedLayers(this.#options.layers, changes);
     const broken = foundInGroups(
-      this.#options.stacksOf(changes, planned),
-      (stack) => brokenInStack(stack, changes, planned, this.#isMissed),
+      stacks,
+      (stack) => brokenInStack(stack, changes, this.#isMissed),
       ({ type, name }) => `${type.typeUrl} ${name}`,
     );
     return errorOfFound(

@@ -9,18 +9,13 @@ import {
 } from "@xdskit/api";
 import { calledName } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
-import type { LayerChange, Layers } from "../configuration/layers.js";
-import { type LayerResource, PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
+import { errorOfFound, foundInGroups } from "../configuration/judgement.js";
+import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
+import type { Judge, JudgedChange, JudgedStack } from "../contracts/parts/judge.js";
 import type { LayerUpdate } from "../contracts/source.js";
-import type { JudgedStack } from "./broken-in-stack.js";
-import { errorOfFound, foundInGroups, type WhereWritten } from "./judgement.js";
 import type { IsOwnName } from "./own-names.js";
-import type { JudgedGroups } from "./reference-judge.js";
 
 export interface UnknownNameJudgeOptions {
-  readonly layers: Layers;
-  /** The stacks that a change touches, if their groups are served something already. */
-  stacksOf(changes: readonly LayerChange[], planned: PlannedLayers): Iterable<JudgedGroups>;
   /** A type that it does not have can only come from another server. */
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
@@ -36,7 +31,7 @@ interface UnknownName {
 }
 
 /** Finds names that a change brings and that nobody has, before it is made. */
-export class UnknownNameJudge {
+export class UnknownNameJudge implements Judge {
   /** The first content of a source has no name that is not new. */
   readonly judgesStart = true;
   readonly #options: UnknownNameJudgeOptions;
@@ -51,11 +46,10 @@ export class UnknownNameJudge {
   }
 
   /** Undefined: each name that the change brings is there, or is excepted. Costs the change. */
-  judge(changes: readonly LayerChange[], whereIs: WhereWritten): XdskitError | undefined {
-    const planned = new PlannedLayers(this.#options.layers, changes);
+  judge({ changes, stacks, whereIs }: JudgedChange): XdskitError | undefined {
     const found = foundInGroups(
-      this.#options.stacksOf(changes, planned),
-      (stack) => this.#unknownIn(stack, changes, planned),
+      stacks,
+      (stack) => this.#unknownIn(stack, changes),
       ({ by, reference }) => `${idOf(by.resource)} ${reference.type} ${reference.name}`,
     );
     return errorOfFound(
@@ -71,13 +65,8 @@ export class UnknownNameJudge {
     );
   }
 
-  #unknownIn(
-    { order, before }: Pick<JudgedStack, "order" | "before">,
-    changes: readonly LayerChange[],
-    planned: PlannedLayers,
-  ): readonly UnknownName[] {
+  #unknownIn({ order, before, winner }: JudgedStack, changes: readonly LayerChange[]): readonly UnknownName[] {
     const { types, isOwnName, except } = this.#options;
-    const winner = winnerIn(order, planned);
     const concerned = changes.filter(({ layer }) => order.includes(layer));
     const upserted = concerned.flatMap((change) => change.upserted);
     const brought = new Set(upserted.map((one) => idOf({ type: one.type, key: calledName(one) })));

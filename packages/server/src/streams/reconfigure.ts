@@ -1,4 +1,5 @@
 import { XdskitError } from "@xdskit/api";
+import { createDanglingNames } from "@xdskit/protocol";
 import { createGroups } from "../configuration/groups.js";
 import { checkOptions } from "../configuration/option-checks.js";
 import { checkServerCall } from "../configuration/option-tables.js";
@@ -41,7 +42,7 @@ export function reconfigure(change: LiveOptions, { settings, core, orders, loadR
   settings.live = live;
   if (references !== undefined) settings.references = references;
   if ("referencesExcept" in change) settings.referencesExcept = new Set(change.referencesExcept);
-  if (references === "warn") core.publication.forgetNames();
+  if (references === "warn") core.publication.forgetIndex(createDanglingNames);
   if (change.limits !== undefined) Object.assign(settings.limits, limits);
   const wasOff = orders.isOff;
   if ("ordering" in change) orders.change(change.ordering);

@@ -9,7 +9,7 @@ import {
   type ResourceName,
   type ResourceType,
 } from "@xdskit/api";
-import type { ResourceKey } from "../../configuration/layers.js";
+import type { ResourceKey } from "../../contracts/layer-change.js";
 import type { SupplierLease } from "../lease.js";
 import { NameTable } from "../name-table.js";
 import type { WantedName } from "../wanted.js";

@@ -1,6 +1,7 @@
-import { type Finding, mostFindings, type Reference, type Where, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { type Finding, mostFindings, type Reference, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { getOrInsert } from "../basics/maps.js";
-import type { LayerResource } from "../configuration/planned-layers.js";
+import type { LayerResource } from "../contracts/layer-change.js";
+import type { JudgedStack, WhereWritten } from "../contracts/parts/judge.js";
 
 /** What a change does wrong, and the names of the groups in whose stacks it does. */
 export interface FoundInGroups<What> {
@@ -9,9 +10,9 @@ export interface FoundInGroups<What> {
 }
 
 /** What `find` finds in the stacks, each thing once. */
-export function foundInGroups<Stack extends { groups(): readonly string[] }, What>(
-  stacks: Iterable<Stack>,
-  find: (stack: Stack) => readonly What[],
+export function foundInGroups<What>(
+  stacks: Iterable<JudgedStack>,
+  find: (stack: JudgedStack) => readonly What[],
   idOf: (what: What) => string,
 ): readonly FoundInGroups<What>[] {
   const found = new Map<string, { readonly what: What; readonly groups: string[] }>();
@@ -31,11 +32,6 @@ export interface FindingAbout {
   /** What its field names. */
   readonly reference?: Reference;
 }
-
-/**
- * Where the resource of a layer is written, or its field with this reference; undefined: it is not known.
- */
-export type WhereWritten = (one: LayerResource, reference?: Reference) => Where | undefined;
 
 /** The error that says what was found; undefined for nothing. */
 export function errorOfFound<What>(
