@@ -1,20 +1,13 @@
 import { createHash } from "node:crypto";
 import { type ApiVersion, type ResourceType, XdskitError } from "@xdskit/api";
 import type { ReadingThread } from "@xdskit/api/threads";
-import {
-  type ClientStream,
-  type ClientStreamEffect,
-  type ClientStreamEvent,
-  type ClientTypeStatus,
-  type ResourceUpdate,
-  statusCode,
-} from "@xdskit/protocol";
+import type { ClientStream, ClientStreamEvent, ClientTypeStatus } from "@xdskit/protocol";
 import { awayError } from "../../errors/client-errors.js";
 import { createWaits, type Waits } from "../../timing/backoff.js";
-import { answerLater } from "../contract/answer-later.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { answerError } from "./answer-error.js";
 import { createPollRequests, type PollRequests } from "./poll-request.js";
+import { PolledStream } from "./polled-stream.js";
 import type { HttpAnswer, Poster } from "./poster.js";
 import type { UnreadResources } from "./unread-resources.js";
 
@@ -46,15 +39,12 @@ const mostRetryAfterMs = 120_000;
 /** The polls of one type: one after the other, while any name is wanted. */
 export class Polling {
   readonly #options: PollingOptions;
+  readonly #stream: PolledStream;
   readonly #requests: PollRequests;
   readonly #waits: Waits;
-  /** The stream that the machine sees: it lasts from poll to poll, until one fails. */
-  #isOpen = false;
-  /** The sink was told `connected`. */
-  #isUp = false;
   #running: Promise<void> | undefined;
-  /** The current poll. */
-  #poll: AbortController | undefined;
+  /** The current poll. `stopRenewal`: set once it is to be given up, to ask for more names. */
+  #poll: { readonly abort: AbortController; stopRenewal: (() => void) | undefined } | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
   /** The server failed: no poll before this time, not even for new names. */
   #notBefore = Number.NEGATIVE_INFINITY;
@@ -62,18 +52,13 @@ export class Polling {
   #asksAnew = false;
   /** The number of polls in a row that were given up to ask for more names. */
   #renewals = 0;
-  /** The watchers are still taking the last answer: there is no poll meanwhile. */
-  #isDelivering = false;
-  #stopRenewal: (() => void) | undefined;
   #request: Uint8Array | undefined;
-  /** The last body that was taken; undefined if the same body must be taken again. */
-  #taken: { readonly digest: string; readonly good: number } | undefined;
   #wake = () => {};
-  #stopDeadline = () => {};
   #closed = false;
 
   constructor(options: PollingOptions) {
     this.#options = options;
+    this.#stream = new PolledStream(options);
     const { context, refreshDelayMs } = options;
     this.#requests = createPollRequests(context.registry);
     const mostMs = Math.max(refreshDelayMs, Math.min(context.backoff.mostMs, mostRetryMs));
@@ -83,10 +68,10 @@ export class Polling {
   /** Names are wanted or not wanted any more, or resources are held from elsewhere. */
   tell(event: ClientStreamEvent): void {
     if (this.#closed) return;
-    this.#handle(this.#step(event));
-    if (event.kind !== "unsubscribe") this.#taken = undefined;
+    this.#stream.step(event);
+    if (event.kind !== "unsubscribe") this.#stream.takeAgain();
     if (event.kind === "subscribe") this.#asksAnew = true;
-    if (this.#isOver) this.#poll?.abort();
+    if (this.#isOver) this.#poll?.abort.abort();
     else if (this.#asksAnew) this.#renew();
     if (!this.#isOver) this.#running ??= this.#run();
     this.#wake();
@@ -98,8 +83,8 @@ export class Polling {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#stopDeadline();
-    this.#poll?.abort();
+    this.#stream.close();
+    this.#poll?.abort.abort();
     this.#wake();
     await this.#running;
   }
@@ -138,26 +123,25 @@ export class Polling {
 
   /** Resolves with the wait before the next poll. Never rejects. */
   async #pollOnce(): Promise<number> {
-    const { type, path, poster, refreshDelayMs, sink, context } = this.#options;
-    if (!this.#isOpen) {
-      sink.attempting(type);
-      if (this.#isOver) return 0;
-      this.#isOpen = true;
-      this.#handle(this.#step({ kind: "opened" }));
-    }
-    const poll = new AbortController();
-    this.#poll = poll;
+    const { path, poster, refreshDelayMs, context } = this.#options;
+    this.#stream.open();
+    if (this.#isOver) return 0;
+    const abort = new AbortController();
+    this.#poll = { abort, stopRenewal: undefined };
     this.#startedAt = context.clock.now();
     this.#asksAnew = false;
     let problem: Problem | undefined;
     try {
       const { json, hasVersion } = this.#requests.of(this.#nextRequest());
-      const answer = await poster.post(path, json, { signal: poll.signal, mayBeHeld: this.#isUp || hasVersion });
+      const answer = await poster.post(path, json, {
+        signal: abort.signal,
+        mayBeHeld: this.#stream.isUp || hasVersion,
+      });
       this.#letGo();
       if (this.#isOver) return 0;
       problem = await this.#answered(answer);
     } catch (error) {
-      if (poll.signal.aborted) return 0;
+      if (abort.signal.aborted) return 0;
       problem = { error, retryAfterMs: 0 };
     } finally {
       this.#letGo();
@@ -170,9 +154,8 @@ export class Polling {
   }
 
   #letGo(): void {
+    this.#poll?.stopRenewal?.();
     this.#poll = undefined;
-    this.#stopRenewal?.();
-    this.#stopRenewal = undefined;
   }
 
   /**
@@ -181,12 +164,12 @@ export class Polling {
    */
   #renew(): void {
     const poll = this.#poll;
-    if (poll === undefined || this.#stopRenewal !== undefined) return;
+    if (poll === undefined || poll.stopRenewal !== undefined) return;
     const { clock } = this.#options.context;
     const gap = leastGapMs * 2 ** Math.min(this.#renewals, 10);
-    this.#stopRenewal = clock.after(Math.max(0, this.#startedAt + gap - clock.now()), () => {
+    poll.stopRenewal = clock.after(Math.max(0, this.#startedAt + gap - clock.now()), () => {
       this.#renewals += 1;
-      poll.abort();
+      poll.abort.abort();
     });
   }
 
@@ -208,39 +191,22 @@ export class Polling {
       const error = answerError({ type, path, answer: shown, message, withoutSecrets: poster.withoutSecrets });
       return { error, retryAfterMs: retryAfterMs(answer) };
     };
-    if (answer.status === 304) return this.#heard(0);
+    if (answer.status === 304) {
+      this.#stream.heard(0);
+      return undefined;
+    }
     if (answer.status !== 200) return refuse();
     const digest = createHash("sha256").update(answer.body).digest("base64");
     // Servers without versions send the same again and again.
-    if (digest === this.#taken?.digest) return this.#heard(this.#taken.good);
+    if (this.#stream.isUnchanged(digest)) return undefined;
     const hasTtls = answer.body.includes('"ttl"');
     const standInType = (api === "v2" ? type.v2TypeUrl : undefined) ?? type.typeUrl;
     const read = await reading.response(answer.body, { type, standInType });
     if (this.#isOver) return undefined;
     if (read.kind === "problem") return refuse(read.message);
     unread.note(read.unread);
-    const effects = this.#step({ kind: "response", bytes: read.bytes });
-    const received = effects.find(({ kind }) => kind === "received");
-    const good = received?.kind === "received" ? received.good : 0;
-    // In the same turn as the update.
-    this.#heard(good);
-    // The TTLs start again each time.
-    this.#taken = received === undefined || hasTtls ? undefined : { digest, good };
-    const { delivered, broken } = this.#handle(effects);
-    this.#isDelivering = true;
-    await delivered;
-    this.#isDelivering = false;
+    const broken = await this.#stream.take(read.bytes, digest, hasTtls);
     return broken === undefined ? undefined : refuse(broken);
-  }
-
-  /** The server is present. */
-  #heard(good: number): undefined {
-    const { type, sink } = this.#options;
-    if (!this.#isUp) {
-      this.#isUp = true;
-      sink.connected(type);
-    }
-    sink.responded(type, good);
   }
 
   #failed({ error, retryAfterMs }: Problem): number {
@@ -249,7 +215,7 @@ export class Polling {
       error instanceof XdskitError
         ? error
         : awayError(poster.server, error instanceof Error ? error.message : String(error));
-    this.#shut({ code: statusCode.unavailable, message: why.message });
+    this.#stream.shut(why.message);
     sink.failed(type, why, false);
     const waitMs = Math.max(this.#waits.next(), retryAfterMs);
     this.#notBefore = context.clock.now() + waitMs;
@@ -258,67 +224,7 @@ export class Polling {
 
   #end(): void {
     this.#request = undefined;
-    this.#shut(undefined);
-    this.#stopDeadline();
-  }
-
-  #shut(error: { readonly code: number; readonly message: string } | undefined): void {
-    this.#taken = undefined;
-    if (this.#isOpen) {
-      this.#isOpen = false;
-      this.#handle(this.#step({ kind: "closed" }));
-    }
-    if (!this.#isUp) return;
-    this.#isUp = false;
-    if (!this.#closed) this.#options.sink.disconnected(this.#options.type, error);
-  }
-
-  #step(event: ClientStreamEvent): readonly ClientStreamEffect[] {
-    const { machine, context } = this.#options;
-    return machine.step(event, context.clock.now());
-  }
-
-  /**
-   * Tells the sink. `delivered` resolves when the watchers are done; `broken` says why the rest of this stream cannot
-   * be understood.
-   */
-  #handle(effects: readonly ClientStreamEffect[]): { delivered: Promise<unknown>; broken: string | undefined } {
-    const { type, sink } = this.#options;
-    let delivered: Promise<unknown> = Promise.resolve();
-    let broken: string | undefined;
-    let unanswered: number | undefined;
-    let update: ResourceUpdate | undefined;
-    for (const effect of this.#closed ? [] : effects) {
-      if (effect.kind === "close") {
-        // The next poll starts as on another stream.
-        this.#isOpen = false;
-        this.#taken = undefined;
-        broken = effect.message;
-      } else if (effect.kind === "received") unanswered = effect.awaitsAnswer ? effect.response : undefined;
-      else if (effect.kind === "rejected") sink.rejected(type, effect.version, effect.message, effect.bad);
-      else if (effect.kind === "update") {
-        update = effect.update;
-        delivered = Promise.resolve(sink.update(update));
-      }
-    }
-    if (unanswered !== undefined) {
-      const response = unanswered;
-      // The decision goes out with the next poll.
-      answerLater(sink, type, update, (error) => void this.#handle(this.#step({ kind: "answer", response, error })));
-    }
-    this.#awaitDeadline();
-    return { delivered, broken };
-  }
-
-  /** Sets a timer for the machine's next deadline. */
-  #awaitDeadline(): void {
-    this.#stopDeadline();
-    const { machine, context } = this.#options;
-    const deadline = machine.deadline();
-    if (deadline === undefined || this.#closed) return;
-    this.#stopDeadline = context.clock.after(Math.max(0, deadline - context.clock.now()), () => {
-      if (!this.#closed) this.#handle(this.#step({ kind: "time", unread: this.#isDelivering }));
-    });
+    this.#stream.shut(undefined);
   }
 }
 
