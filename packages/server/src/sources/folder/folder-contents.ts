@@ -1,18 +1,5 @@
-import { hash } from "node:crypto";
-import { join, relative, sep } from "node:path";
-import {
-  type Adoption,
-  type Finding,
-  type PositionedResource,
-  type Resource,
-  type ResourceFile,
-  type ResourceTypes,
-  readResources,
-  resourceTypes,
-  type Where,
-} from "@xdskit/api";
-import { type FileBytes, readWholeFile } from "@xdskit/api/disk";
-import { ReadingThread } from "@xdskit/api/threads";
+import { relative, sep } from "node:path";
+import { type Resource, type ResourceTypes, resourceTypes, type Where } from "@xdskit/api";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { AddressClaims } from "./address-claims.js";
@@ -20,64 +7,28 @@ import { isWithin } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
 import type { FullFolderOptions } from "./full-folder-options.js";
 import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
-import type { NamedResource } from "./kept-names.js";
+import { type KnownFile, KnownFileReader, type LongFile } from "./known-file.js";
 import { type IndexedChange, LayerIndex } from "./layer-index.js";
+import { type FileInRound, isLong, isOther, type KnownFiles, LongRounds } from "./long-rounds.js";
 import { eachOf } from "./scanning/each-of.js";
 import type { ScannedFile } from "./scanning/list-folder.js";
 import type { Scan } from "./scanning/scan.js";
-import { usablePart } from "./skipping.js";
-
-/** The state of one file. */
-interface KnownFile {
-  /** The scan's entry from before it was read. */
-  readonly found: ScannedFile;
-  /** Its identity when it was read. Undefined if it could not be read, and its metadata were not looked at. */
-  readonly identity: string | undefined;
-  /** The hash of the bytes; undefined if they could not be read. */
-  readonly digest: string | undefined;
-  /** For a file with errors: its valid resources if the rest is skipped, otherwise none. */
-  readonly resources: readonly PositionedResource[];
-  /** Names whose content is unknown now: their applied content stays. */
-  readonly kept: readonly NamedResource[];
-  readonly findings: readonly Finding[];
-  /** The resources' forms taken from a file of another kind, such as a bootstrap. */
-  readonly adoptions: readonly Adoption[];
-  /** Whether it had resources when it was last valid. */
-  readonly held: boolean;
-  /** Whether to read it again at the next look, whatever its metadata say. */
-  readonly doubtful: boolean;
-}
 
 /** The result of reading the files that a scan found changed. */
 export interface FolderReading {
-  /** Paths, relative to the directory. */
-  readonly read: readonly string[];
-  readonly parsed: number;
-  /** Whether any file has another content than before, or is gone or new. */
+  /** Whether any file differs from the last reading, or is gone or new. */
   readonly changed: boolean;
   /** Something was written to or went away while it was read. */
   readonly moved: boolean;
 }
 
-/** The result of reading a file, with a hash of its bytes if there are any. */
-type FileRead =
-  | (Extract<FileBytes, { readonly kind: "read" }> & { readonly digest: string })
-  | Exclude<FileBytes, { readonly kind: "read" }>;
-
-/** A file that was read, and that a thread must still parse. */
-interface LongFile {
-  readonly file: ScannedFile;
-  readonly read: FileRead;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-/** Adds the hash of the bytes. */
-function withDigest(read: FileBytes): FileRead {
-  return read.kind === "read" ? { ...read, digest: hash("sha256", read.bytes, "base64") } : read;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** What counts now that did not count before. */
+export interface CountedFiles {
+  /** Paths, relative to the directory, of the files that were read. */
+  readonly read: ReadonlySet<string>;
+  readonly parsed: number;
+  /** Whether any file has another content than before, or is gone or new. */
+  readonly changed: boolean;
 }
 
 /** The number of files that are open at once: as many as Node's thread pool reads, and as many more in waiting. */
@@ -86,32 +37,38 @@ const parallel = 8;
 /** All files of a folder as they were last read, and the layers that they make together. */
 export class FolderContents {
   readonly #options: FullFolderOptions;
+  /** What counts: the results of the rounds that are over. */
   readonly #files = new Map<string, KnownFile>();
+  /** What this round found of files that differ from that. */
+  #round = new Map<string, FileInRound>();
+  readonly #longRounds: LongRounds;
+  #counted = { read: new Set<string>(), parsed: 0, changed: false };
   /** Files that the last scan may have missed, as they were: when they come back, their last good content is known. */
   readonly #missed = new Map<string, KnownFile>();
   readonly #types: ResourceTypes;
   readonly #bad = new Set<string>();
   readonly #warned = new Set<string>();
-  readonly #adopted = new Map<string, readonly Adoption[]>();
+  readonly #adopted = new Map<string, KnownFile["adoptions"]>();
   readonly #layers: readonly { readonly path: string; readonly index: LayerIndex }[];
   readonly #addresses: AddressClaims;
-  readonly #thread: ReadingThread;
+  readonly #reader: KnownFileReader;
 
-  /** The prefix that `join` would add; `join` costs more than everything else that is done with a path. */
-  readonly #prefix: string;
+  readonly #onParsed: () => void;
 
-  constructor(options: FullFolderOptions) {
+  /** `onParsed`: long files were parsed, so another round has something to count. */
+  constructor(options: FullFolderOptions, onParsed: () => void) {
     this.#options = options;
+    this.#onParsed = onParsed;
     this.#types = options.read?.types ?? resourceTypes;
-    this.#prefix = join(options.directory, "a").slice(0, -1);
-    this.#thread = new ReadingThread(options.read);
+    this.#reader = new KnownFileReader(options);
+    this.#longRounds = new LongRounds(this.#reader);
     this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
     this.#addresses = new AddressClaims(options.groups);
   }
 
   /** Ends reading in the thread. */
   close(): void {
-    this.#thread.close();
+    this.#reader.close();
   }
 
   get size(): number {
@@ -127,7 +84,9 @@ export class FolderContents {
   get adopted(): readonly AdoptedFile[] {
     return [...this.#adopted.keys()]
       .sort()
-      .flatMap((path) => (this.#adopted.get(path) ?? []).map((adoption) => ({ file: this.#shown(path), ...adoption })));
+      .flatMap((path) =>
+        (this.#adopted.get(path) ?? []).map((adoption) => ({ file: this.#reader.shown(path), ...adoption })),
+      );
   }
 
   get indexes(): readonly LayerIndex[] {
@@ -150,62 +109,107 @@ export class FolderContents {
 
   /** Whether any file is new, gone, or has other metadata than when it was read. */
   differs(scan: Scan): boolean {
-    if (scan.files.size !== this.#files.size) return true;
-    for (const file of scan.files.values()) if (this.#mustRead(file)) return true;
+    for (const path of this.#files.keys()) if (!scan.files.has(path) && !this.#longRounds.has(path)) return true;
+    const isSwapped = this.#longRounds.isSwapped(scan);
+    for (const file of scan.files.values()) if (this.#mustRead(file, isSwapped)) return true;
     return false;
   }
 
   /**
-   * Reads the files that changed, and only those. An aborted reading leaves the rest as it was.
+   * Reads the files that changed, and only those. They count once the round is over. An aborted reading leaves the rest
+   * as it was.
    *
    * @param patient whether a file that was written to meanwhile may be read again soon; if not, that is an error of
    * that file
    * @param atStart whether this is the first reading
    */
   async update(scan: Scan, patient: boolean, signal: AbortSignal, atStart = false): Promise<FolderReading> {
-    const toRead = [...scan.files.values()].filter((file) => this.#mustRead(file));
-    let parsed = 0;
-    let changed = false;
+    let changed = this.#countParsed(scan);
     let moved = false;
+    const isSwapped = this.#longRounds.isSwapped(scan);
+    if (this.#findGone(scan, isSwapped)) changed = true;
+    const toRead = [...scan.files.values()].filter((file) => this.#mustRead(file, isSwapped));
+    await eachOf(toRead, parallel, async (file) => {
+      if (signal.aborted) return;
+      const before = this.#known(file.path);
+      const read = await this.#reader.read(file);
+      const long = this.#reader.long(file, read, before, atStart);
+      const next = long ?? this.#reader.understood(file, before, patient, read);
+      if (next === undefined) moved = true;
+      else if (this.#found(file.path, next, before)) changed = true;
+    });
+    return { changed, moved };
+  }
+
+  /**
+   * Ends the round: what was read in it counts now, or once its long files are parsed. With `waits` that is now.
+   */
+  async endRound(scan: Scan, waits: boolean): Promise<CountedFiles> {
+    const { now, parsed } = this.#longRounds.begin(this.#round);
+    this.#round = new Map();
+    this.#count(now, scan);
+    if (waits) {
+      await parsed;
+      this.#countParsed(scan);
+    } else void parsed?.then(this.#onParsed);
+    const counted = this.#counted;
+    this.#counted = { read: new Set(), parsed: 0, changed: false };
+    return counted;
+  }
+
+  /** Takes what a reading found into the round. False if the file is as it was. */
+  #found(path: string, next: KnownFile | LongFile, before: KnownFile | undefined): boolean {
+    if (!isLong(next) && isSame(next, this.#files.get(path))) {
+      // It belongs to no change.
+      this.#round.delete(path);
+      this.#put(path, next);
+      this.#counted.read.add(path);
+    } else this.#round.set(path, next);
+    return isLong(next) || !isSame(next, before) || this.#missed.has(path);
+  }
+
+  /** Finds files that are gone. */
+  #findGone(scan: Scan, isSwapped: boolean): boolean {
     const mayMiss = this.#missedBy(scan);
     for (const path of this.#missed.keys()) if (!scan.files.has(path) && !mayMiss(path)) this.#missed.delete(path);
-    for (const [path, file] of [...this.#files]) {
-      if (scan.files.has(path)) continue;
+    // New in this round, and gone again.
+    for (const path of this.#round.keys()) {
+      if (!scan.files.has(path) && !this.#files.has(path)) this.#round.delete(path);
+    }
+    let found = false;
+    for (const [path, file] of this.#files) {
+      if (scan.files.has(path) || isSwapped || this.#longRounds.has(path)) continue;
       if (mayMiss(path)) this.#missed.set(path, file);
-      this.#put(path, undefined);
-      changed = true;
+      if (this.#round.has(path) && this.#round.get(path) === undefined) continue;
+      this.#round.set(path, undefined);
+      found = true;
     }
-    const long: LongFile[] = [];
-    const note = (file: ScannedFile, read: FileRead, parse: (bytes: Uint8Array) => ResourceFile): void => {
-      const before = this.#known(file.path);
-      const next = this.#understand(file, before, patient, read, parse);
-      if (next === undefined) {
-        moved = true;
-        return;
-      }
-      if (next.resources !== before?.resources || next.findings !== before.findings) {
-        changed = true;
-        if (next.digest !== undefined) parsed += 1;
-      }
-      if (this.#missed.delete(file.path)) changed = true;
-      this.#put(file.path, next);
-    };
-    const take = (file: ScannedFile, read: FileRead): void => {
-      if (this.#isForThread(file, read, atStart)) long.push({ file, read, bytes: new Uint8Array(read.bytes) });
-      else note(file, read, (bytes) => this.#parse(file, bytes));
-    };
-    const { fileBytes } = this.#options.limits;
-    await eachOf(toRead, parallel, async (file) => {
-      if (!signal.aborted) take(file, withDigest(await readWholeFile(file.realPath, fileBytes)));
-    });
-    for (const { file, read, bytes } of long) {
-      if (signal.aborted) break;
-      const understood = await this.#parseElsewhere(file, bytes);
-      if (signal.aborted) break;
-      if ("kind" in understood) note(file, understood, (bytes) => this.#parse(file, bytes));
-      else note(file, read, () => understood);
+    return found;
+  }
+
+  /** Rounds whose long files are parsed count now. */
+  #countParsed(scan: Scan): boolean {
+    let any = false;
+    for (const round of this.#longRounds.takeParsed()) {
+      this.#count(round, scan);
+      any = true;
     }
-    return { read: toRead.map(({ path }) => path), parsed, changed, moved };
+    return any;
+  }
+
+  #count(round: KnownFiles, scan: Scan): void {
+    for (const [path, file] of round) {
+      // A file that is gone meanwhile does not come back with its round; one that came back is read again.
+      if (scan.files.has(path) !== (file !== undefined)) continue;
+      if (file !== undefined) {
+        this.#counted.read.add(path);
+        const before = this.#files.get(path) ?? this.#missed.get(path);
+        if (file.digest !== undefined && file.digest !== before?.digest) this.#counted.parsed += 1;
+        this.#missed.delete(path);
+      }
+      this.#counted.changed = true;
+      this.#put(path, file);
+    }
   }
 
   /** Finds the errors of all files as they were last read. */
@@ -216,7 +220,7 @@ export class FolderContents {
       warned: this.#warned,
       layers: this.#layers,
       addresses: this.#addresses,
-      shown: (path) => this.#shown(path),
+      shown: (path) => this.#reader.shown(path),
     };
     return this.#options.skips ? judgeSkipping(files, this.#types) : judgeFiles(files);
   }
@@ -229,14 +233,10 @@ export class FolderContents {
     });
   }
 
-  /** Whether a file has changed and takes so long to parse that streams must not wait for it. */
-  #isForThread(file: ScannedFile, read: FileRead, atStart: boolean): read is FileRead & { readonly kind: "read" } {
-    if (read.kind !== "read" || this.#known(file.path)?.digest === read.digest) return false;
-    return this.#thread.takes(file.path, read.bytes.length, atStart);
-  }
-
   /** The last state of a file, even if it was missed since. */
   #known(path: string): KnownFile | undefined {
+    const inRound = this.#round.get(path);
+    if (inRound !== undefined && !isLong(inRound)) return inRound;
     return this.#files.get(path) ?? this.#missed.get(path);
   }
 
@@ -248,89 +248,12 @@ export class FolderContents {
     return (path) => moved || places.some((place) => isWithin(path, place));
   }
 
-  #mustRead(file: ScannedFile): boolean {
-    const known = this.#files.get(file.path);
-    if (known === undefined || known.doubtful) return true;
-    // Its metadata were not looked at, because no event came since it was found.
-    if (file.identity === undefined) return known.found !== file;
-    return known.identity !== file.identity || known.found.realPath !== file.realPath;
-  }
-
-  /** Undefined if the file changed during the reading. */
-  #understand(
-    file: ScannedFile,
-    before: KnownFile | undefined,
-    patient: boolean,
-    result: FileRead,
-    parse: (bytes: Uint8Array) => ResourceFile,
-  ): KnownFile | undefined {
-    switch (result.kind) {
-      case "moved":
-        return patient ? undefined : this.#unread(file, before, "it is written to all the time", true);
-      case "refused":
-        return this.#unread(file, before, result.reason, result.doubtful);
-      case "read": {
-        const { bytes, identity, digest, doubtful } = result;
-        if (before !== undefined && before.digest === digest) return { ...before, found: file, identity, doubtful };
-        if (bytes.length === 0 && before?.held === true) {
-          const message = "held resources and is empty now";
-          const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
-          const part = this.#partOf({ resources: [], findings }, before);
-          return { found: file, identity, digest, ...part, findings, adoptions: [], held: true, doubtful };
-        }
-        const parsed = parse(bytes);
-        const { resources, findings, adoptions } = parsed;
-        const well = findings.every(({ severity }) => severity !== "error");
-        const part = well ? { resources, kept: [] } : this.#partOf(parsed, before);
-        const held = well ? resources.length > 0 : before?.held === true;
-        return { found: file, identity, digest, ...part, findings, adoptions, held, doubtful };
-      }
-    }
-  }
-
-  /** A file that cannot be read; the same object if it was unreadable before. */
-  #unread(file: ScannedFile, before: KnownFile | undefined, reason: string, doubtful: boolean): KnownFile {
-    const { identity } = file;
-    const message = `cannot be read: ${reason}`;
-    const same = before !== undefined && before.digest === undefined && before.findings[0]?.message === message;
-    const findings = same ? before.findings : [this.#finding(file, "XDSKIT_FILE_UNREADABLE", message)];
-    const part = same ? before : this.#partOf({ resources: [], findings }, before);
-    const { resources, kept } = part;
-    const held = before?.held === true;
-    return { found: file, identity, digest: undefined, resources, kept, findings, adoptions: [], held, doubtful };
-  }
-
-  /** The part of a file with errors that counts. */
-  #partOf(
-    file: Pick<ResourceFile, "resources" | "findings">,
-    before: KnownFile | undefined,
-  ): Pick<KnownFile, "resources" | "kept"> {
-    if (!this.#options.skips) return { resources: [], kept: [] };
-    const names = before === undefined ? [] : [...before.resources.map(({ resource }) => resource), ...before.kept];
-    const held = names.map(({ type, key }) => ({ type, key }));
-    return usablePart(file, held, this.#types);
-  }
-
-  #parse(file: ScannedFile, bytes: Uint8Array): ResourceFile {
-    try {
-      return readResources({ path: this.#shown(file.path), bytes }, this.#options.read);
-    } catch (error) {
-      // Reading does not throw for bad content. If it still does, one file must not end the server.
-      const message = `cannot be understood: ${textOf(error)}`;
-      return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "", adoptions: [] };
-    }
-  }
-
-  /**
-   * The same in a thread. If the thread ends, the file counts as not read, so that touching it is enough to try again.
-   * It is not doubtful: if its content needs too much memory, each look at the folder would try in vain.
-   */
-  async #parseElsewhere(file: ScannedFile, bytes: Uint8Array<ArrayBuffer>): Promise<ResourceFile | FileRead> {
-    try {
-      return await this.#thread.file(this.#shown(file.path), bytes);
-    } catch (error) {
-      return { kind: "refused", reason: textOf(error), doubtful: false };
-    }
+  #mustRead(file: ScannedFile, isSwapped: boolean): boolean {
+    if (isSwapped ? this.#longRounds.has(file.path) : this.#longRounds.holds(file)) return false;
+    const known = this.#round.has(file.path) ? this.#round.get(file.path) : this.#files.get(file.path);
+    // What a link leads to now counts together, and some of it must wait.
+    if (isSwapped && known?.found.realPath !== file.realPath) return false;
+    return known === undefined || known.doubtful || isOther(file, known);
   }
 
   #put(path: string, file: KnownFile | undefined): void {
@@ -360,12 +283,8 @@ export class FolderContents {
     if (file.findings.length === 0) return;
     (isBad ? this.#bad : this.#warned).add(path);
   }
+}
 
-  #finding(file: ScannedFile, code: Finding["code"], message: string): Finding {
-    return { code, severity: "error", message, file: this.#shown(file.path) };
-  }
-
-  #shown(path: string): string {
-    return sep === "/" ? this.#prefix + path : join(this.#options.directory, path);
-  }
+function isSame(file: KnownFile, before: KnownFile | undefined): boolean {
+  return file.resources === before?.resources && file.findings === before.findings;
 }

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { inodeOf, linksUnchanged } from "@xdskit/api/disk";
-import type { FolderContents, FolderReading } from "./folder-contents.js";
+import type { CountedFiles, FolderContents, FolderReading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
 import type { FullFolderOptions } from "./full-folder-options.js";
 import { Changes } from "./scanning/changes.js";
@@ -14,16 +14,11 @@ const mostWriteSettles = 20;
 /** The number of times that a folder which moves while it is read is read again before that is reported. */
 const attempts = 10;
 
-const nothingRead: FolderReading = { read: [], parsed: 0, changed: false, moved: false };
+const nothingRead: FolderReading = { changed: false, moved: false };
 
 /** The result of reading until the folder was still. */
-export interface Round {
+export interface Round extends CountedFiles {
   readonly scan: Scan;
-  /** Paths of the files whose bytes were read. */
-  readonly read: ReadonlySet<string>;
-  readonly parsed: number;
-  /** Whether any file has another content than before. */
-  readonly changed: boolean;
   /** False: the folder moved each time, so the readings may belong to two states. */
   readonly whole: boolean;
 }
@@ -90,12 +85,12 @@ export class FolderReader {
    * event arrived. After `maxSettleMs` from `since` (on the clock of `performance.now()`) new events no longer count.
    * If links say which files belong together, a late reading has looked at every file: if a file was overwritten while
    * no link led to it, the scan through the link may be ahead of the watcher.
+   *
+   * @param waits whether to wait for long files as well: nothing is served yet
    */
-  async read(since: number): Promise<Round> {
+  async read(since: number, waits: boolean): Promise<Round> {
     const { settleMs, maxSettleMs } = this.#options;
     const signal = this.#signal;
-    const read = new Set<string>();
-    let parsed = 0;
     let changed = false;
     for (let attempt = 1; ; attempt += 1) {
       await this.#writesSettled(since);
@@ -109,8 +104,6 @@ export class FolderReader {
       const reading =
         scan.root === undefined ? nothingRead : await this.#contents.update(scan, !lastTry, signal, !this.#begun);
       this.#scan = scan;
-      for (const path of reading.read) read.add(path);
-      parsed += reading.parsed;
       changed ||= reading.changed;
       const unmoved = !scan.moved && !reading.moved && ((this.#whole && !changed) || (await isStill(scan)));
       const quiet = !this.#watcher.pending;
@@ -120,7 +113,7 @@ export class FolderReader {
       const done = whole && (quiet || isLate());
       if (done || lastTry || signal.aborted) {
         this.#begun = true;
-        return { scan, read, parsed, changed, whole };
+        return { scan, whole, ...(await this.#contents.endRound(scan, waits)) };
       }
       await delay(unmoved ? settleMs : Math.min(settleMs, 5 * attempt), undefined, { signal }).catch(() => {});
     }

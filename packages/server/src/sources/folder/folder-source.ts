@@ -53,7 +53,7 @@ class FolderSource implements Source {
   constructor(options: FolderSourceOptions) {
     const full = fullFolderOptions(options);
     const { settleMs, maxSettleMs } = full;
-    const contents = new FolderContents(full);
+    const contents = new FolderContents(full, () => this.retry());
     this.name = `folder ${full.directory}`;
     this.#pollMs = full.pollMs;
     this.#onRead = options.onRead;
@@ -147,7 +147,7 @@ class FolderSource implements Source {
 
   async #update(since: number): Promise<void> {
     const started = performance.now();
-    const round = await this.#reader.read(since);
+    const round = await this.#reader.read(since, this.#publication?.started !== true);
     if (this.#closing.signal.aborted) return;
     const summary = await this.#publication?.publish(round, this.#watcher.refused, started);
     if (this.#closing.signal.aborted) return;
