@@ -3,7 +3,6 @@ import type { Rejection } from "@xdskit/protocol";
 import type { RolloutAt } from "../../contracts/nodes/node-status.js";
 import {
   type RolloutOutcome,
-  type RolloutRejection,
   type RolloutState,
   type RolloutStatus,
   shownAtMost,
@@ -22,10 +21,10 @@ import {
   newCourse,
   resumed,
 } from "../course/course.js";
-import { createShare, nobody, positionOf } from "../course/share.js";
 import type { Member } from "../members/member.js";
 import type { KeyChange, Overrides } from "../members/overrides.js";
-import { type Concern, RolloutChange } from "./rollout-change.js";
+import { RolloutChange } from "./rollout-change.js";
+import { TriedMembers } from "./tried-members.js";
 
 /** The part of a group that a rollout needs. */
 interface RolloutContext {
@@ -51,10 +50,6 @@ interface FollowedCourse {
   readonly since: number;
 }
 
-interface Noted extends RolloutRejection {
-  readonly about: Concern;
-}
-
 /**
  * Carries out one change that goes through a group by steps, or several that came one on top of the other. It knows the
  * members that have been reached, and their answers. `course.ts` decides from these how it goes on.
@@ -62,22 +57,13 @@ interface Noted extends RolloutRejection {
 export class RolloutMachine {
   readonly #context: RolloutContext;
   readonly #change: RolloutChange;
-  readonly #rejections = new Map<string, Noted>();
+  readonly #tried: TriedMembers;
   #startedAt = new Date();
   #id: number;
   #course: Course = newCourse(fullSettings({ steps: [] }));
   #since = this.#startedAt;
   /** The status at the end, which does not change any more. */
   #last: RolloutStatus | undefined;
-  #share = createShare(nobody);
-  readonly #reached = new Set<Member>();
-  /** Reached members that have not answered yet. */
-  readonly #pending = new Set<Member>();
-  /** Reached members that acknowledged the change. Others answered something else, or never answer. */
-  readonly #acknowledged = new Set<Member>();
-  /** Members that are not reached, of nodes that came while a step by count had room. */
-  readonly #came = new Set<Member>();
-  #added = 0;
   /** The course at which the last step began. */
   #begun: Course | undefined;
   #stopTimer: (() => void) | undefined;
@@ -88,6 +74,7 @@ export class RolloutMachine {
     this.#context = context;
     this.#change = change;
     this.#id = context.id;
+    this.#tried = new TriedMembers(context.members, (member) => context.isKeptFrom(member));
   }
 
   get isUnderWay(): boolean {
@@ -100,7 +87,7 @@ export class RolloutMachine {
   }
 
   reaches(member: Member): boolean {
-    return !this.isUnderWay || this.#reached.has(member);
+    return !this.isUnderWay || this.#tried.isReached(member);
   }
 
   /** Its change. Another rollout may take it over. */
@@ -110,24 +97,13 @@ export class RolloutMachine {
 
   /** The counts of its members now. The lists are made when they are asked for. */
   get count(): Count {
-    const { list, turn } = this.#course;
-    return {
-      list,
-      turn,
-      pending: this.#pending.size,
-      acknowledged: this.#acknowledged.size,
-      added: this.#added,
-      rejected: this.#rejections.size,
-      waitsFor: () => nodesOf(this.#pending),
-      rejections: () => [...this.#rejections.values()],
-      candidates: () => Array.from(nodesOf(this.#choice()), positionOf),
-    };
+    return this.#tried.count(this.#course);
   }
 
   /** The group has a new snapshot. Reached nodes get it, too, and the rollout starts again at the first step. */
   change(changes: Iterable<KeyChange>, settings: FullRolloutSettings): void {
     this.#change.add(changes);
-    for (const [node, { about }] of this.#rejections) if (!this.#change.wants(about)) this.#rejections.delete(node);
+    this.#tried.forget((about) => !this.#change.wants(about));
     if (this.#context.led !== undefined || this.#isWithdrawn()) return;
     this.#take(begun(this.#course, settings));
     this.#goOn();
@@ -148,41 +124,26 @@ export class RolloutMachine {
   }
 
   came(member: Member): void {
-    if (!this.isUnderWay) return;
-    const acknowledges = member.client.standing !== undefined;
-    if (this.#share.has(member.node)) {
-      this.#reached.add(member);
-      if (acknowledges) this.#pending.add(member);
-    } else if (acknowledges && this.#course.reach.room > 0) {
-      this.#came.add(member);
-      this.#goOn();
-    }
+    if (this.isUnderWay && this.#tried.came(member, this.#course.reach.room > 0)) this.#goOn();
   }
 
   left(member: Member): void {
-    this.#came.delete(member);
-    this.#reached.delete(member);
-    this.#acknowledged.delete(member);
-    if (this.#pending.delete(member)) this.#goOn();
+    if (this.#tried.left(member)) this.#goOn();
   }
 
   /** The standing of a member may have changed. */
   progressed(member: Member): void {
-    if (!this.isUnderWay || !this.#reached.has(member) || this.#acknowledged.has(member)) return;
-    this.#note(member);
-    this.#goOn();
+    if (this.isUnderWay && this.#tried.progressed(member)) this.#goOn();
   }
 
   rejected(member: Member, type: ResourceType, rejection: Rejection): void {
-    if (!this.isUnderWay || !this.#reached.has(member)) return;
+    if (!this.isUnderWay || !this.#tried.isReached(member)) return;
     const about = this.#change.concernOf(type, rejection);
     // Nodes come and go with ids of their own choice, and all may reject a halted change.
     const most = Math.max(mostKept, this.#course.settings.haltAfter);
-    if (about.size === 0 || this.#rejections.size >= most) return;
+    if (about.size === 0 || this.#tried.rejections.size >= most) return;
     const { version, code, message } = rejection;
-    const node = member.node.id;
-    this.#rejections.set(node, { node, type: type.name, version, code, message, at: new Date(), about });
-    this.#acknowledged.delete(member);
+    this.#tried.rejected(member, { type: type.name, version, code, message, at: new Date(), about });
     this.#goOn();
   }
 
@@ -196,7 +157,7 @@ export class RolloutMachine {
 
   resume(): boolean {
     if (this.#course.phase !== "halted") return false;
-    this.#take(resumed(this.#course, this.#rejections.size));
+    this.#take(resumed(this.#course, this.#tried.rejections.size));
     this.#goOn();
     return true;
   }
@@ -251,13 +212,13 @@ export class RolloutMachine {
     const isStep = !isOver(next) && next.isChosen && !isStepOf(this.#begun, next);
     // It may come to a rollout that has reached somebody elsewhere.
     const isJoined = this.#begun === undefined && next.reach !== before.reach;
-    if (isStep || isJoined) this.#beginStep(next);
-    else if (next.reach.positions.length > before.reach.positions.length) this.#widen(next);
+    if (isStep || isJoined) this.#tried.beginStep(next.reach);
+    else if (next.reach.positions.length > before.reach.positions.length) this.#tried.widen(next.reach);
     const outcome = outcomeOf(before, next, this.#begun);
     if (isStep) this.#begun = next;
     if (outcome !== undefined) this.#context.report(outcome);
     if (isStep || isJoined || isOver(next)) this.#context.spread();
-    if (isAnew) this.#askAnew();
+    if (isAnew) this.#tried.askAnew();
     return true;
   }
 
@@ -272,58 +233,13 @@ export class RolloutMachine {
     });
   }
 
-  /** Reaches the members of the step that begins. */
-  #beginStep({ reach }: Course): void {
-    this.#share = createShare(reach);
-    this.#came.clear();
-    const before = this.#reached.size;
-    for (const member of this.#context.members) if (this.#share.has(member.node)) this.#reached.add(member);
-    this.#added = this.#reached.size - before;
-  }
-
-  /** Reaches new members that the step takes. They have been told nothing yet, and ask after this call. */
-  #widen({ reach }: Course): void {
-    this.#share.widen(reach);
-    for (const member of this.#came) {
-      if (!this.#share.has(member.node)) continue;
-      this.#came.delete(member);
-      this.#reached.add(member);
-      this.#pending.add(member);
-    }
-  }
-
-  #askAnew(): void {
-    this.#pending.clear();
-    this.#acknowledged.clear();
-    for (const member of this.#reached) this.#note(member);
-  }
-
-  /** Reads the answer of a reached member that has not acknowledged the change. */
-  #note(member: Member): void {
-    const standing = member.client.standing?.();
-    if (standing === "pending") this.#pending.add(member);
-    else this.#pending.delete(member);
-    // A node that rejects may reject something older; then it has answered all of this and rejected none of it.
-    const isAnswer = standing === "settled" || (standing === "rejected" && !this.#rejections.has(member.node.id));
-    if (isAnswer && !this.#context.isKeptFrom(member)) this.#acknowledged.add(member);
-  }
-
-  #choice(): Iterable<Member> {
-    const { phase, step, settings } = this.#course;
-    if (phase !== "choosing") return this.#came;
-    if ("match" in (settings.steps[step] ?? { match: {} })) return [];
-    return [...this.#context.members].filter(({ client }) => client.standing !== undefined);
-  }
-
   #statusIn(state: RolloutState, since: Date, reason: string): RolloutStatus {
-    const { group, members } = this.#context;
-    const id = this.#id;
-    const all = nodesOf([...members].filter(isStream)).size;
-    const held = state === "completed" ? 0 : all - nodesOf([...this.#reached].filter(isStream)).size;
-    const pending = nodesOf(this.#pending);
+    const { rejections } = this.#tried;
+    const { all, reached, pending } = this.#tried.nodes();
+    const held = state === "completed" ? 0 : all - reached;
     return {
-      id,
-      group,
+      id: this.#id,
+      group: this.#context.group,
       state,
       reason,
       step: this.#course.step + 1,
@@ -332,21 +248,11 @@ export class RolloutMachine {
       since,
       changed: this.undo.size,
       resources: first(this.undo.values(), ({ type, key }) => ({ type: type.name, name: key })),
-      nodes: { reached: all - held, pending: pending.size, rejected: this.#rejections.size, held },
+      nodes: { reached: all - held, pending: pending.size, rejected: rejections.size, held },
       waitsFor: first(pending, (node) => node),
-      rejections: first(this.#rejections.values(), ({ about: _, ...told }) => told),
+      rejections: first(rejections.values(), ({ about: _, ...told }) => told),
     };
   }
-}
-
-function isStream({ kind }: Member): boolean {
-  return kind === "stream";
-}
-
-function nodesOf(members: Iterable<Member>): Set<string> {
-  const ids = new Set<string>();
-  for (const { node } of members) ids.add(node.id);
-  return ids;
 }
 
 function isStepOf(begun: Course | undefined, { list, step }: Course): boolean {
