@@ -1,10 +1,8 @@
 // Which file may import which. `npm run lint` holds the sources against it, imports of types included.
-import { layers } from "./layers.mjs";
+import { layers, packages, withoutNode } from "./layers.mjs";
 
-/** Generated code, tests and what serves them are no part of the house. */
-const notSources = "(^|/)(gen|dist|node_modules)/|\\.test\\.ts$|\\.fixture\\.ts$|/testing/";
-
-const packages = Object.keys(layers);
+/** Tests and what serves them are no part of the house. */
+const tests = "\\.test\\.ts$|\\.fixture\\.ts$|/testing/";
 
 /** An expression for the files that a name stands for below `src/`, without those that have a longer name. */
 function filesOf(name, names) {
@@ -13,14 +11,28 @@ function filesOf(name, names) {
   return inside.length === 0 ? `${name}/` : `${name}/(?!(?:${inside.join("|")})/)`;
 }
 
-/** A package imports none of those that stand above it. */
-const packageRules = packages.slice(0, -1).map((name, index) => ({
-  name: `package-${name}`,
-  comment: `packages/${name} stands below the others (layers.mjs).`,
-  severity: "error",
-  from: { path: `^packages/${name}/` },
-  to: { path: `^packages/(${packages.slice(index + 1).join("|")})/` },
-}));
+const folderOf = (name) => `^packages/${name}/`;
+/** An expression for what a package may import: packages, and single files of others. */
+const allowed = (names) => names.map((name) => (name.includes("/") ? `^packages/${name}$` : folderOf(name)));
+
+/** A package imports its own files and those of the packages that it names, its tests a few more. */
+const packageRules = Object.entries(packages).flatMap(([name, { imports, tests: more = [] }]) => {
+  const rule = (suffix, from, names) => ({
+    name: `package-${name}${suffix}`,
+    comment: `packages/${name} imports no other packages than layers.mjs names.`,
+    severity: "error",
+    from,
+    to: { path: "^packages/", pathNot: allowed([name, ...names]) },
+  });
+  return [
+    rule("", { path: folderOf(name), pathNot: tests }, imports),
+    rule(
+      "-tests",
+      { path: `${folderOf(name)}.*(?:${tests})` },
+      [...imports, ...more].map((each) => each.split("/")[0]),
+    ),
+  ];
+});
 
 /**
  * A folder imports none of those that stand above it, or beside it. One rule a folder, which names all of these: each
@@ -39,7 +51,7 @@ function folderRules(name, order) {
         name: `layer-${name}-${folder}`,
         comment: `${folder} stands below or beside what it imports (layers.mjs).`,
         severity: "error",
-        from: { path: source + filesOf(folder, names) },
+        from: { path: source + filesOf(folder, names), pathNot: tests },
         to: { path: `${source}(?:${refused.map((other) => filesOf(other, names)).join("|")})` },
       });
     }
@@ -49,7 +61,7 @@ function folderRules(name, order) {
     name: `layer-${name}`,
     comment: "This folder has no place in layers.mjs.",
     severity: "error",
-    from: { path: source, pathNot: listed },
+    from: { path: source, pathNot: [...listed, tests] },
     to: {},
   });
   return rules;
@@ -61,16 +73,28 @@ export default {
       name: "no-circle",
       comment: "Files that import each other in a circle are one file that cannot be understood in parts.",
       severity: "error",
-      from: {},
+      from: { pathNot: tests },
       to: { circular: true },
     },
     ...packageRules,
-    ...packages.flatMap((name) => folderRules(name, layers[name])),
+    {
+      name: "without-node",
+      comment: "This package has no I/O, clock or process (layers.mjs).",
+      severity: "error",
+      from: { path: withoutNode.map(folderOf), pathNot: tests },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "package-json",
+      comment: "The package.json of this package does not name what it imports.",
+      severity: "error",
+      from: { path: "^packages/[^/]+/src/", pathNot: tests },
+      to: { path: "(^|/)node_modules/", dependencyTypes: ["npm-no-pkg", "npm-dev"] },
+    },
+    ...Object.keys(layers).flatMap((name) => folderRules(name, layers[name])),
   ],
   options: {
-    doNotFollow: { path: "node_modules" },
-    exclude: { path: notSources },
-    includeOnly: "^packages/",
+    doNotFollow: { path: "(^|/)(node_modules|gen|dist)/" },
     // Types count: who needs the type of a thing knows the thing.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },

@@ -1,13 +1,36 @@
-/*
- * The layers of the house, written down once: `.dependency-cruiser.mjs` makes lint's rules of them.
- *
- * Packages stand from the bottom up. Below each stand the folders of its `src/`, from the bottom up as well, and "."
- * for the files directly in `src/`. A file imports from its own folder and from what stands before it, types included.
- * Folders in one list stand beside each other and import nothing of each other. A folder without an entry of its own
- * belongs to the entry of the folder around it. A package without folders has no order inside yet.
- */
+// The layers of the house, written down once: `.dependency-cruiser.mjs` makes lint's rules of them.
 
-/** @type {Readonly<Record<string, readonly (string | readonly string[])[]>>} */
+/**
+ * The packages that each package may import, from the bottom up. `name/PATH` is only that file of a package: one entry
+ * point, without the weight of the others. `tests` are what its tests may import besides.
+ *
+ * @type {Readonly<Record<string, { imports: readonly string[], tests?: readonly string[] }>>}
+ */
+export const packages = {
+  "grpc-server": { imports: [] },
+  api: { imports: [] },
+  protocol: { imports: ["api"] },
+  server: { imports: ["grpc-server", "api", "protocol"] },
+  "store-sqlite": { imports: ["api", "server"] },
+  "store-etcd": { imports: ["api", "server"] },
+  client: { imports: ["api", "protocol"], tests: ["grpc-server", "server"] },
+  admin: { imports: ["api", "protocol", "server"] },
+  xdskit: {
+    imports: ["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "client", "admin"],
+  },
+};
+
+/** These know nothing of Node: they have no I/O, clock or process. */
+export const withoutNode = ["protocol"];
+
+/**
+ * The folders of each package's `src/`, from the bottom up, and "." for the files directly in `src/`. A file imports
+ * from its own folder and from what stands before it, types included. Folders in one list stand beside each other and
+ * import nothing of each other. A folder without an entry of its own belongs to the entry of the folder around it. A
+ * package without folders has no order inside yet.
+ *
+ * @type {Readonly<Record<string, readonly (string | readonly string[])[]>>}
+ */
 export const layers = {
   "grpc-server": [
     ["bytes", "hpack", "timing", "node-internals"],
