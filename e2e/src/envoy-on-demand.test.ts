@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Resource } from "@xdskit/api";
-import type { OnDemandOptions, Supply, SupplyRequest, XdsServer } from "@xdskit/server";
+import type { OnDemandOptions, Supplier, SupplyRequest, XdsServer } from "@xdskit/server";
 import type { ResourceText } from "./harness/basics/config-folder.js";
 import { peer } from "./harness/basics/peers.js";
 import { freePort } from "./harness/basics/ports.js";
@@ -84,7 +84,7 @@ class Shelf {
   readonly #known = new Map<string, Resource>();
   readonly #watching = new Map<string, SupplyRequest>();
 
-  readonly supply: Supply = (request) => {
+  readonly supply: Supplier = (request) => {
     const { type, name, signal } = request;
     const key = `${type.name} ${name}`;
     this.asked.push(key);

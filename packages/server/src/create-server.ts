@@ -9,7 +9,7 @@ import { serverStats } from "./core/server-stats.js";
 import { createListeners } from "./listeners.js";
 import type { LoadReports } from "./load-reports/load-reports.js";
 import type { NodeReports } from "./node-status/node-reports.js";
-import { Configuring } from "./publication/configuring.js";
+import { Configuring, type Published } from "./publication/configuring.js";
 import { SharedRolloutHub } from "./rollouts/shared/shared-rollouts.js";
 import { reconfigure } from "./streams/reconfigure.js";
 
@@ -32,19 +32,23 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     tls: options.tls,
   });
   const configuring = new Configuring({
-    ...{ layers, publication, arrivals, events, counters, troubles, authorities: settings.authorities },
+    ...{ layers, publication, progress: core.progress, events, counters, troubles, authorities: settings.authorities },
     reading: { registry: options.registry, types },
     judges: () => core.judges(),
     prepared: targets.prepare,
     published: services.update,
   });
+  const arrival = ({ revision, change }: Published) => arrivals.of(revision, change);
   const { sources } = configuring;
   const close = createClose({ core, discovery, admission, services, loadReports, listeners, sources });
 
   return {
-    config: createConfig(core.config, configuring.apply, configuring.drop, (layer, awaited) => {
-      publication.awaits(layer, awaited);
-    }),
+    config: createConfig(
+      core.config,
+      (...change) => arrival(configuring.apply(...change)),
+      (layer) => arrival(configuring.drop(layer)),
+      (layer, awaited) => publication.awaits(layer, awaited),
+    ),
     types,
     get referencesExcept() {
       return settings.referencesExcept;

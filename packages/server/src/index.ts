@@ -48,7 +48,7 @@ export {
   type OnDemandLimits,
   type OnDemandOptions,
   type Supplied,
-  type Supply,
+  type Supplier,
   type SupplyLease,
   type SupplyRequest,
 } from "./settings/on-demand-options.js";

@@ -2,9 +2,9 @@ import type { Clock, ResourceName, TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
 import type { LayerChange } from "../contracts/layer-change.js";
 import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/nodes/arrival.js";
+import type { OpenStream } from "../contracts/nodes/reported-stream.js";
 import { heldBackOf } from "../node-status/held-back.js";
 import { momentOf } from "../node-status/moment.js";
-import type { OpenStream } from "../node-status/reported-stream.js";
 import { waitReports } from "../node-status/type-report.js";
 import { heldBackWords, waitText } from "../node-status/words.js";
 import {

@@ -2,7 +2,7 @@ import type { Clock, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { dropOldest, getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../contracts/layer-change.js";
 import type { ConfigArrivalOutcome } from "../contracts/nodes/arrival.js";
-import type { OpenStream, ReportedStream } from "../node-status/reported-stream.js";
+import type { OpenStream, ReportedStream } from "../contracts/nodes/reported-stream.js";
 import { mostRevisions } from "../stores/history/following.js";
 import { countStandings } from "./arrival-count.js";
 import {

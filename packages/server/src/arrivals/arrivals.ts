@@ -5,8 +5,9 @@ import { checkServerCall } from "../configuration/option-tables.js";
 import type { Events } from "../contracts/events.js";
 import type { LayerChange } from "../contracts/layer-change.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../contracts/nodes/arrival.js";
+import { isOpen, type OpenStream, type ReportedStream } from "../contracts/nodes/reported-stream.js";
+import type { Progress } from "../contracts/parts/progress.js";
 import type { XdsServer } from "../contracts/xds-server.js";
-import { isOpen, type OpenStream, type ReportedStream } from "../node-status/reported-stream.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
 import { countStandings } from "./arrival-count.js";
 import {
@@ -21,7 +22,7 @@ import { ArrivalWaiter } from "./arrival-waiter.js";
 import { StandingsOfChange } from "./changed-keys.js";
 
 /** The changes that programs can wait for. */
-export class Arrivals {
+export class Arrivals implements Progress {
   readonly #streams: Iterable<ReportedStream>;
   readonly #clock: Clock;
   readonly #events: Events;
@@ -35,16 +36,9 @@ export class Arrivals {
     this.#events = events;
   }
 
-  /** The revision of the last change that made a difference. */
-  get revision(): number {
-    return this.#revision;
-  }
-
-  /** Counts a change that made a difference, before it is published; returns its revision. */
-  begin(changes: readonly LayerChange[]): number {
-    this.#revision += 1;
+  published(revision: number, changes: readonly LayerChange[]): void {
+    this.#revision = revision;
     for (const waiter of this.#waiters) waiter.superseded(changes);
-    return this.#revision;
   }
 
   /** Returns the arrival of a change; `change` undefined: it made no difference. */
@@ -75,13 +69,12 @@ export class Arrivals {
     return this.of(isReplaced ? this.#revision - 1 : this.#revision, contents);
   }
 
-  /** Call this when a stream may have moved. Costs nothing while no caller waits. */
+  /** Costs nothing while no caller waits. */
   progressed(stream: ReportedStream): void {
     if (this.#waiters.size === 0) return;
     for (const waiter of this.#waiters) if (isOpen(stream)) waiter.progressed(stream);
   }
 
-  /** Records the end of a stream. */
   left(stream: ReportedStream, nodeId: string): void {
     for (const waiter of this.#waiters) waiter.left(stream, nodeId);
   }

@@ -4,7 +4,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { createRedactedBody, resourceTypes } from "@xdskit/api";
 import { ClientStatusResponseSchema, ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import { emptySnapshot, type ResourceSet, selectionOf, type TypeStatus, updateSnapshot } from "@xdskit/protocol";
-import type { ReportedStream } from "../node-status/reported-stream.js";
+import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 import { clusterResource } from "../testing/test-resources.js";
 import { type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
 

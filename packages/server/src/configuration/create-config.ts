@@ -24,7 +24,7 @@ import type { LayerName } from "../settings/group-settings.js";
 import { checkList, checkServerCall } from "./option-tables.js";
 
 /** Applies the update of `read` to a layer, or refuses it as a whole. An error of `read` or of the server is thrown. */
-export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => ConfigArrival;
+export type ChangeOfLayer<Result> = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => Result;
 
 /** The options for making resources from messages. */
 export interface ConfigOptions {
@@ -37,7 +37,7 @@ export interface ConfigOptions {
 
 export function createConfig(
   options: ConfigOptions,
-  apply: ApplyLayer,
+  apply: ChangeOfLayer<ConfigArrival>,
   drop: (layer: LayerName) => ConfigArrival,
   awaits: (layer: LayerName, types: ReadonlySet<TypeUrl>) => void,
 ): Config {

@@ -1,19 +1,11 @@
 import { type Finding, throwIfAny } from "@xdskit/api";
 import type { Node, TtlPolicy } from "@xdskit/protocol";
-import type { GroupOf, GroupSettings, LayerName, ViewSettings } from "../settings/group-settings.js";
+import type { Group } from "../contracts/group.js";
+import type { GroupOf, GroupSettings, ViewSettings } from "../settings/group-settings.js";
 import { checkLoadReportSettings } from "../settings/load-report-settings.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
 import { rolloutFaults } from "../settings/rollout-settings.js";
 import { anyOf, wrongWords } from "./option-checks.js";
-
-/** A group as the server knows it. */
-export interface Group extends ViewSettings, Pick<GroupSettings, "name" | "loadReports" | "resourceErrors"> {
-  /** Undefined means every existing layer, in the order in which they first appeared. */
-  readonly layers: readonly LayerName[] | undefined;
-  readonly ttl: TtlPolicy;
-  /** Unique among groups. */
-  readonly key: string;
-}
 
 /** Finds the group of a node. */
 export interface Groups {

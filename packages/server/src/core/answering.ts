@@ -23,9 +23,9 @@ export function createDiscovery(
   catchUp: SessionContext<Session>["catchUp"],
 ) {
   const { counters, events, publication, onDemand, sessions, loop, ids } = core;
-  const { rejections, histories, arrivals } = core;
+  const { rejections, progress } = core;
   const shared = {
-    ...{ types, limits, publication, counters, events, rejections, histories, clock, arrivals },
+    ...{ types, limits, publication, counters, events, rejections, clock, progress },
     heldMemory: createHeldMemory(limits),
     onDemand: onDemand?.types,
     naming: { authorities, resourceErrors: options.resourceErrors },

@@ -10,13 +10,13 @@ import { checkOptions } from "../configuration/option-checks.js";
 import { checkServerCall } from "../configuration/option-tables.js";
 import { createEvents, type Events } from "../contracts/events.js";
 import type { LayerChange } from "../contracts/layer-change.js";
+import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 import type { Judge } from "../contracts/parts/judge.js";
 import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import { EventLoopWatch } from "../event-loop/event-loop-watch.js";
 import { NodeHistories } from "../node-status/node-histories.js";
 import { createNodeReports } from "../node-status/node-reports.js";
-import type { ReportedStream } from "../node-status/reported-stream.js";
 import { OnDemand } from "../on-demand/on-demand.js";
 import { type Counters, createCounters } from "../publication/counters.js";
 import { Publication } from "../publication/publication.js";
@@ -30,6 +30,8 @@ import { checkLoadReportSettings } from "../settings/load-report-settings.js";
 import { defaultRestOptions } from "../settings/rest-options.js";
 import { createRejections } from "../streams/rejections.js";
 import type { Session } from "../streams/session.js";
+
+import { joinedProgress } from "./joined-progress.js";
 
 export type ServerSettings = ReturnType<typeof readOptions>;
 export type ServerCore = ReturnType<typeof createCore>;
@@ -82,19 +84,20 @@ export function createCore(settings: ServerSettings) {
   const publication = new Publication(layers, groups, limits, targets, clock, onDemand, drainMs);
   const sessions = new Set<Session>();
   const streams: Iterable<ReportedStream> = sessions;
+  const arrivals = new Arrivals(streams, clock, events);
+  const histories = new NodeHistories(events);
   return {
     ...{ counters, events, layers, config, onDemand, targets, publication, sessions, streams },
     judges: createJudges(settings, onDemand),
     loop: watchEventLoop(options.eventLoop, counters, events),
     nodeReports: createNodeReports(streams, clock, types),
-    arrivals: new Arrivals(streams, clock, events),
+    ...{ arrivals, histories, progress: joinedProgress([arrivals, histories]) },
     /** The next id of a stream or a call, counted from 1. */
     ids: () => {
       lastId += 1;
       return lastId;
     },
     rejections: createRejections(),
-    histories: new NodeHistories(events),
     troubles: new SourceTroubles(),
     end() {
       over = true;

@@ -1,6 +1,6 @@
 import { countDifferences, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
 import type { HeldBack } from "../contracts/nodes/node-status.js";
-import type { ReportedStream } from "./reported-stream.js";
+import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 
 /** The snapshots between which a stream's group keeps something from it. */
 export type HeldStream = Pick<ReportedStream, "newest" | "rollout">;

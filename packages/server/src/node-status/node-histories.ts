@@ -2,31 +2,18 @@ import type { ResourceType, Version } from "@xdskit/api";
 import { dropOldest } from "../basics/maps.js";
 import type { Events, ServerEvent } from "../contracts/events.js";
 import type { NodeMoment } from "../contracts/nodes/node-history.js";
+import type { Progress, SentContent, StreamRecorder } from "../contracts/parts/progress.js";
 
 /** The number of moments that are kept of each node. */
 const mostMoments = 40;
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set(["stream-opened", "stream-closed", "rejected"] as const);
 
-/** The part of a response that a history shows. */
-interface SentContent {
-  readonly type: ResourceType;
-  readonly version: Version;
-  readonly resources: number;
-  readonly removed: number;
-}
-
-/** Records a stream's responses and answers. `now`: in whole milliseconds of any clock. */
-export interface NodeHistory {
-  sent(response: SentContent, now: number): void;
-  acknowledged(type: ResourceType, version: Version, now: number): void;
-}
-
 /**
  * The last moments of each node. A push to thousands of streams writes one reference for each: streams that do the same
  * in the same millisecond share the moment.
  */
-export class NodeHistories {
+export class NodeHistories implements Progress {
   readonly #open = new Map<string, History>();
   /** Histories of nodes without a stream; the node that left first is the first. */
   readonly #past = new Map<string, History>();
@@ -40,7 +27,7 @@ export class NodeHistories {
   }
 
   /** The history for a stream of the node to write; undefined for a node without a stream. */
-  of(node: string): NodeHistory | undefined {
+  recorderOf(node: string): StreamRecorder | undefined {
     return this.#open.get(node);
   }
 
@@ -91,7 +78,7 @@ export class NodeHistories {
 }
 
 /** A ring of moments. */
-class History implements NodeHistory {
+class History implements StreamRecorder {
   streams = 0;
   readonly #shared: SharedMoments;
   readonly #moments: NodeMoment[] = [];

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceTypes, systemClock } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
+import type { OpenStream } from "../contracts/nodes/reported-stream.js";
 import { ads } from "../testing/running-server.js";
 import { createNodeReports } from "./node-reports.js";
-import type { OpenStream } from "./reported-stream.js";
 
 const about: Omit<Node, "id"> = {
   cluster: "",

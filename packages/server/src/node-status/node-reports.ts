@@ -12,8 +12,14 @@ import {
   type StreamStatus,
   worst,
 } from "../contracts/nodes/node-status.js";
+import {
+  isOpen,
+  newestOf,
+  type OpenStream,
+  type ReportedStream,
+  streamsByNode,
+} from "../contracts/nodes/reported-stream.js";
 import { type Moment, momentOf } from "./moment.js";
-import { isOpen, newestOf, type OpenStream, type ReportedStream, streamsByNode } from "./reported-stream.js";
 import { resourceDetails } from "./resource-details.js";
 import { typeReport, typeState } from "./type-report.js";
 

@@ -1,7 +1,7 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { emptyResourceSet, missingNames, select, type TypeStatus } from "@xdskit/protocol";
 import type { NodeContents, ResourceState } from "../contracts/nodes/node-status.js";
-import type { ReportedStream } from "./reported-stream.js";
+import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 
 /** One resource of one type on one stream, with its contents, which may hold secrets. */
 export interface ResourceDetail extends NodeContents {

@@ -8,9 +8,9 @@ import {
   type Wait,
 } from "@xdskit/protocol";
 import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../contracts/nodes/node-status.js";
+import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 import { heldBackOf } from "./held-back.js";
 import type { Moment } from "./moment.js";
-import type { ReportedStream } from "./reported-stream.js";
 import { waitWords, whyOf } from "./words.js";
 
 /** A stream at one moment. */

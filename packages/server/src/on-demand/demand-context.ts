@@ -1,6 +1,6 @@
 import type { Clock, Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
-import type { Group } from "../configuration/groups.js";
-import type { OnDemandLimits, Supply } from "../settings/on-demand-options.js";
+import type { Group } from "../contracts/group.js";
+import type { OnDemandLimits, Supplier } from "../settings/on-demand-options.js";
 import type { Calls } from "./calls.js";
 import type { SupplierLease } from "./lease.js";
 import type { Lingering } from "./lingering.js";
@@ -11,7 +11,7 @@ export type DemandOutcome = "supplied" | "absent" | "failed" | "dropped" | "refu
 
 /** The parts that the groups of a server share. */
 export interface DemandContext {
-  readonly supply: Supply;
+  readonly supply: Supplier;
   readonly limits: OnDemandLimits;
   readonly calls: Calls;
   readonly clock: Clock;

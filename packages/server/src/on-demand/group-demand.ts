@@ -1,7 +1,8 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { Group } from "../configuration/groups.js";
+import type { Group } from "../contracts/group.js";
 import type { LayerChange } from "../contracts/layer-change.js";
+import type { Asker, NameDecision } from "../contracts/parts/supply.js";
 import type { Supplied } from "../settings/on-demand-options.js";
 import { BorneNames } from "./borne-names.js";
 import type { Result } from "./calls.js";
@@ -14,7 +15,7 @@ import { supplyFindings } from "./supplied/supplied-resource.js";
 import { type SuppliedSet, suppliedNames } from "./supplied/supplied-set.js";
 import { supplyRequestOf } from "./supply-request.js";
 import { type WaitKind, Waits } from "./waits.js";
-import { type Asker, type NameDecision, states, WantedName, type WantedState } from "./wanted.js";
+import { states, WantedName, type WantedState } from "./wanted.js";
 
 /** The names that the nodes of one group ask for, with the state of each. */
 export class GroupDemand implements LeaseOwner<WantedName> {

@@ -1,23 +1,9 @@
 import { isGlobName, type ResourceName, type ResourceType } from "@xdskit/api";
-import { foreignAuthority, isLocator, type Node, type StreamEffect } from "@xdskit/protocol";
+import { foreignAuthority, isLocator, type Node } from "@xdskit/protocol";
+import type { Answered, Asker, Demanded, Interest, NameDecision } from "../contracts/parts/supply.js";
 import type { GroupDemand } from "./group-demand.js";
 import { mostInTurn } from "./intervals.js";
 import { NameTable } from "./name-table.js";
-import type { Asker, NameDecision } from "./wanted.js";
-
-/** The effect of a stream's machine about the names that its client asks for. */
-export type Demanded = Extract<StreamEffect, { readonly kind: "demanded" }>;
-
-/** The immediate answer for names; names in neither list exist. */
-export interface Answered {
-  readonly absent: readonly ResourceName[];
-  /** Not decided in time. */
-  readonly late: readonly ResourceName[];
-  /** Beyond the limit. */
-  readonly refused: readonly ResourceName[];
-  /** The asker is told of each, once. */
-  readonly undecided: readonly ResourceName[];
-}
 
 interface InterestParts {
   readonly group: GroupDemand;
@@ -30,7 +16,7 @@ interface InterestParts {
 }
 
 /** The names that one stream asks for. */
-export class Interest {
+export class StreamInterest implements Interest {
   readonly #parts: InterestParts;
   /** By type, the names that the stream is subscribed to. */
   readonly #subscribed = new Map<ResourceType, Iterable<ResourceName>>();

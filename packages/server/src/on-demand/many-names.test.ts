@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Supply } from "../settings/on-demand-options.js";
+import type { Supplier } from "../settings/on-demand-options.js";
 import { delta } from "../testing/clients/xds-client.js";
 import { ads, urlOf, withMemoryServer } from "../testing/running-server.js";
 
@@ -9,7 +9,7 @@ const node = { id: "one", clientFeatures: ["xds.config.supports-resource-errors"
 const named = (count: number) => Array.from({ length: count }, (_, index) => `service-${index}`);
 
 /** Milliseconds of processor time from a request of `count` names to all answers, and to the end of the stream. */
-async function effortOf(count: number, supply: Supply): Promise<number> {
+async function effortOf(count: number, supply: Supplier): Promise<number> {
   const onDemand = { types: ["cluster"], supply, answerWithinMs: 20, concurrency: 1_000_000 };
   let effort = 0;
   await withMemoryServer({ onDemand }, async ({ server, client }) => {
@@ -28,7 +28,7 @@ async function effortOf(count: number, supply: Supply): Promise<number> {
   return effort;
 }
 
-const suppliers: Readonly<Record<string, Supply>> = {
+const suppliers: Readonly<Record<string, Supplier>> = {
   "that do not exist": async () => undefined,
   "on which nothing is decided in time": () => new Promise(() => {}),
 };

@@ -11,7 +11,7 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
-import type { OnDemandOptions, Supply, SupplyRequest } from "../settings/on-demand-options.js";
+import type { OnDemandOptions, Supplier, SupplyRequest } from "../settings/on-demand-options.js";
 import { manualClock } from "../testing/basics/manual-clock.js";
 import { waitFor, within } from "../testing/basics/wait-for.js";
 import { namesIn } from "../testing/clients/rest-client.js";
@@ -30,14 +30,14 @@ function said({ resources, removedResources }: DeltaDiscoveryResponse): readonly
   return [...resources.map(({ name }) => name), ...removedResources.map((name) => `-${name}`)].sort();
 }
 
-function demanding(supply: Supply, more: Partial<OnDemandOptions> = {}): { readonly onDemand: OnDemandOptions } {
+function demanding(supply: Supplier, more: Partial<OnDemandOptions> = {}): { readonly onDemand: OnDemandOptions } {
   return { onDemand: { types: ["cluster"], supply, answerWithinMs: 60_000, ...more } };
 }
 
 test("a name that no layer has is supplied, and one that a layer has is answered at once without a call", async () => {
   const asked: string[] = [];
   let answer: (() => void) | undefined;
-  const supply: Supply = async ({ name, type, group, node: { id } }) => {
+  const supply: Supplier = async ({ name, type, group, node: { id } }) => {
     asked.push(`${type.name} ${name} ${group} ${id}`);
     await new Promise<void>((resolve) => {
       answer = resolve;
@@ -74,7 +74,7 @@ test("a name that no layer has is supplied, and one that a layer has is answered
 
 test("many streams that ask for one name cause one call in each group", async () => {
   const asked: string[] = [];
-  const supply: Supply = ({ name, group }) => {
+  const supply: Supplier = ({ name, group }) => {
     asked.push(`${group} ${name}`);
     return cluster(name, group);
   };
@@ -103,7 +103,7 @@ test("many streams that ask for one name cause one call in each group", async ()
 
 test("a supplier's update reaches the clients, until no client is subscribed", async () => {
   let request: SupplyRequest | undefined;
-  const supply: Supply = (given) => {
+  const supply: Supplier = (given) => {
     request = given;
     return undefined;
   };
@@ -154,7 +154,7 @@ test("whatever a supplier does, the server goes on and reports the mistake", asy
       ),
     nothing: () => Promise.reject(undefined),
   };
-  const supply = (({ name }: SupplyRequest) => (name === "good" ? cluster("good") : wrong[name]?.())) as Supply;
+  const supply = (({ name }: SupplyRequest) => (name === "good" ? cluster("good") : wrong[name]?.())) as Supplier;
   await withMemoryServer(demanding(supply, { answerWithinMs: 20 }), async ({ server, client, events }) => {
     server.config.set([]);
     const stream = delta(client.open(ads("delta")));
@@ -181,7 +181,7 @@ test("whatever a supplier does, the server goes on and reports the mistake", asy
 });
 
 test("a full set in SotW waits for the decision, and load assignments are silent", async () => {
-  const supply: Supply = ({ name, type }) => {
+  const supply: Supplier = ({ name, type }) => {
     if (name === "z") return undefined;
     return type.name === "cluster" ? cluster(name) : loadAssignment(name, 80);
   };
@@ -196,7 +196,7 @@ test("a full set in SotW waits for the decision, and load assignments are silent
 });
 
 test("a unary Fetch waits for the decision", async () => {
-  const supply: Supply = async ({ name }) => (name === "z" ? undefined : cluster(name));
+  const supply: Supplier = async ({ name }) => (name === "z" ? undefined : cluster(name));
   await withServer(demanding(supply), async ({ server, client }) => {
     server.config.set([cluster("a")]);
     const fetch = client.open({ ...perType("sotw", "cluster"), unary: true });
@@ -209,7 +209,7 @@ test("a unary Fetch waits for the decision", async () => {
 });
 
 test("a client that understands errors is told that a name is late, not that it is absent, and the cause stays here", async () => {
-  const supply: Supply = ({ name }) => {
+  const supply: Supplier = ({ name }) => {
     if (name === "z") return undefined;
     throw new Error("no database at 10.0.0.9");
   };
@@ -240,7 +240,7 @@ test("a client that understands errors is told that a name is late, not that it 
 
 test("a name that was late while its client resumed is absent later without an error", async () => {
   const requests: SupplyRequest[] = [];
-  const supply: Supply = (request) => {
+  const supply: Supplier = (request) => {
     requests.push(request);
     return requests.length === 1 ? cluster("x") : new Promise(() => {});
   };
@@ -280,7 +280,7 @@ test("a name that was late while its client resumed is absent later without an e
 
 test("a poll over REST waits for the decision while it may be held", async () => {
   const waiting: (() => void)[] = [];
-  const supply: Supply = ({ name }) =>
+  const supply: Supplier = ({ name }) =>
     new Promise((resolve) => waiting.push(() => resolve(name === "z" ? undefined : cluster(name))));
   await withRest({ ...demanding(supply), rest: { holdMs: 60_000 } }, async ({ server, client }) => {
     server.config.set([cluster("a")]);
@@ -289,7 +289,7 @@ test("a poll over REST waits for the decision while it may be held", async () =>
     for (const answer of waiting) answer();
     assert.deepEqual(namesIn(await poll), ["a", "b"]);
   });
-  const never: Supply = () => new Promise(() => {});
+  const never: Supplier = () => new Promise(() => {});
   await withRest({ ...demanding(never), rest: { holdMs: 20 } }, async ({ server, client }) => {
     server.config.set([cluster("a")]);
     const answer = await client.send("/v3/discovery:clusters", { node, resource_names: ["a", "b"] });
@@ -299,7 +299,7 @@ test("a poll over REST waits for the decision while it may be held", async () =>
 
 test("a virtual host that is asked for by two of its domains is one copy", async () => {
   const asked: string[] = [];
-  const supply: Supply = ({ name }) => {
+  const supply: Supplier = ({ name }) => {
     asked.push(name);
     return virtualHostResource(
       name,
@@ -330,7 +330,7 @@ test("a virtual host that is asked for by two of its domains is one copy", async
 
 test("the supplier is not called before the layers are known", async () => {
   const asked: string[] = [];
-  const supply: Supply = ({ name }) => {
+  const supply: Supplier = ({ name }) => {
     asked.push(name);
     return cluster(name);
   };
@@ -371,7 +371,7 @@ test("a type that does not exist is an error at once", () => {
 test("names of foreign authorities do not exist: the supplier is not called, and none is accepted", async () => {
   const named = (authority: string, name: string) => `xdstp://${authority}/envoy.config.cluster.v3.Cluster/${name}`;
   const asked: string[] = [];
-  const supply: Supply = ({ name }) => {
+  const supply: Supplier = ({ name }) => {
     asked.push(name);
     const other = named("theirs", "b");
     return name === named("ours", "b") ? createResource(cluster(other), { aliases: [name] }) : cluster(name);
@@ -400,7 +400,7 @@ test("names of foreign authorities do not exist: the supplier is not called, and
 
 test("a unary Fetch that waits while the server closes gets the supplied resource", async () => {
   let answer: (() => void) | undefined;
-  const supply: Supply = async ({ name }) => {
+  const supply: Supplier = async ({ name }) => {
     await new Promise<void>((resolve) => {
       answer = resolve;
     });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ResourceName, resourceTypes } from "@xdskit/api";
+import { layerBelow } from "../configuration/below.js";
 import { createGroups } from "../configuration/groups.js";
 import { createLayers } from "../configuration/layers.js";
 import type { OnDemandOptions, Supplied, SupplyRequest } from "../settings/on-demand-options.js";
@@ -84,7 +85,7 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
     return turn();
   };
   const supplied = () => {
-    const layer = layers.get(onDemand.layerOf(group));
+    const layer = layers.get(layerBelow(group.key));
     return Array.from(layer?.of(type) ?? [], ({ name }) => name).sort();
   };
   return { clock, layers, calls, outcomes, onDemand, stream, pass, supplied };

@@ -12,23 +12,24 @@ import { getOrInsert, MultiMap } from "../basics/maps.js";
 import { refuseForeign } from "../configuration/authorities.js";
 import { layerBelow } from "../configuration/below.js";
 import type { ConfigOptions } from "../configuration/create-config.js";
-import type { Group } from "../configuration/groups.js";
 import type { Layers } from "../configuration/layers.js";
+import type { Group } from "../contracts/group.js";
 import type { LayerChange } from "../contracts/layer-change.js";
+import type { Asker, Interest, Supply } from "../contracts/parts/supply.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { OnDemandStats } from "../contracts/stats.js";
 import type { LayerName } from "../settings/group-settings.js";
-import { limitsOf, type OnDemandLimits, type OnDemandOptions, type Supply } from "../settings/on-demand-options.js";
+import { limitsOf, type OnDemandLimits, type OnDemandOptions, type Supplier } from "../settings/on-demand-options.js";
 import { Calls } from "./calls.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
-import { Interest } from "./interest.js";
+import { StreamInterest } from "./interest.js";
 import type { SupplierLease } from "./lease.js";
 import { createLingering, type Lingering } from "./lingering.js";
 import { createOwnLayers } from "./supplied/own-layers.js";
 import { suppliedResource } from "./supplied/supplied-resource.js";
 import { createSuppliedSet } from "./supplied/supplied-set.js";
-import type { Asker, WantedState } from "./wanted.js";
+import type { WantedState } from "./wanted.js";
 
 /** The parts of the server that it needs. */
 interface OnDemandSurroundings {
@@ -56,10 +57,10 @@ const hardlyFull = 0.9;
 const anyLayer: LayerName = "\u0000any";
 
 /** Resources that are supplied when they are first asked for. */
-export class OnDemand implements DemandContext {
+export class OnDemand implements Supply, DemandContext {
   /** v3 type URLs. */
   readonly types: ReadonlySet<TypeUrl>;
-  readonly supply: Supply;
+  readonly supply: Supplier;
   readonly limits: OnDemandLimits;
   readonly calls: Calls;
   readonly clock: Clock;
@@ -87,11 +88,6 @@ export class OnDemand implements DemandContext {
     this.lingering = createLingering(this.limits.lingering);
   }
 
-  /** The layer below all others of a group. */
-  layerOf(group: Group): LayerName {
-    return layerBelow(group.key);
-  }
-
   join(group: Group, node: Node, asker: Asker): Interest {
     const demand = this.#demandOf(group);
     demand.streams += 1;
@@ -99,7 +95,7 @@ export class OnDemand implements DemandContext {
       demand.streams -= 1;
       this.#forgetIfIdle(demand);
     };
-    return new Interest({ group: demand, node, asker, authorities: this.#around.authorities, left });
+    return new StreamInterest({ group: demand, node, asker, authorities: this.#around.authorities, left });
   }
 
   /** Call this after the layers' streams have a new target. */

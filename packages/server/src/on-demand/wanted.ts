@@ -1,18 +1,8 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
+import type { Asker } from "../contracts/parts/supply.js";
 import type { SupplierLease } from "./lease.js";
 import type { WaitingNames, WaitKind } from "./waits.js";
-
-/**
- * The decision on a name, as a client is told. `late`: none in time; a resource that comes later is served all the
- * same. `refused`: too many names are asked for, and this one is not looked up.
- */
-export type NameDecision = "found" | "absent" | "late" | "refused";
-
-/** A client that asked for a name and is told the decision, once. */
-export interface Asker {
-  nameDecided(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
-}
 
 /** The state of a name that clients ask for. */
 export type WantedState =

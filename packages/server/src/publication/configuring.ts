@@ -7,18 +7,18 @@ import {
   type Where,
   XdskitError,
 } from "@xdskit/api";
-import type { Arrivals } from "../arrivals/arrivals.js";
 import { refuseForeign } from "../configuration/authorities.js";
 import { isBelow } from "../configuration/below.js";
-import type { ApplyLayer } from "../configuration/create-config.js";
+import type { ChangeOfLayer } from "../configuration/create-config.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
 import { checkRollout } from "../configuration/option-checks.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
 import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
-import type { ConfigArrival } from "../contracts/nodes/arrival.js";
 import type { Judge, JudgedChange, WhereWritten } from "../contracts/parts/judge.js";
+import type { Progress } from "../contracts/parts/progress.js";
+import type { TargetPolicy } from "../contracts/parts/target-policy.js";
 import type { LayerUpdate, Source, StepBack } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { wholeFolderLayer } from "../sources/folder/folder-options.js";
@@ -32,7 +32,7 @@ import type { SourceTroubles } from "./source-troubles.js";
 interface ConfiguringContext {
   readonly layers: Layers;
   readonly publication: Publication;
-  readonly arrivals: Arrivals;
+  readonly progress: Progress;
   readonly events: Events;
   readonly counters: Counters;
   /** Resources of other authorities are refused. Undefined means that all authorities are served. */
@@ -43,9 +43,17 @@ interface ConfiguringContext {
   /** The judges to ask now. Empty if every change is applied. */
   readonly judges: () => readonly Judge[];
   /** Reads what rollouts hold back, before nodes are told something; undefined: nothing has to be read for that. */
-  readonly prepared: () => Promise<void> | undefined;
+  readonly prepared: TargetPolicy["prepare"];
   /** Called when the server may have become ready, or not ready. */
   published(): void;
+}
+
+/** What became of a change of one layer. */
+export interface Published {
+  /** The number of the change, or of the last one that made a difference if this one made none. */
+  readonly revision: number;
+  /** Undefined: it made no difference. */
+  readonly change: LayerChange | undefined;
 }
 
 /** Who judges, if not all; `over`: as if these were the server's layers. */
@@ -64,6 +72,8 @@ export class Configuring {
   /** Functions that end the holds of sources that could not start, by their names. */
   readonly #failed = new Map<string, () => void>();
   readonly #refusedChanges = new RefusedChanges();
+  /** The number of changes that made a difference. */
+  #revision = 0;
   /** Names of sources that have brought content. */
   readonly #started = new Set<string>();
 
@@ -74,7 +84,7 @@ export class Configuring {
   /**
    * Applies a program's change. Throws an XdskitError, and changes nothing, if the content or its rollout is wrong.
    */
-  readonly apply: ApplyLayer = (layer, read, how) => {
+  readonly apply: ChangeOfLayer<Published> = (layer, read, how) => {
     const refused = (findings: readonly Finding[]) => this.#refused(layer, findings);
     const changes = this.#applyOrReport({ isJudged: true, refused }, () => [read()], how);
     this.#context.troubles.found(layer, []);
@@ -82,10 +92,7 @@ export class Configuring {
     // A program that sets something after a source has failed goes on without that source.
     for (const name of this.#failed.keys()) this.#forgetFailure(name);
     this.#context.published();
-    return this.#context.arrivals.of(
-      revision,
-      changes.find((change) => change.layer === layer),
-    );
+    return { revision, change: changes.find((change) => change.layer === layer) };
   };
 
   /** The effect of a change on each group. Changes nothing, and judges nothing: see `check`. */
@@ -93,14 +100,14 @@ export class Configuring {
     this.#context.publication.preview(this.#context.layers.plan(onePerLayer(updates)));
 
   /** Throws an XdskitError, and changes nothing, if a judge refuses that. */
-  readonly drop = (layer: LayerName): ConfigArrival => {
+  readonly drop = (layer: LayerName): Published => {
     const refusal = this.#refusalOf([{ layer, kind: "replace", upsert: [] }]);
     if (refusal !== undefined) {
       this.#refused(layer, refusal.findings);
       throw refusal;
     }
     const change = this.#context.layers.drop(layer);
-    return this.#context.arrivals.of(this.#publish(change === undefined ? [] : [change]), change);
+    return { revision: this.#publish(change === undefined ? [] : [change]), change };
   };
 
   /** The reasons for which `apply` would refuse a change. Changes nothing, and tells nobody. Costs the change. */
@@ -129,7 +136,7 @@ export class Configuring {
     try {
       await source.start(served);
       served.started();
-      const preparing = this.#context.prepared();
+      const preparing = this.#context.prepared?.();
       if (preparing !== undefined) await preparing;
     } catch (error) {
       served.forget();
@@ -303,10 +310,12 @@ export class Configuring {
 
   /** Returns the number of the change, or of the last one that made a difference if this one made none. */
   #publish(changes: readonly LayerChange[], how?: ChangeOptions, isLater = false): number {
-    const { publication, arrivals, events, counters, published } = this.#context;
-    if (changes.length === 0) return arrivals.revision;
+    const { publication, progress, events, counters, published } = this.#context;
+    if (changes.length === 0) return this.#revision;
     counters.configurationsApplied += 1;
-    const revision = arrivals.begin(changes);
+    this.#revision += 1;
+    const revision = this.#revision;
+    progress.published?.(revision, changes);
     const count = (what: "upserted" | "removed") => changes.reduce((sum, change) => sum + change[what].length, 0);
     events.emit("configuration-applied", () => ({
       revision,

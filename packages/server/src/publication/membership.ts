@@ -1,8 +1,8 @@
 import type { Snapshot } from "@xdskit/protocol";
-import type { Group } from "../configuration/groups.js";
-import type { RolloutAhead } from "../node-status/reported-stream.js";
-import type { Interest } from "../on-demand/interest.js";
-import type { Seat } from "../rollouts/seat.js";
+import type { Group } from "../contracts/group.js";
+import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
+import type { Interest } from "../contracts/parts/supply.js";
+import type { Seat } from "../contracts/parts/target-policy.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { SharedStack } from "./shared-stacks.js";
 
@@ -58,6 +58,6 @@ export class Membership {
   /** The rollout under way that has not reached the node; undefined: none. */
   rollout(): RolloutAhead | undefined {
     const newest = this.newest();
-    return newest && this.seat.rollout(newest);
+    return newest && this.seat.rollout?.(newest);
   }
 }

@@ -8,18 +8,18 @@ import {
   type TtlPolicy,
 } from "@xdskit/protocol";
 import { Counts } from "../basics/counts.js";
-import { isBelow } from "../configuration/below.js";
-import type { Group, Groups } from "../configuration/groups.js";
+import { isBelow, layerBelow } from "../configuration/below.js";
+import type { Groups } from "../configuration/groups.js";
 import type { Layers } from "../configuration/layers.js";
+import type { Group } from "../contracts/group.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
 import type { LayerChange } from "../contracts/layer-change.js";
 import type { JudgedStack } from "../contracts/parts/judge.js";
 import type { MakeIndex, SnapshotIndex } from "../contracts/parts/snapshot-index.js";
+import type { Supply } from "../contracts/parts/supply.js";
+import type { GroupPolicy, MemberKind, TargetPolicy } from "../contracts/parts/target-policy.js";
 import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
-import type { OnDemand } from "../on-demand/on-demand.js";
-import type { Member } from "../rollouts/members/member.js";
-import type { GroupTargeting, Targets } from "../rollouts/targets.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
@@ -52,8 +52,8 @@ interface GroupInUse {
   /** Replaced by one of the same name and layers when its settings change. */
   group: Group;
   readonly shared: SharedStack;
-  readonly targets: GroupTargeting;
-  readonly members: { [K in Member["kind"]]: number };
+  readonly targets: GroupPolicy;
+  readonly members: Record<MemberKind, number>;
 }
 
 /**
@@ -65,8 +65,8 @@ export class Publication {
   readonly #layers: Layers;
   #groups: Groups;
   readonly #limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">;
-  readonly #targets: Targets;
-  readonly #onDemand: OnDemand | undefined;
+  readonly #policy: TargetPolicy;
+  readonly #supply: Supply | undefined;
   readonly #stacks: SharedStacks;
   readonly #clock: Clock;
   readonly #inUse = new Map<string, GroupInUse>();
@@ -78,16 +78,16 @@ export class Publication {
     layers: Layers,
     groups: Groups,
     limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
-    targets: Targets,
+    policy: TargetPolicy,
     clock: Clock = systemClock,
-    onDemand?: OnDemand | undefined,
+    supply?: Supply | undefined,
     drainMs?: () => number,
   ) {
     this.#layers = layers;
     this.#groups = groups;
     this.#limits = limits;
-    this.#targets = targets;
-    this.#onDemand = onDemand;
+    this.#policy = policy;
+    this.#supply = supply;
     this.#clock = clock;
     this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun, drainMs);
     for (const group of groups.configured) this.#groupInUse(group);
@@ -152,7 +152,7 @@ export class Publication {
   }
 
   /** Finds the group of a node. */
-  admit(node: Node, kind: Member["kind"] = "stream"): Admission | Refusal {
+  admit(node: Node, kind: MemberKind = "stream"): Admission | Refusal {
     // Streams, and polls that are held until something is new, have separate limits.
     const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
     const count = this.#ofNode[kind].of(node.id);
@@ -167,7 +167,7 @@ export class Publication {
     return this.#groups.of(node)?.key === membership.key ? undefined : this.#admission(node, "stream");
   }
 
-  #admission(node: Node, kind: Member["kind"]): Admission | Refusal {
+  #admission(node: Node, kind: MemberKind): Admission | Refusal {
     const group = this.#groups.of(node);
     if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
     if (group.layers?.length === 0) return { code: statusCode.permissionDenied, message: noLayers(group, node) };
@@ -182,7 +182,7 @@ export class Publication {
     for (const group of groups.configured) {
       const opened = this.#groupInUse(group);
       opened.group = group;
-      opened.targets.use(group);
+      opened.targets.use?.(group);
     }
     for (const opened of [...this.#inUse.values()]) this.#closeIfLeft(opened);
   }
@@ -200,7 +200,7 @@ export class Publication {
       else shared.publishEarly(changes, wish, isLater);
     }
     this.#tellOnce();
-    this.#onDemand?.layersChanged(changes);
+    this.#supply?.layersChanged(changes);
   }
 
   /** The effect of these differences of layers on each group. Changes nothing, and tells nobody. */
@@ -213,7 +213,7 @@ export class Publication {
     return [...this.#inUse.values()].flatMap(({ group, shared, targets }) => {
       const preview = touched.get(shared);
       if (preview === undefined) return [];
-      return [{ group: group.name, ...preview, rollout: targets.planned(preview.before, preview.after) }];
+      return [{ group: group.name, ...preview, rollout: targets.planned?.(preview.before, preview.after) }];
     });
   }
 
@@ -275,8 +275,8 @@ export class Publication {
   #tellOnce(): void {
     if (this.#hasBegun || this.#holds > 0 || this.#layers.names.length === 0) return;
     this.#hasBegun = true;
-    this.#onDemand?.opened();
-    this.#targets.opened();
+    this.#supply?.opened();
+    this.#policy.opened?.();
     for (const shared of this.#stacks) {
       shared.start();
       shared.tell();
@@ -287,18 +287,21 @@ export class Publication {
   #groupInUse(group: Group): GroupInUse {
     const known = this.#inUse.get(group.key);
     if (known !== undefined) return known;
-    const shared = this.#stacks.acquire(group.layers, this.#onDemand?.layerOf(group));
-    const newest = () => shared.newest();
-    const targets = this.#targets.open(group, newest, () => shared.pulse.update());
+    const shared = this.#stacks.acquire(group.layers, this.#supply && layerBelow(group.key));
+    const targets = this.#policy.open({
+      settings: group,
+      newest: () => shared.newest(),
+      targetsChanged: () => shared.pulse.update(),
+    });
     shared.targets.add(targets);
     const opened: GroupInUse = { group, shared, targets, members: { stream: 0, poll: 0 } };
     this.#inUse.set(group.key, opened);
     return opened;
   }
 
-  #join(opened: GroupInUse, node: Node, kind: Member["kind"], client: GroupClient, beats?: PulseListener): Membership {
+  #join(opened: GroupInUse, node: Node, kind: MemberKind, client: GroupClient, beats?: PulseListener): Membership {
     const { group, shared } = opened;
-    const interest = this.#onDemand?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
+    const interest = this.#supply?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
     shared.clients.add(client);
     const seat = opened.targets.join(node, kind, client);
     const stopBeats = beats && shared.pulse.join(beats);
@@ -306,7 +309,7 @@ export class Publication {
     this.#count(opened, kind, node, 1);
     return new Membership(group, shared, seat, interest, () => {
       if (!shared.clients.delete(client)) return;
-      seat.leave();
+      seat.leave?.();
       interest?.close();
       stopBeats?.();
       this.#count(opened, kind, node, -1);
@@ -314,7 +317,7 @@ export class Publication {
     });
   }
 
-  #count({ members }: GroupInUse, kind: Member["kind"], { id }: Node, by: 1 | -1): void {
+  #count({ members }: GroupInUse, kind: MemberKind, { id }: Node, by: 1 | -1): void {
     members[kind] += by;
     this.#ofNode[kind].add(id, by);
   }
@@ -324,7 +327,7 @@ export class Publication {
     if (members.stream + members.poll > 0 || this.#groups.configured.includes(group)) return;
     this.#inUse.delete(group.key);
     shared.targets.delete(targets);
-    targets.close();
+    targets.close?.();
     this.#stacks.release(shared);
   }
 }

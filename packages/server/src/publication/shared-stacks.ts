@@ -13,9 +13,8 @@ import { LayerStack } from "../configuration/layer-stack.js";
 import type { Layers } from "../configuration/layers.js";
 import type { LayerChange } from "../contracts/layer-change.js";
 import type { MakeIndex, SnapshotIndex } from "../contracts/parts/snapshot-index.js";
-import type { NameDecision } from "../on-demand/wanted.js";
-import type { MemberClient } from "../rollouts/members/member.js";
-import type { GroupTargeting, Wish } from "../rollouts/targets.js";
+import type { NameDecision } from "../contracts/parts/supply.js";
+import type { GroupPolicy, MemberClient, Wish } from "../contracts/parts/target-policy.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { createPulse, type Pulse } from "./pulse.js";
 import { RecentSnapshots } from "./recent-snapshots.js";
@@ -40,7 +39,7 @@ export class SharedStack {
   readonly lineage = new SnapshotLineage();
   readonly clients = new Set<GroupClient>();
   /** They decide which stream of its groups gets which snapshot. */
-  readonly targets = new Set<GroupTargeting>();
+  readonly targets = new Set<GroupPolicy>();
   /** The heartbeats of clients that are told TTLs. */
   readonly pulse: Pulse;
   /** The snapshots that clients may have from before a restart, newest first. Empty if the restart was long ago. */
@@ -92,7 +91,7 @@ export class SharedStack {
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
-      for (const targets of this.targets) targets.changed(before, after, wish);
+      for (const targets of this.targets) targets.changed?.(before, after, wish);
       this.recent.add(before, countOf(changes), replacesListeners(before, after));
     }
     let isPlain = after !== undefined;
@@ -112,7 +111,7 @@ export class SharedStack {
     // From the first content on, so that what was before a change is known.
     const after = this.stack.snapshot();
     if (!isLater || !isChanged || before === undefined || after === undefined) return;
-    for (const targets of this.targets) targets.changedEarly(before, after, wish);
+    for (const targets of this.targets) targets.changedEarly?.(before, after, wish);
   }
 
   /** An index of the newest snapshot, kept up to date from the first call on. */
@@ -141,7 +140,7 @@ export class SharedStack {
   *#snapshots(): Iterable<Snapshot> {
     const newest = this.newest();
     if (newest !== undefined) yield newest;
-    for (const targets of this.targets) yield* targets.snapshots();
+    for (const targets of this.targets) yield* targets.snapshots?.() ?? [];
   }
 }
 

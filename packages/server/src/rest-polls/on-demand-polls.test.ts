@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { OnDemandOptions, Supply } from "../settings/on-demand-options.js";
+import type { OnDemandOptions, Supplier } from "../settings/on-demand-options.js";
 import { waitFor, within } from "../testing/basics/wait-for.js";
 import { heldPolls, longHold, responseIn, shortHold, withMemoryPolls } from "../testing/running-rest.js";
 import { types } from "../testing/running-server.js";
@@ -9,7 +9,7 @@ import type { MemoryPollClient } from "../transports/memory/memory-polls.js";
 
 const node = { id: "n1" };
 
-function demanding(supply: Supply): { readonly onDemand: OnDemandOptions } {
+function demanding(supply: Supplier): { readonly onDemand: OnDemandOptions } {
   return { onDemand: { types: ["cluster"], supply, answerWithinMs: 60_000 } };
 }
 
@@ -22,7 +22,7 @@ describe("a poll for resources that are supplied on demand", () => {
   it("a poll for supplied resources is answered once the supplier has decided", async () => {
     const asked: string[] = [];
     let supply: (() => void) | undefined;
-    const supplier: Supply = async ({ name }) => {
+    const supplier: Supplier = async ({ name }) => {
       asked.push(name);
       await new Promise<void>((resolve) => {
         supply = resolve;
@@ -48,7 +48,7 @@ describe("a poll for resources that are supplied on demand", () => {
   });
 
   it("a poll for supplied resources waits no longer than the hold", async () => {
-    const never: Supply = () => new Promise(() => {});
+    const never: Supplier = () => new Promise(() => {});
     await withMemoryPolls({ rest: shortHold, ...demanding(never) }, async ({ server, transport, address }) => {
       server.config.set([cluster("a")]);
       const client = transport.connect(address);
@@ -59,7 +59,7 @@ describe("a poll for resources that are supplied on demand", () => {
 
   it("a poll for supplied resources gets the existing resources without a call if it has dynamic parameters", async () => {
     const asked: string[] = [];
-    const supply: Supply = ({ name }) => {
+    const supply: Supplier = ({ name }) => {
       asked.push(name);
       return undefined;
     };

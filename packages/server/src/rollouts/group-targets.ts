@@ -2,8 +2,8 @@ import type { Clock, Resource, ResourceType, Version } from "@xdskit/api";
 import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { PlannedRollout } from "../contracts/group-preview.js";
+import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
 import type { RolloutOutcome } from "../contracts/rollouts/rollout-status.js";
-import type { RolloutAhead } from "../node-status/reported-stream.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import type { Member } from "./members/member.js";
 import {

@@ -1,8 +1,9 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
-import type { RolloutAhead } from "../node-status/reported-stream.js";
+import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
+import type { MemberClient, MemberKind, Seat } from "../contracts/parts/target-policy.js";
 import type { GroupTargets } from "./group-targets.js";
-import type { Member, MemberClient } from "./members/member.js";
+import type { Member } from "./members/member.js";
 
 /** The part of a group that its seats need. */
 export interface SeatedGroup {
@@ -15,14 +16,14 @@ export interface SeatedGroup {
  * The place of a stream, or a poll, in its group. It is one object without closures: each push looks into the seats of
  * all streams, which are too many for the processor's cache.
  */
-export class Seat implements Member {
+export class RolloutSeat implements Seat, Member {
   readonly #group: SeatedGroup;
   readonly node: Node;
-  readonly kind: Member["kind"];
+  readonly kind: MemberKind;
   readonly client: MemberClient;
   readonly order: number;
 
-  constructor(group: SeatedGroup, node: Node, kind: Member["kind"], client: MemberClient, order: number) {
+  constructor(group: SeatedGroup, node: Node, kind: MemberKind, client: MemberClient, order: number) {
     this.#group = group;
     this.node = node;
     this.kind = kind;

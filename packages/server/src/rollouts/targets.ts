@@ -1,37 +1,41 @@
 import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node, Snapshot } from "@xdskit/protocol";
-import type { Group } from "../configuration/groups.js";
 import type { Events } from "../contracts/events.js";
+import type { Group } from "../contracts/group.js";
 import type { PlannedRollout } from "../contracts/group-preview.js";
+import type {
+  GroupPolicy,
+  MemberClient,
+  MemberKind,
+  PolicyGroup,
+  TargetPolicy,
+  Wish,
+} from "../contracts/parts/target-policy.js";
 import type { LiftableQuarantine, QuarantineCause, Quarantined } from "../contracts/rollouts/quarantined.js";
 import type { RolloutAction } from "../contracts/rollouts/rollout-sharing.js";
 import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rollouts/rollout-status.js";
 import type { ViewStats } from "../contracts/stats.js";
-import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
+import { fullSettings } from "../settings/rollout-settings.js";
 import { inTime } from "../stores/basics/in-time.js";
 import { EarlyChanges } from "./early-changes.js";
 import { GroupTargets, type GroupTargetsContext, type Spread } from "./group-targets.js";
-import type { Member, MemberClient } from "./members/member.js";
+import type { Member } from "./members/member.js";
 import { changesBetween } from "./members/overrides.js";
 import type { QuarantineEntry } from "./quarantine/quarantine.js";
-import { Seat } from "./seat.js";
+import { RolloutSeat } from "./seat.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 import type { RolloutMachine } from "./steps/rollout.js";
 
-/**
- * How a change goes out: by these steps, by the group's settings (undefined), at once for all (`off`), or as a
- * supplied resource.
- */
-export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
-
-/** Decides which snapshots the streams of all groups get. */
-export type Targets = ReturnType<typeof createTargets>;
-
-/** A group with its members, as publication sees it. */
-export type GroupTargeting = Pick<
-  TargetedGroup,
-  "join" | "isPlain" | "planned" | "changed" | "countsEarly" | "changedEarly" | "use" | "snapshots" | "close"
->;
+/** Rollouts and quarantines: they decide which snapshots the streams of all groups get. */
+export interface Targets extends TargetPolicy {
+  /** Rollouts are one for several servers from now on. Nodes are told nothing yet. */
+  share(hub: SharedRolloutHub): void;
+  rollouts(): readonly Rollout[];
+  quarantines(): readonly LiftableQuarantine[];
+  stats(): ViewStats;
+  /** The server closes: ends all rollouts. */
+  close(): void;
+}
 
 /** The parts that the groups of a server share. */
 interface SharedByGroups {
@@ -45,7 +49,7 @@ interface SharedByGroups {
   hub: SharedRolloutHub | undefined;
 }
 
-export function createTargets(clock: Clock, events: Pick<Events, "emit">) {
+export function createTargets(clock: Clock, events: Pick<Events, "emit">): Targets {
   const groups = new Set<TargetedGroup>();
   const shared: SharedByGroups = {
     clock,
@@ -58,34 +62,29 @@ export function createTargets(clock: Clock, events: Pick<Events, "emit">) {
   };
   let isOpen = false;
   return {
-    /** Rollouts are one for several servers from now on. Nodes are told nothing yet. */
-    share(hub: SharedRolloutHub): void {
+    share(hub) {
       if (shared.hub !== undefined || isOpen) throw shareTooLate();
       shared.hub = hub;
       for (const group of groups) group.lookAnew();
     },
-    /** Call it before nodes are told something, and wait for it. Undefined: nothing has to be read for that. */
-    prepare: (): Promise<void> | undefined => (isOpen ? undefined : shared.hub && inTime(() => shared.hub?.prepare())),
-    /** From now on nodes are told what there is. */
-    opened(): void {
+    prepare: () => (isOpen ? undefined : shared.hub && inTime(() => shared.hub?.prepare())),
+    opened() {
       isOpen = true;
       for (const group of groups) group.opened();
       shared.hub?.opened();
     },
-    /** `newest` is the group's target in the end; `respread` is called when its pulse may have changed. */
-    open(...of: [group: Group, newest: () => Snapshot | undefined, respread: () => void]): GroupTargeting {
-      const group = new TargetedGroup(shared, ...of);
+    open(opened) {
+      const group = new TargetedGroup(shared, opened);
       groups.add(group);
       if (isOpen) group.opened();
       return group;
     },
-    rollouts: (): readonly Rollout[] => [...groups].flatMap((group) => group.rollout() ?? []),
-    quarantines: (): readonly LiftableQuarantine[] => [...groups].flatMap((group) => group.quarantines()),
-    stats: (): ViewStats => ({
+    rollouts: () => [...groups].flatMap((group) => group.rollout() ?? []),
+    quarantines: () => [...groups].flatMap((group) => group.quarantines()),
+    stats: () => ({
       rollouts: Array.from(shared.outcomes, ([outcome, count]) => ({ outcome, count })),
       quarantined: Array.from(shared.causes, ([cause, count]) => ({ cause, count })),
     }),
-    /** The server closes: ends all rollouts. */
     close() {
       // The store finds out by itself if it cannot be told now.
       void shared.hub?.close().catch(() => {});
@@ -95,25 +94,27 @@ export function createTargets(clock: Clock, events: Pick<Events, "emit">) {
 }
 
 /** A member costs one entry in a set until the group's settings, or a change, ask for more. */
-class TargetedGroup implements GroupTargetsContext {
+class TargetedGroup implements GroupPolicy, GroupTargetsContext {
   readonly #shared: SharedByGroups;
   #rollout: Group["rollout"];
-  readonly #respread: () => void;
+  readonly #opened: PolicyGroup;
   readonly group: string;
   keepsLastGood = false;
-  readonly newest: () => Snapshot | undefined;
   readonly members = new Set<Member>();
   lastOrder = 0;
   targets: GroupTargets | undefined;
   #isOpen = false;
   #early: EarlyChanges | undefined;
 
-  constructor(shared: SharedByGroups, group: Group, newest: () => Snapshot | undefined, respread: () => void) {
+  constructor(shared: SharedByGroups, opened: PolicyGroup) {
     this.#shared = shared;
-    this.#respread = respread;
-    this.group = group.name;
-    this.newest = newest;
-    this.use(group);
+    this.#opened = opened;
+    this.group = opened.settings.name;
+    this.use(opened.settings);
+  }
+
+  newest(): Snapshot | undefined {
+    return this.#opened.newest();
   }
 
   /** Takes these settings from now on. A rollout in progress goes on as it began. */
@@ -163,9 +164,9 @@ class TargetedGroup implements GroupTargetsContext {
     return this.targets === undefined;
   }
 
-  join(node: Node, kind: Member["kind"], client: MemberClient): Seat {
+  join(node: Node, kind: MemberKind, client: MemberClient): RolloutSeat {
     this.lastOrder += 1;
-    const seat = new Seat(this, node, kind, client, this.lastOrder);
+    const seat = new RolloutSeat(this, node, kind, client, this.lastOrder);
     this.members.add(seat);
     this.targets?.rollout?.came(seat);
     return seat;
@@ -260,7 +261,7 @@ class TargetedGroup implements GroupTargetsContext {
 
   spread(): void {
     for (const { client } of this.members) client.changed();
-    this.#respread();
+    this.#opened.targetsChanged();
   }
 
   rolloutIs(outcome: RolloutOutcome, rollout: RolloutMachine): void {

@@ -59,7 +59,7 @@ export type EndListener = (() => void) | { ended(): void };
  * for it. Throwing or rejecting means that the answer is not known: it is called again later, see `retryMs`. Returning
  * `undefined` means that there is none.
  */
-export type Supply = (request: SupplyRequest) => Supplied | PromiseLike<Supplied>;
+export type Supplier = (request: SupplyRequest) => Supplied | PromiseLike<Supplied>;
 
 /**
  * Resources that are supplied when they are first asked for. All but `types` and `supply` may be left out. Times are
@@ -71,7 +71,7 @@ export interface OnDemandOptions {
    * wildcard or a collection.
    */
   readonly types: readonly string[];
-  readonly supply: Supply;
+  readonly supply: Supplier;
   /** Calls of `supply` in progress at once. Default 64. */
   readonly concurrency?: number | undefined;
   /** Names that may wait for a call. Names beyond are tried again later, as after an error. Default 10,000. */

@@ -1,7 +1,7 @@
 import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { Snapshot, StreamEvent } from "@xdskit/protocol";
-import { errorsOfLate, errorsOfRefused } from "../on-demand/late-names.js";
-import type { NameDecision } from "../on-demand/wanted.js";
+import type { NameDecision } from "../contracts/parts/supply.js";
+import { errorsOfLate, errorsOfRefused } from "./late-names.js";
 
 type Absence = Exclude<NameDecision, "found">;
 

@@ -10,12 +10,12 @@ import {
   statusCode,
 } from "@xdskit/protocol";
 import type { StreamInfo } from "../contracts/nodes/stream-info.js";
+import type { NameDecision } from "../contracts/parts/supply.js";
 import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
-import { errorsOfLate } from "../on-demand/late-names.js";
-import type { NameDecision } from "../on-demand/wanted.js";
 import { countResponse } from "../publication/counters.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
+import { errorsOfLate } from "./late-names.js";
 import type { SessionContext } from "./session-context.js";
 
 /**

@@ -57,7 +57,7 @@ export function joinAgain(
     const { order, alarm } = ordered(joining, context, stream.node, membership);
     return { stream, membership, lags, order, alarm, resumption: undefined, ttl, resourceErrors };
   }
-  membership.seat.ends();
+  membership.seat.ends?.();
   membership.leave();
   return joinGroup(joining, context, admission, stream.node, "is here");
 }

@@ -1,9 +1,8 @@
 import type { Clock, ResourceTypes, TypeUrl } from "@xdskit/api";
 import type { FairQueue } from "@xdskit/grpc-server";
 import type { Node, StreamOptions } from "@xdskit/protocol";
-import type { Arrivals } from "../arrivals/arrivals.js";
 import type { Events } from "../contracts/events.js";
-import type { NodeHistories } from "../node-status/node-histories.js";
+import type { Progress } from "../contracts/parts/progress.js";
 import type { Counters } from "../publication/counters.js";
 import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";
@@ -29,9 +28,7 @@ export interface SessionContext<Session> {
   readonly rejections: Rejections;
   /** See `Source.catchUp`, for all sources. Undefined: nobody else writes. */
   readonly catchUp: () => Promise<void> | undefined;
-  /** Undefined if no histories of nodes are kept. */
-  readonly histories?: Pick<NodeHistories, "of"> | undefined;
-  readonly arrivals: Pick<Arrivals, "progressed" | "left">;
+  readonly progress: Progress;
   /** Sessions that may have something to send. */
   readonly queue: FairQueue<Session>;
   /** Called once when nothing is left of a session. */

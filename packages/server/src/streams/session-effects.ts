@@ -30,7 +30,7 @@ export function tellEffect(
     }
     case "rejected": {
       count.rejected += 1;
-      membership.seat.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
+      membership.seat.rejected?.(type, effect.rejection, variant === "sotw" && type.fullState);
       if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
       count.rejectedVersions += 1;
       const { version, code, message, rejection } = effect;

@@ -12,21 +12,21 @@ import {
   type TypeStatus,
 } from "@xdskit/protocol";
 import { RateLimit } from "../basics/rate-limit.js";
+import type { ReportedStream, RolloutAhead } from "../contracts/nodes/reported-stream.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
+import type { StreamRecorder } from "../contracts/parts/progress.js";
+import type { NameDecision } from "../contracts/parts/supply.js";
+import type { MemberStanding } from "../contracts/parts/target-policy.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
-import type { NodeHistory } from "../node-status/node-histories.js";
-import type { ReportedStream, RolloutAhead } from "../node-status/reported-stream.js";
-import type { NameDecision } from "../on-demand/wanted.js";
 import { type Counters, countResponse } from "../publication/counters.js";
 import type { PulseListener } from "../publication/pulse.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
-import type { MemberStanding } from "../rollouts/members/member.js";
-import { memberStandingOf } from "../rollouts/members/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { AbsentNames } from "./absent-names.js";
 import { GivenTarget } from "./given-target.js";
 import { type Joined, type JoiningStream, joinAgain, joinNode, leaveOrder } from "./joining.js";
 import type { StreamMemory } from "./limits/held-memory.js";
+import { memberStandingOf } from "./member-standing.js";
 import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
 
@@ -50,7 +50,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   /** Undefined before its node is known, and once the call is gone. */
   #joined: Joined | undefined;
   /** Undefined if none is kept. */
-  #history: NodeHistory | undefined;
+  #recorder: StreamRecorder | undefined;
   /** Undefined until a name is decided as absent. */
   #absent: AbsentNames | undefined;
   /** Whether the connection takes another response. */
@@ -212,7 +212,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
         const response = this.#stream.next(now);
         if (response === undefined) break;
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
-        if (!response.isHeartbeat) this.#history?.sent(response, now);
+        if (!response.isHeartbeat) this.#recorder?.sent(response, now);
         const { body, tail } = response;
         const size = body.bytes.byteLength + tail.byteLength;
         if (size > usualMessageBytes) this.#large = { type: response.type, bytes: size };
@@ -253,7 +253,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     const { stream, membership, resumption } = this.#joined;
     // A supplier may be about to find what the client has, and what was late before that.
     if (membership.interest === undefined) resumption?.progressed();
-    membership.seat.progressed();
+    membership.seat.progressed?.();
     const { isSettled } = this;
     if (isSettled !== this.#wasSettled) {
       this.#wasSettled = isSettled;
@@ -261,7 +261,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
       if (!isSettled) this.#unsettledSince = clock.now();
       else events.emit("synced", () => ({ stream }));
     }
-    this.#context.arrivals.progressed(this);
+    this.#context.progress.progressed?.(this);
   }
 
   /** Identifies the stream, also before its node is known. */
@@ -357,7 +357,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
     if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.withheldUntil)));
-    this.#history?.acknowledged(type, version, now);
+    this.#recorder?.acknowledged(type, version, now);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     events.emit("acknowledged", () => ({ stream, type, version }));
   }
@@ -372,7 +372,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     const joined = joinNode(this.#joining, this.#context, admission, node);
     this.#joined = joined;
     events.emit("stream-opened", () => ({ stream: joined.stream }));
-    this.#history = this.#context.histories?.of(node.id);
+    this.#recorder = this.#context.progress.recorderOf?.(node.id);
   }
 
   /** Made when it is needed: a stream joins seldom. */
@@ -441,8 +441,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     if (this.#joined !== undefined) {
       const { stream, membership } = this.#joined;
       this.#context.events.emit("stream-closed", () => ({ stream, code, message }));
-      this.#context.arrivals.left(this, stream.node.id);
-      membership.seat.ends();
+      this.#context.progress.left?.(this, stream.node.id);
+      membership.seat.ends?.();
       leaveOrder(this.#joined);
     }
     // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.

@@ -1,7 +1,7 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
-import type { Group } from "../../configuration/groups.js";
 import type { Layers } from "../../configuration/layers.js";
+import type { Group } from "../../contracts/group.js";
 import { suppliedNames } from "./supplied-set.js";
 
 /** The resources of a group's layers, without supplied ones. */

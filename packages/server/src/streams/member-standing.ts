@@ -1,5 +1,5 @@
 import { isForAnswer, type Stream } from "@xdskit/protocol";
-import type { MemberStanding } from "./member.js";
+import type { MemberStanding } from "../contracts/parts/target-policy.js";
 
 /** The state of a stream's client relative to the snapshot that the stream was given last. */
 export function memberStandingOf(stream: Pick<Stream, "isSettled" | "status">): MemberStanding {

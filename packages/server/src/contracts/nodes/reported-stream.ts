@@ -1,9 +1,9 @@
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
-import { getOrInsert } from "../basics/maps.js";
-import type { RolloutAt } from "../contracts/nodes/node-status.js";
-import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
-import type { PeerIdentity } from "../contracts/transport.js";
-import type { LayerName } from "../settings/group-settings.js";
+import { getOrInsert } from "../../basics/maps.js";
+import type { LayerName } from "../../settings/group-settings.js";
+import type { PeerIdentity } from "../transport.js";
+import type { RolloutAt } from "./node-status.js";
+import type { NodeStreamInfo } from "./stream-info.js";
 
 /** A stream, as reports and arrivals see it. They keep none of its answers. */
 export interface ReportedStream {

@@ -1,0 +1,100 @@
+import type { ResourceType } from "@xdskit/api";
+import type { Node, Rejection, Snapshot, TypeStatus } from "@xdskit/protocol";
+import type { RolloutSettings } from "../../settings/rollout-settings.js";
+import type { Group } from "../group.js";
+import type { PlannedRollout } from "../group-preview.js";
+import type { RolloutAhead } from "../nodes/reported-stream.js";
+
+/**
+ * Decides which snapshot each member of a group gets: the newest, one of its lineage, or a branch of one of these.
+ *
+ * The server asks at each turn of a stream, so an answer costs nothing that grows with the group, and is the same
+ * object until the policy says that it changed (`MemberClient.changed`). What was supplied on demand is never held
+ * back. Several policies are asked in a row: each gets the choice of the one before it.
+ */
+export interface TargetPolicy {
+  /** Called before nodes are told something, and waited for. Undefined: nothing has to be read. */
+  prepare?(): Promise<void> | undefined;
+  /** From now on nodes are told what there is. */
+  opened?(): void;
+  /** A group is in use, until `close`. */
+  open(group: PolicyGroup): GroupPolicy;
+}
+
+/** A group whose members get snapshots. */
+export interface PolicyGroup {
+  readonly settings: Group;
+  /** The group's newest snapshot; undefined while nothing is known, or may be told. */
+  newest(): Snapshot | undefined;
+  /** Call it once the members were told that their snapshots are others: heartbeats follow these. */
+  targetsChanged(): void;
+}
+
+/** The policy for one group. */
+export interface GroupPolicy {
+  /**
+   * Whether all members get the newest snapshot. Then streams that a change does not concern follow it without a turn,
+   * so it must be false before `changed` returns if a member does not get the change.
+   */
+  readonly isPlain: boolean;
+  /** A stream or a poll joins the group. */
+  join(node: Node, kind: MemberKind, client: MemberClient): Seat;
+  /** The group's settings were replaced. */
+  use?(settings: Group): void;
+  /** How a change of the newest snapshot would go to the members; undefined: at once. Nothing is changed. */
+  planned?(before: Snapshot, after: Snapshot): PlannedRollout | undefined;
+  /** The group's newest snapshot has changed; no member was told yet. */
+  changed?(before: Snapshot, after: Snapshot, wish: Wish): void;
+  /** Whether it wants to hear of changes while nodes are told nothing. They cost the whole snapshot. */
+  readonly countsEarly?: boolean;
+  /** Such a change, which is not a part of what a source starts with. */
+  changedEarly?(before: Snapshot, after: Snapshot, wish: Wish): void;
+  /** The snapshots that members get now, if these are not only the newest. */
+  snapshots?(): Iterable<Snapshot>;
+  /** The group has no members any more, and is in no settings. */
+  close?(): void;
+}
+
+/**
+ * The place of one member. Each push looks into the seats of all streams, which are too many for the processor's
+ * cache: let it be one small object.
+ */
+export interface Seat {
+  /** The snapshot that the member gets, `newest` or another one. */
+  snapshot(newest: Snapshot): Snapshot;
+  /** What is on its way to the member and has not reached it; undefined: nothing. */
+  rollout?(newest: Snapshot): RolloutAhead | undefined;
+  /** The member may stand elsewhere now: it was sent something, or answered. */
+  progressed?(): void;
+  /** `isWhole`: the response held the client's whole target. */
+  rejected?(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
+  /** The member can be asked for the last time. */
+  ends?(): void;
+  /** The member is gone. */
+  leave?(): void;
+}
+
+/** What joins a group. */
+export type MemberKind = "stream" | "poll";
+
+/** The part of a member that a policy asks. */
+export interface MemberClient {
+  /** Its target may have changed; `newest`: it is this snapshot, as for all others with this list of layers. */
+  changed(newest?: Snapshot): void;
+  /** Undefined for a client that acknowledges nothing, such as a poll. */
+  standing?(): MemberStanding;
+  status?(): readonly TypeStatus[];
+}
+
+/**
+ * The state of a stream relative to its target. `settled`: its client uses exactly that. `rejected`: it uses all of it
+ * except contents that it rejected, which it is not sent again. `pending`: something is still to be sent or to be
+ * answered.
+ */
+export type MemberStanding = "settled" | "rejected" | "pending";
+
+/**
+ * How a change goes out: by these steps, by the group's settings (undefined), at once for all (`off`), or as a
+ * supplied resource.
+ */
+export type Wish = RolloutSettings | "off" | "on-demand" | undefined;

@@ -1,0 +1,95 @@
+import type { Snapshot } from "@xdskit/protocol";
+import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
+import type { GroupPolicy, Seat, TargetPolicy } from "../contracts/parts/target-policy.js";
+
+/** Every member gets the newest snapshot. */
+const plain: GroupPolicy = { isPlain: true, join: () => ({ snapshot: (newest) => newest }) };
+
+/** One policy of several: each gets the choice of the one before it. None: every member gets the newest snapshot. */
+export function joinedPolicies(each: readonly TargetPolicy[]): TargetPolicy {
+  const [first = { open: () => plain }, ...more] = each;
+  if (more.length === 0) return first;
+  return {
+    prepare() {
+      const waits = each.flatMap((one) => one.prepare?.() ?? []);
+      return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
+    },
+    opened() {
+      for (const one of each) one.opened?.();
+    },
+    open: (group) => joinedGroup(each.map((one) => one.open(group))),
+  };
+}
+
+function joinedGroup(each: readonly GroupPolicy[]): GroupPolicy {
+  return {
+    get isPlain() {
+      return each.every(({ isPlain }) => isPlain);
+    },
+    join: (node, kind, client) => new JoinedSeat(each.map((one) => one.join(node, kind, client))),
+    use(settings) {
+      for (const one of each) one.use?.(settings);
+    },
+    planned(before, after) {
+      for (const one of each) {
+        const planned = one.planned?.(before, after);
+        if (planned !== undefined) return planned;
+      }
+      return undefined;
+    },
+    changed(before, after, wish) {
+      for (const one of each) one.changed?.(before, after, wish);
+    },
+    get countsEarly() {
+      return each.some(({ countsEarly }) => countsEarly);
+    },
+    changedEarly(before, after, wish) {
+      for (const one of each) one.changedEarly?.(before, after, wish);
+    },
+    *snapshots() {
+      for (const one of each) yield* one.snapshots?.() ?? [];
+    },
+    close() {
+      for (const one of each) one.close?.();
+    },
+  };
+}
+
+/** The seats of one member, in the order of their policies. */
+class JoinedSeat implements Seat {
+  readonly #each: readonly Seat[];
+
+  constructor(each: readonly Seat[]) {
+    this.#each = each;
+  }
+
+  snapshot(newest: Snapshot): Snapshot {
+    let target = newest;
+    for (const seat of this.#each) target = seat.snapshot(target);
+    return target;
+  }
+
+  rollout(newest: Snapshot): RolloutAhead | undefined {
+    for (const seat of this.#each) {
+      const ahead = seat.rollout?.(newest);
+      if (ahead !== undefined) return ahead;
+    }
+    return undefined;
+  }
+
+  progressed(): void {
+    for (const seat of this.#each) seat.progressed?.();
+  }
+
+  rejected(...rejection: Parameters<NonNullable<Seat["rejected"]>>): void {
+    for (const seat of this.#each) seat.rejected?.(...rejection);
+  }
+
+  ends(): void {
+    for (const seat of this.#each) seat.ends?.();
+  }
+
+  leave(): void {
+    for (const seat of this.#each) seat.leave?.();
+  }
+}
