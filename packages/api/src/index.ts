@@ -63,6 +63,7 @@ export { type JsonText, parseJsonText } from "./json/json-text.js";
 export { createUnpack, type Unpack, type UnpackedAny } from "./messages/any.js";
 export { schemaOf, v2TypeUrlOf, v3TypeUrlOf } from "./messages/v2-names.js";
 export { type Few, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./names/few-set.js";
+export { withSmallHost } from "./names/host-names.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./names/identifiers.js";
 export { typeNameOf, typeUrlPrefix } from "./names/identifiers.js";
 export { perObject } from "./names/per-object.js";

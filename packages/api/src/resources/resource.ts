@@ -2,6 +2,7 @@ import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/
 import { XdskitError } from "../errors/errors.js";
 import { createUnpack } from "../messages/any.js";
 import { schemaOf } from "../messages/v2-names.js";
+import { withSmallHost } from "../names/host-names.js";
 import { type ResourceName, type TypeUrl, typeUrlPrefix, type Version } from "../names/identifiers.js";
 import { isFederated, nameProblem } from "../names/xdstp.js";
 import type { Reference } from "../references/reference.js";
@@ -164,8 +165,7 @@ function aliasesOf(
   const aliases = new Set(given);
   if (namedBelow !== undefined && !isFederated(name)) {
     for (const one of [name, ...given]) {
-      const host = one.lastIndexOf("/") + 1;
-      const small = `${one.slice(0, host)}${one.slice(host).toLowerCase()}`;
+      const small = withSmallHost(one);
       if (small !== name) aliases.add(small);
     }
   }

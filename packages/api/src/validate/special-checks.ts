@@ -2,6 +2,7 @@ import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 import type { RegexMatcher } from "@xdskit/api/envoy/type/matcher/v3/regex";
 import type { FieldStep } from "../errors/field-path.js";
+import { asciiLowerCase } from "../names/host-names.js";
 import type { SpecialProblem } from "./refused/problem.js";
 import type { Rule } from "./refused/rules.js";
 import { judgeRegex } from "./values/regex.js";
@@ -83,9 +84,4 @@ function checkHostDomains({ name, domains }: VirtualHost): readonly SpecialProbl
 function duplicate(steps: readonly FieldStep[], domain: string, owner: string): SpecialProblem {
   const message = `the domain ${JSON.stringify(domain)} belongs to the virtual host ${JSON.stringify(owner)} already`;
   return { code: "XDSKIT_CLIENTS_REFUSE", severity: "error", steps, message };
-}
-
-/** Envoy compares domains without case, for ASCII letters only. */
-function asciiLowerCase(text: string): string {
-  return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text;
 }

@@ -136,7 +136,8 @@ function* candidates(
   { resources, hasAliases }: ChangedKeys,
   { wildcard, names }: Subscription,
 ): Iterable<ResourceName> {
-  if (wildcard || hasAliases || names.hasCollections || names.hasLocators || names.size >= resources.size) {
+  const isNamedOtherwise = hasAliases || names.hasCollections || names.hasLocators || names.hasCapitals;
+  if (wildcard || isNamedOtherwise || names.size >= resources.size) {
     yield* resources.keys();
     return;
   }

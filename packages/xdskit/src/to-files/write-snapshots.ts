@@ -155,7 +155,7 @@ export class SnapshotWriter {
       const removed = resources.map(({ resource }) => resource);
       this.#going.changed(
         type,
-        { differences: new Map(), hasAliases: false, adds: false, upserted: [], removed },
+        { differences: new Map(), hasAliases: false, hasHosts: false, adds: false, upserted: [], removed },
         this.#options.now(),
       );
     }

@@ -1,4 +1,4 @@
-import { isGlobName, type ResourceName } from "@xdskit/api";
+import { isGlobName, type ResourceName, withSmallHost } from "@xdskit/api";
 import { isLocator, nameOf } from "./locator.js";
 
 /** Sums over names. */
@@ -8,15 +8,20 @@ interface Counts {
   readonly collections: number;
   /** Names with parameters. */
   readonly locators: number;
+  /** Names with capital letters in their last part. */
+  readonly capitals: number;
 }
 
-/** Names by the name without parameters. */
-type Locators = ReadonlyMap<ResourceName, readonly ResourceName[]>;
+/** What else a name is found by: without its parameters, or in small letters. */
+type Kind = "locators" | "capitals";
+
+/** Of one kind, the names by what else they are found by; made when first needed. */
+type Indexes = { [Key in Kind]?: ReadonlyMap<ResourceName, readonly ResourceName[]> };
 
 /** Names from which many others are made by small changes, and the facts about them that are worked out once. */
 interface Base {
   readonly names: ReadonlySet<ResourceName>;
-  locators: Locators | undefined;
+  readonly indexes: Indexes;
 }
 
 /** Fewer names than this are copied with each change: that costs less than looking in two places. */
@@ -33,7 +38,7 @@ export class Names {
   readonly #differs: ReadonlyMap<ResourceName, boolean> | undefined;
   readonly size: number;
   #counts: Counts | undefined;
-  #locators: Locators | undefined;
+  #indexes: Indexes | undefined;
 
   private constructor(base: Base, differs: ReadonlyMap<ResourceName, boolean> | undefined, size: number) {
     this.#base = base;
@@ -43,7 +48,7 @@ export class Names {
 
   /** It takes over the names. */
   static of(names: ReadonlySet<ResourceName>): Names {
-    return new Names({ names, locators: undefined }, undefined, names.size);
+    return new Names({ names, indexes: {} }, undefined, names.size);
   }
 
   has(name: ResourceName): boolean {
@@ -65,12 +70,23 @@ export class Names {
   }
 
   /** Those of the names that are this one with parameters. */
-  *locatorsOf(name: ResourceName): Iterable<ResourceName> {
-    this.#base.locators ??= byName(this.#base.names);
-    for (const locator of this.#base.locators.get(name) ?? []) if (this.has(locator)) yield locator;
+  locatorsOf(name: ResourceName): Iterable<ResourceName> {
+    return this.#found("locators", name);
+  }
+
+  /** Those of the names that are this one with capital letters in the last part. */
+  inCapitals(name: ResourceName): Iterable<ResourceName> {
+    return this.#found("capitals", name);
+  }
+
+  *#found(kind: Kind, by: ResourceName): Iterable<ResourceName> {
+    const { names, indexes } = this.#base;
+    indexes[kind] ??= indexOf(names, kind);
+    for (const name of indexes[kind].get(by) ?? []) if (this.has(name)) yield name;
     if (this.#differs === undefined) return;
-    this.#locators ??= byName(added(this.#differs));
-    yield* this.#locators.get(name) ?? [];
+    this.#indexes ??= {};
+    this.#indexes[kind] ??= indexOf(added(this.#differs), kind);
+    yield* this.#indexes[kind].get(by) ?? [];
   }
 
   /** These and `names`, none of which is among them, or without `names`, which are. */
@@ -117,15 +133,17 @@ export class Names {
   }
 }
 
-const none: Counts = { characters: 0, collections: 0, locators: 0 };
+const none: Counts = { characters: 0, collections: 0, locators: 0, capitals: 0 };
 const noDifferences: ReadonlyMap<ResourceName, boolean> = new Map();
 
-function countsOf(names: Iterable<ResourceName>, { characters, collections, locators }: Counts, by: 1 | -1): Counts {
-  const counts = { characters, collections, locators };
+function countsOf(names: Iterable<ResourceName>, before: Counts, by: 1 | -1): Counts {
+  const { characters, collections, locators, capitals } = before;
+  const counts = { characters, collections, locators, capitals };
   for (const name of names) {
     counts.characters += by * name.length;
     if (isGlobName(nameOf(name))) counts.collections += by;
     if (isLocator(name)) counts.locators += by;
+    if (hasCapitals(name)) counts.capitals += by;
   }
   return counts;
 }
@@ -134,16 +152,21 @@ function* added(differs: ReadonlyMap<ResourceName, boolean>): Iterable<ResourceN
   for (const [name, isAdded] of differs) if (isAdded) yield name;
 }
 
-function byName(names: Iterable<ResourceName>): Locators {
-  const locators = new Map<ResourceName, ResourceName[]>();
-  for (const locator of names) {
-    if (!isLocator(locator)) continue;
-    const name = nameOf(locator);
-    const others = locators.get(name);
-    if (others === undefined) locators.set(name, [locator]);
-    else others.push(locator);
+/** Of the last part: hosts are equal in any case. */
+function hasCapitals(name: ResourceName): boolean {
+  return /[A-Z]/.test(name) && withSmallHost(name) !== name;
+}
+
+function indexOf(names: Iterable<ResourceName>, kind: Kind): ReadonlyMap<ResourceName, readonly ResourceName[]> {
+  const index = new Map<ResourceName, ResourceName[]>();
+  for (const name of names) {
+    if (!(kind === "locators" ? isLocator : hasCapitals)(name)) continue;
+    const by = kind === "locators" ? nameOf(name) : withSmallHost(name);
+    const others = index.get(by);
+    if (others === undefined) index.set(by, [name]);
+    else others.push(name);
   }
-  return locators;
+  return index;
 }
 
 function every<Value>(values: Iterable<Value>, holds: (value: Value) => boolean): boolean {

@@ -100,6 +100,16 @@ export class NameSet {
     return this.#names.counts.locators > 0;
   }
 
+  /** Some of the names have capital letters in their last part. */
+  get hasCapitals(): boolean {
+    return this.#names.counts.capitals > 0;
+  }
+
+  /** Those of the names whose last part is that of this one, with capital letters. */
+  inCapitals(name: ResourceName): Iterable<ResourceName> {
+    return this.#names.inCapitals(name);
+  }
+
   /** Those of the names that are this one, without parameters or with any. */
   *spelled(name: ResourceName): Iterable<ResourceName> {
     if (this.has(name)) yield name;

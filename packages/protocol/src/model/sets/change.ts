@@ -18,6 +18,8 @@ export interface Change {
   readonly differences: ReadonlyMap<ResourceName, Difference>;
   /** Some resource in it has aliases, so that its name alone does not tell which clients it concerns. */
   readonly hasAliases: boolean;
+  /** They are virtual hosts, which have their names in any case. */
+  readonly hasHosts: boolean;
   /** Something is under a key that was not there before. */
   readonly adds: boolean;
   /** The resources that are added or have another content, as they are in the second set. */
@@ -54,6 +56,7 @@ function changeOf(found: Iterable<Difference>): Change {
   const upserted: Resource[] = [];
   const removed: Resource[] = [];
   let hasAliases = false;
+  let hasHosts = false;
   let adds = false;
   for (const difference of found) {
     const { before, after } = difference;
@@ -64,8 +67,9 @@ function changeOf(found: Iterable<Difference>): Change {
     else if (before !== undefined) removed.push(before);
     adds ||= before === undefined;
     hasAliases ||= (before?.aliases.length ?? 0) > 0 || (after?.aliases.length ?? 0) > 0;
+    hasHosts ||= (after ?? before)?.type.namedBelow !== undefined;
   }
-  return { differences, adds, upserted, removed, hasAliases };
+  return { differences, adds, upserted, removed, hasAliases, hasHosts };
 }
 
 const nothing = changeOf([]);

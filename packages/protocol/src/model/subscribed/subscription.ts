@@ -1,4 +1,4 @@
-import { canonicalName, type Resource } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import type { Parameters } from "../names/locator.js";
 import { NameSet } from "../names/name-set.js";
 import type { Difference } from "../sets/change.js";
@@ -24,8 +24,17 @@ export const noSubscription: Subscription = { wildcard: false, names: NameSet.em
 export function covers({ wildcard, names }: Subscription, resource: Resource): boolean {
   if (wildcard || names.has(resource.key)) return true;
   if (resource.aliases.some((alias) => names.has(canonicalName(alias)))) return true;
-  return names.hasCollectionOf(resource.key);
+  return names.hasCollectionOf(resource.key) || inCapitals(names, resource).length > 0;
 }
+
+/** The names for a virtual host that have its host in other letters than its name and aliases. */
+export function inCapitals(names: NameSet, { type, key, aliases }: Resource): readonly ResourceName[] {
+  if (!names.hasCapitals || type.namedBelow === undefined) return none;
+  const own = new Set([key, ...aliases]);
+  return [...own].flatMap((name) => [...names.inCapitals(name)]).filter((name) => !own.has(name));
+}
+
+const none: readonly ResourceName[] = [];
 
 /** Tells whether a difference concerns a client: the client asks for the resource before or the one after. */
 export function concerns(subscription: Subscription, { before, after }: Difference): boolean {

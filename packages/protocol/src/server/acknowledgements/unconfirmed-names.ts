@@ -94,7 +94,7 @@ function forget(subscriber: Subscriber, heard: (part: UnconfirmedPart) => NameSe
 
 /** The names that stand for one of these resources. For collections and locators, all names count. */
 const broughtBy = perPair((names: NameSet, carried: readonly Resource[]): NameSet => {
-  if (names.hasCollections || names.hasLocators) return names;
+  if (names.hasCollections || names.hasLocators || names.hasCapitals) return names;
   const brought: ResourceName[] = [];
   for (const { key, aliases } of carried) {
     for (const name of [key, ...aliases.map(canonicalName)]) if (names.has(name)) brought.push(name);

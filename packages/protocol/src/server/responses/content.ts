@@ -104,9 +104,10 @@ const fewDifferences = 8;
 /** The differences that concern a client. */
 export function* concerning(subscription: Subscription, change: Change): Iterable<Difference> {
   const { wildcard, names } = subscription;
+  const isNamedOtherwise = change.hasAliases || names.hasCollections || (change.hasHosts && names.hasCapitals);
   if (wildcard) {
     yield* change.differences.values();
-  } else if (names.size < change.differences.size && !change.hasAliases && !names.hasCollections) {
+  } else if (names.size < change.differences.size && !isNamedOtherwise) {
     for (const name of names) {
       const difference = change.differences.get(name);
       if (difference !== undefined) yield difference;

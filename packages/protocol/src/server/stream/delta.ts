@@ -4,7 +4,7 @@ import { NameSet } from "../../model/names/name-set.js";
 import { ResourceSets } from "../../model/sets/resource-set.js";
 import { hasContent } from "../../model/sets/unknown-content.js";
 import { calledName } from "../../model/sets/variant-index.js";
-import { sameSubscription, wildcardName } from "../../model/subscribed/subscription.js";
+import { inCapitals, sameSubscription, wildcardName } from "../../model/subscribed/subscription.js";
 import { knowsVariants, lostVariants, pendingByClaims } from "../../model/subscribed/variants.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../../wire/requests/requests.js";
@@ -164,7 +164,14 @@ function content(need: Need): Content | undefined {
   const absences = absent.removed.length + absent.removedVariants.length + absent.unresolved.length;
   const count = resources.length + absences + errors.length;
   if (count === 0 && !need.mustAnswer) return undefined;
+  // The alias under which the client asks says that this is the answer.
+  if (current.type.namedBelow !== undefined && subscription.names.hasCapitals)
+    resources = resources.map((resource) => withAsked(resource, inCapitals(subscription.names, resource)));
   return { resources, ...absent, errors, fresh: resources };
+}
+
+function withAsked(resource: Resource, asked: readonly ResourceName[]): Resource {
+  return asked.length === 0 ? resource : { ...resource, aliases: [...resource.aliases, ...asked] };
 }
 
 /**
