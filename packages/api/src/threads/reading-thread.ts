@@ -1,5 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
-import type { Worker } from "node:worker_threads";
+import type { Finding } from "../errors/errors.js";
 import {
   type ReadResourcesOptions,
   type ResourceFile,
@@ -18,16 +17,8 @@ import { descriptorSetOf } from "../registry/registry.js";
 import { type PackedTypes, packTypes } from "../resource-types/packed-types.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
-import type {
-  ReadRest,
-  ReadRests,
-  SentResource,
-  ThreadAnswer,
-  ThreadRequest,
-  ThreadStart,
-  ToRead,
-} from "./thread-messages.js";
-import { answerOf, startThread } from "./threads.js";
+import { ReadingLane } from "./reading-lane.js";
+import type { ReadRest, ReadRests, SentResource, ToRead } from "./thread-messages.js";
 
 /**
  * From this many bytes on, what somebody sends or writes may take longer than others may wait. YAML takes ten times as
@@ -40,25 +31,35 @@ const longText = { yaml: 32 * 1024, text: 100 * 1024, binary: 100 * 1024, json: 
  */
 const longAtStart = { ...longText, yaml: 128 * 1024, json: 16 * 1024 * 1024 };
 
-/** The time for which the thread waits for another text before it ends, in milliseconds. */
-const idleMs = 30_000;
+/** From this many bytes on, a text has the other thread: shorter ones do not wait for it. */
+const veryLongText = { yaml: 512 * 1024, text: 4 * 1024 * 1024, binary: 4 * 1024 * 1024, json: 4 * 1024 * 1024 };
+
+/**
+ * The time for which others wait for the body of a request or an answer, from which on it is not read: a multiple of
+ * what the largest bodies of usual content need. A folder's files have no such limit: nobody else can write them.
+ */
+const graceMs = 30_000;
+const msPerMib = 4_000;
 
 /**
  * The one way in which a program reads content that others write, when it has something else to do: what is long is
- * read in a separate thread, one after the other. The thread starts when it is needed, and ends after an idle time.
+ * read in a separate thread, one after the other, and what is very long in a second one.
  */
 export class ReadingThread {
   readonly #options: ReadResourcesOptions;
   readonly #types: PackedTypes | undefined;
-  #worker: Worker | undefined;
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
-  #idle: NodeJS.Timeout | undefined;
+  readonly #long: ReadingLane;
+  readonly #veryLong: ReadingLane;
   #isClosed = false;
 
   constructor(options: ReadResourcesOptions = {}) {
     this.#options = options;
     this.#types = packTypes(options.types);
+    const { registry, validate, envoy } = options;
+    // Descriptors are packed when a thread starts.
+    const start = () => ({ descriptorSet: registry && descriptorSetOf(registry), types: this.#types, validate, envoy });
+    this.#long = new ReadingLane(start);
+    this.#veryLong = new ReadingLane(start);
   }
 
   /** Whether a file belongs here. A program's own types may hold functions, which cannot be sent to a thread. */
@@ -77,76 +78,61 @@ export class ReadingThread {
    * @throws Error if the thread ends before it has read the file: it needed more memory than there is, or was closed
    */
   async file(path: string, bytes: Uint8Array): Promise<ResourceFile> {
-    const { resources, end } = await this.#read({ kind: "file", path, bytes });
+    const { resources, end } = await this.#read({ kind: "file", path, bytes }, resourceFileForm(path) ?? "binary");
     return { resources, ...restOf(end, "file") };
   }
 
-  /** Reads a request as `readResourceRequest` does, a long one in the thread. The rest is as for `file`. */
+  /**
+   * Reads a request as `readResourceRequest` does, a long one in the thread. One that takes too much memory or time is
+   * a finding.
+   */
   async request(
     bytes: Uint8Array,
     how: Pick<ReadResourceRequestOptions, "form" | "keys" | "name">,
   ): Promise<ResourceRequest> {
     if (!this.#takes(how.form, bytes.length)) return readResourceRequest(bytes, { ...this.#options, ...how });
-    const { resources, named, end } = await this.#read({ kind: "request", bytes, how });
-    return { resources, named, ...restOf(end, "request") };
+    const mostMs = mostMsOf(bytes);
+    try {
+      const { resources, named, end } = await this.#read({ kind: "request", bytes, how }, how.form, mostMs);
+      return { resources, named, ...restOf(end, "request") };
+    } catch (error) {
+      const message = `is not read: ${failureText(error)}; send less at once`;
+      const findings: Finding[] = [{ code: "XDSKIT_SYNTAX", severity: "error", message, file: how.name }];
+      return { fields: {}, places: {}, resources: [], named: [], findings };
+    }
   }
 
-  /** Reads a server's answer as `readJsonResponse` does, a long one in the thread. The rest is as for `file`. */
+  /** The same for a server's answer, which is read as `readJsonResponse` does. */
   async response(
     bytes: Uint8Array,
     { type, ...how }: Pick<ReadJsonResponseOptions, "type" | "standInType">,
   ): Promise<ReadResponseJson> {
     if (!this.#takes("json", bytes.length)) return readJsonResponse(bytes, { ...this.#options, type, ...how });
-    return restOf((await this.#read({ kind: "response", bytes, type: type.typeUrl, how })).end, "response");
+    const mostMs = mostMsOf(bytes);
+    try {
+      const { end } = await this.#read({ kind: "response", bytes, type: type.typeUrl, how }, "json", mostMs);
+      return restOf(end, "response");
+    } catch (error) {
+      return { kind: "problem", message: `the body is not read: ${failureText(error)}` };
+    }
   }
 
-  /** Ends the thread. A reading in progress fails. */
+  /** Ends the threads. A reading in progress fails. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#idle);
-    this.#end();
+    this.#long.close();
+    this.#veryLong.close();
   }
 
-  #read(what: ToRead): Promise<ReadAll> {
-    clearTimeout(this.#idle);
-    this.#waiting += 1;
-    const read = this.#last.then(() => this.#readNext(what));
-    this.#last = read
-      .catch(() => {})
-      .finally(() => {
-        this.#waiting -= 1;
-        if (this.#waiting > 0) return;
-        this.#idle = setTimeout(() => this.#end(), idleMs).unref();
-      });
-    return read;
-  }
-
-  async #readNext(what: ToRead): Promise<ReadAll> {
-    if (this.#isClosed) throw new Error("the source was closed");
-    const worker = this.#worker ?? this.#start();
+  async #read(what: ToRead, form: ResourceFileForm, mostMs?: number): Promise<ReadAll> {
     const all: ReadAll = { resources: [], named: [], end: undefined };
-    let request: ThreadRequest = what;
-    let transferred: readonly ArrayBuffer[] = transferable(what.bytes);
-    // A program that waits for nothing else must not end before its file was read.
-    worker.ref();
-    try {
-      for (;;) {
-        worker.postMessage(request, transferred);
-        const { resources, named, end } = await answerOf<ThreadAnswer>(worker, "the thread that read it ended");
-        for (const each of resources) all.resources.push(this.#arrived(each));
-        for (const [type, name] of named) all.named.push({ type: this.#typeOf(type), name });
-        if (end !== undefined) return { ...all, end };
-        await turn();
-        request = "next";
-        transferred = [];
-      }
-    } catch (error) {
-      // The next file gets a new thread.
-      if (this.#worker === worker) this.#end();
-      throw error;
-    } finally {
-      worker.unref();
-    }
+    const lane = what.bytes.length < veryLongText[form] ? this.#long : this.#veryLong;
+    await lane.read(what, mostMs, ({ resources, named, end }) => {
+      for (const each of resources) all.resources.push(this.#arrived(each));
+      for (const [type, name] of named) all.named.push({ type: this.#typeOf(type), name });
+      all.end = end;
+    });
+    return all;
   }
 
   #arrived({ resource, references: runs, where }: SentResource): PositionedResource {
@@ -159,29 +145,12 @@ export class ReadingThread {
     if (type === undefined) throw new Error(`${url} is no type of resources`);
     return type;
   }
-
-  #start(): Worker {
-    const { registry, validate, envoy } = this.#options;
-    const descriptorSet = registry && descriptorSetOf(registry);
-    const start: ThreadStart = { descriptorSet, types: this.#types, validate, envoy };
-    const worker = startThread(import.meta.url, "reading-main", "xdskit-read", start);
-    this.#worker = worker;
-    worker.once("exit", () => {
-      if (this.#worker === worker) this.#worker = undefined;
-    });
-    return worker;
-  }
-
-  #end(): void {
-    void this.#worker?.terminate();
-    this.#worker = undefined;
-  }
 }
 
 interface ReadAll {
   readonly resources: PositionedResource[];
   readonly named: NamedInRequest[];
-  readonly end: ReadRest | undefined;
+  end: ReadRest | undefined;
 }
 
 function restOf<K extends keyof ReadRests>(end: ReadRest | undefined, kind: K): ReadRests[K] {
@@ -189,7 +158,10 @@ function restOf<K extends keyof ReadRests>(end: ReadRest | undefined, kind: K): 
   return end.rest as ReadRests[K];
 }
 
-/** The memory of bytes that have it for themselves, such as a body or a file of some length. */
-function transferable({ buffer, byteLength }: Uint8Array): readonly ArrayBuffer[] {
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
+function mostMsOf({ length }: Uint8Array): number {
+  return graceMs + (length / (1024 * 1024)) * msPerMib;
+}
+
+function failureText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
