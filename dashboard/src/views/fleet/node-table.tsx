@@ -109,7 +109,7 @@ function Row({
         <span role="cell">…</span>
       </div>
     );
-  const { id, state, group, client, replica, connectedSince, lagMs, why, locality } = node;
+  const { id, state, group, client, replicas, connectedSince, lagMs, why, locality } = node;
   const name = locality === "" ? id : `${id}, ${locality}`;
   return (
     <div role="row" class={`node-row${isCurrent ? " current" : ""}`} aria-rowindex={index + 2}>
@@ -135,8 +135,8 @@ function Row({
         {client}
       </span>
       {hasReplicas ? (
-        <span role="cell" class="cell-replica" title={replica}>
-          {replica}
+        <span role="cell" class="cell-replica" title={replicas.join(", ")}>
+          {replicas.join(", ")}
         </span>
       ) : null}
       <span role="cell" class="cell-since">

@@ -134,7 +134,7 @@ function Facts({ row }: { readonly row: NodeRow }) {
     ["Client", row.client],
     ["Cluster", row.cluster],
     ["Locality", row.locality],
-    ["Replica", row.replica],
+    ["Replica", row.replicas.join(", ")],
   ];
   return (
     <dl class="facts">

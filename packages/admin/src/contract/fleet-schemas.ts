@@ -67,7 +67,7 @@ export const nodeRowSchema = z
     cluster: z.string(),
     client: z.string().openapi({ example: "envoy 1.38.0" }),
     locality: z.string().openapi({ example: "eu/eu-1/a" }),
-    replica: z.string().openapi({ description: "The server that has its streams" }),
+    replicas: z.array(z.string()).openapi({ description: "The servers that have its streams, by name" }),
     connectedSince: time,
     streams: z.int(),
     state: nodeStateSchema,

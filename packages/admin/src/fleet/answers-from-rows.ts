@@ -19,7 +19,7 @@ export function answersFromRows(all: () => Promise<RowsAsOf>, server: Pick<XdsSe
     mustBeKnown("type", type === undefined ? undefined : [type], order);
     for (const field of ["group", "client", "replica"] as const) {
       if (filter[field] === undefined) continue;
-      const known = new Set(found.rows.map((row) => row[field]));
+      const known = new Set(found.rows.flatMap((row) => (field === "replica" ? row.replicas : row[field])));
       if (field === "group") for (const { name } of server.stats().groups) known.add(name);
       if (field === "replica") for (const { replica } of found.silent) known.add(replica);
       mustBeKnown(field, filter[field], [...known].sort());

@@ -13,7 +13,7 @@ export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string
     states[row.state] += 1;
     groups.add(row.group, row.state);
     clients.add(row.client, row.state);
-    replicas.add(row.replica, row.state);
+    for (const replica of row.replicas) replicas.add(replica, row.state);
     for (const { type, state } of row.types) types.add(type, state);
   }
   return {

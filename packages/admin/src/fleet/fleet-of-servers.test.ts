@@ -5,6 +5,7 @@ import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport } from "@xdskit/server";
+import type { NodeRow } from "../contract/fleet.js";
 import { runningApi } from "../testing/running-api.js";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -12,7 +13,7 @@ const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 /** Two servers, of which the first asks the second. */
 async function twoServers(answering: () => void = () => {}) {
   const folder = [createResource(create(ClusterSchema, { name: "a" }))];
-  const two = await runningApi({ folder });
+  const two = await runningApi({ folder, replica: "two" });
   const asked: string[] = [];
   let failure: Error | undefined;
   const ask = async (question: string, about: unknown) => {
@@ -21,7 +22,7 @@ async function twoServers(answering: () => void = () => {}) {
     if (failure !== undefined) throw failure;
     return JSON.parse(JSON.stringify(await two.answers[question]?.(about as never)));
   };
-  const one = await runningApi({ folder, peers: () => [{ name: "two", ask }] });
+  const one = await runningApi({ folder, replica: "one", peers: () => [{ name: "two", ask }] });
   const get = (path: string) => one.ask("GET", path);
   return {
     ...{ one, two, asked, get },
@@ -64,6 +65,36 @@ describe("the fleet of several servers", () => {
     assert.deepEqual((await get("nodes/both")).body.silent, silent);
     const { body } = await get("nodes");
     assert.deepEqual([body.nodes.map(({ id }: { id: string }) => id).sort(), body.silent], [["both", "here"], silent]);
+  });
+
+  it("has a node with streams at two servers once, and it fits the filter of either", async () => {
+    const { one, two, get, connect } = await twoServers();
+    await using _ = one;
+    await using __ = two;
+    await connect(one, "here", "both");
+    await connect(two, "there", "both");
+    const found = async (filter: string) =>
+      (await get(`fleet/nodes?${filter}`)).body.nodes.map(({ id, replicas }: NodeRow) => [id, ...replicas].join(" "));
+    const [both, here, there] = ["both one two", "here one", "there two"];
+    assert.deepEqual(await found(""), [both, here, there]);
+    assert.deepEqual(await found("replica=one"), [both, here]);
+    assert.deepEqual(await found("replica=two"), [both, there]);
+    const { replicas, nodes } = (await get("fleet/summary?replica=two")).body;
+    const counts = replicas.map(({ name, states }: { name: string; states: object }) => [
+      name,
+      Object.values(states).reduce((sum, count) => sum + count, 0),
+    ]);
+    assert.deepEqual(
+      [nodes, counts],
+      [
+        2,
+        [
+          ["one", 1],
+          ["two", 2],
+        ],
+      ],
+    );
+    assert.deepEqual((await get("fleet/nodes?replica=three")).body.known, ["one", "two"]);
   });
 
   it("is looked at again soon, however long a server did not answer", async (t) => {

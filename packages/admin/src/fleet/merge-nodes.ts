@@ -59,10 +59,9 @@ function bothNodes(a: NodeParts, b: NodeParts): NodeParts {
 
 function bothRows(a: NodeRow, b: NodeRow): NodeRow {
   const isWorse = rankOf(b.state) > rankOf(a.state);
-  const replicas = new Set([...a.replica.split(", "), ...b.replica.split(", ")]);
   return {
     ...(isWorse ? b : a),
-    replica: [...replicas].sort().join(", "),
+    replicas: [...new Set([...a.replicas, ...b.replicas])].sort(),
     connectedSince: a.connectedSince < b.connectedSince ? a.connectedSince : b.connectedSince,
     streams: a.streams + b.streams,
     behind: a.behind + b.behind,

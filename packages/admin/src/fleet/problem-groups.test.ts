@@ -12,7 +12,7 @@ function nodeThatRejects(id: string, words: Readonly<Record<string, string>>, mi
     return { ...{ type, state: "rejected" as const, resources: 1, behind: 1, lagMs: null, why }, rejected };
   });
   return {
-    ...{ id, group: id[0] ?? "", cluster: "", client: "", locality: "", replica: "", connectedSince: at(0) },
+    ...{ id, group: id[0] ?? "", cluster: "", client: "", locality: "", replicas: [], connectedSince: at(0) },
     ...{ streams: 1, state: "rejected", behind: 1, lagMs: null, why: "", types },
   };
 }

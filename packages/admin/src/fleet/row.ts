@@ -20,7 +20,7 @@ export function rowOf({ id, node, group, streams, state }: NodeStatus, replica: 
     cluster: node.cluster,
     client: clientOf(node),
     locality: [region, zone, subZone].filter((part) => part !== "").join("/"),
-    replica,
+    replicas: [replica],
     connectedSince: new Date(Math.min(...streams.map(({ openedAt }) => openedAt.getTime()))).toISOString(),
     streams: streams.length,
     state,

@@ -17,7 +17,7 @@ export function fitting(rows: readonly NodeRow[], filter: NodeFilter): readonly 
       (to === undefined || row.id <= to) &&
       isIn(group, row.group) &&
       isIn(client, row.client) &&
-      isIn(replica, row.replica) &&
+      row.replicas.some((one) => isIn(replica, one)) &&
       (wanted === "" || searched(row).some((text) => text.toLowerCase().includes(wanted)))
     );
   });
@@ -58,7 +58,7 @@ const orders: Readonly<Record<NodeSort, readonly ((row: NodeRow) => string | num
   worst: [badness, slowness],
   group: [({ group }) => group],
   client: [({ client }) => client],
-  replica: [({ replica }) => replica],
+  replica: [({ replicas }) => replicas.join()],
   connected: [({ connectedSince }) => connectedSince],
   lag: [slowness],
   behind: [({ behind }) => -behind],

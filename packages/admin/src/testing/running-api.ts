@@ -34,6 +34,8 @@ export async function runningApi(
     /** The resources of the source at its start. */
     readonly folder?: readonly Resource[];
     readonly peers?: () => readonly Peer[];
+    /** Its name among others. */
+    readonly replica?: string;
   } = {},
 ) {
   const store = options.store ?? (await createMemoryStore());
@@ -70,7 +72,7 @@ export async function runningApi(
   await Promise.all([server.addSource(kept), server.addSource(written)]);
   const ofApi = { store, durable: true, filled: { by: "api", written } } as const;
   const api = createAdminApi({
-    ...{ server, registry, version: "0", peers: options.peers },
+    ...{ server, registry, version: "0", peers: options.peers, replica: options.replica },
     onRevision: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -14,7 +14,7 @@ export async function allNodeRows(
   const found = new Map<string, NodeRow>();
   for (let offset = 0; ; ) {
     const { nodes, total } = await page(Math.max(1, Math.min(pageRows, most - offset)), offset);
-    for (const node of nodes) found.set(JSON.stringify([node.id, node.replica]), node);
+    for (const node of nodes) found.set(node.id, node);
     offset += nodes.length;
     if (nodes.length === 0 || offset >= Math.min(most, total))
       return { nodes: [...found.values()], total: Math.max(total, found.size) };
