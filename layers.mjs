@@ -15,8 +15,16 @@ export const packages = {
   "store-etcd": { imports: ["api", "server"] },
   client: { imports: ["api", "protocol"], tests: ["grpc-server", "server"] },
   admin: { imports: ["api", "protocol", "server"] },
+  // A fleet needs neither a server nor gRPC's client: one processor has to do for thousands of nodes.
+  fleet: {
+    imports: [
+      ...["api", "protocol", "grpc-server/src/messages/index.ts"],
+      ...["server/src/basics/address.ts", "client/src/connecting.ts"],
+    ],
+    tests: ["grpc-server", "server", "client"],
+  },
   xdskit: {
-    imports: ["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "client", "admin"],
+    imports: ["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "client", "admin", "fleet"],
   },
 };
 
@@ -128,15 +136,16 @@ export const layers = {
     "routes",
     ".",
   ],
+  fleet: ["crowd", "figures", "fleet", "."],
   xdskit: [
     ["process", "files", "code-cache"],
     "output",
     "settings",
-    ["bench/crowd", "bootstrap", "to-files", "validate", "status", "watch/output", "relay/cache"],
+    ["bootstrap", "to-files", "validate", "status", "watch/output", "relay/cache"],
     ["api-client", "replicas", "processes"],
     "changes",
-    ["bench/figures", "plan", "admin", "watch", "relay/groups/upstream", "relay/groups/held", "serving/logs"],
-    ["bench/fleet", "get", "serving", "apply", "state", "relay/groups"],
+    ["plan", "admin", "watch", "relay/groups/upstream", "relay/groups/held", "serving/logs"],
+    ["get", "serving", "apply", "state", "relay/groups"],
     "serve/folder",
     "serve/options",
     ["serve/live", "serve/servers"],

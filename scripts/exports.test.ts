@@ -17,6 +17,7 @@ const doors = [
   "store-etcd",
   "client",
   "admin",
+  "fleet",
   "xdskit",
 ].flatMap((folder) => {
   const { exports } = JSON.parse(read(`${folder}/package.json`)) as { exports: Record<string, unknown> };

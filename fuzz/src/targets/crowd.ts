@@ -4,8 +4,8 @@ import { resourceTypes } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { MalformedMessage, type SotwOrDelta } from "@xdskit/protocol";
 import fc from "fast-check";
-import { CrowdClient } from "../../../packages/xdskit/src/bench/crowd/crowd-client.js";
-import { SharedState } from "../../../packages/xdskit/src/bench/crowd/shared-state.js";
+import { CrowdClient } from "../../../packages/fleet/src/crowd/crowd-client.js";
+import { SharedState } from "../../../packages/fleet/src/crowd/shared-state.js";
 import type { FuzzTarget } from "../kit/target.js";
 import { responses } from "./client.js";
 

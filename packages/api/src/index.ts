@@ -118,6 +118,7 @@ export {
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
 export { listNames } from "./text/list-names.js";
 export { type Clock, systemClock } from "./timing/clock.js";
+export { firstWithin } from "./timing/first-within.js";
 export { atOnce, inHundreds, inTurns, type Steps } from "./timing/in-turns.js";
 export { longestTimerMs } from "./timing/longest-timer.js";
 export { sliceMs } from "./timing/slice.js";

@@ -10,6 +10,7 @@ import { clientNode } from "./identity/client-node.js";
 import type { GrpcServerSettings, NodeSettings } from "./options/client-options.js";
 
 export { connectWords } from "./errors/connect-words.js";
+export type { TlsSettings } from "./options/tls-settings.js";
 
 /** A serialized node, as requests carry it, with the client's features. */
 export function encodeNode(node: NodeSettings): Uint8Array {

@@ -65,6 +65,7 @@ function isNewest(bundle) {
     "store-etcd",
     "client",
     "admin",
+    "fleet",
     "xdskit",
   ].map((name) => timeOf(join(__dirname, "../..", name, "tsconfig.tsbuildinfo")));
   return timeOf(bundle) > Math.max(...compiled);

@@ -81,7 +81,7 @@ describe("a fleet", () => {
       assert.equal((await running.ended()).status, 1, running.err());
     });
     assert.deepEqual(packages, ["@bufbuild/protobuf", "commander", "re2js", "yaml"]);
-    assert.ok(own.includes("xdskit/src/bench/crowd/crowd-client.ts"));
+    assert.ok(own.includes("fleet/src/crowd/crowd-client.ts"));
     assert.deepEqual(
       own.filter((file) => file.startsWith("server/")),
       ["server/src/basics/address.ts"],

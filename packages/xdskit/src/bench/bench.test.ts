@@ -3,12 +3,11 @@ import { it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import type { BenchReport } from "@xdskit/fleet";
 import { createServer } from "@xdskit/server";
 import { xdskit, xdskitEnds } from "../testing/command.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { oddServer } from "../testing/odd-server.js";
-import { tooManyConnections } from "./fleet/file-limit.js";
-import type { BenchReport } from "./report.js";
 
 const clusters = [create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })];
 
@@ -149,12 +148,4 @@ it("xdskit bench ends with 2 for wrong usage", async () => {
     assert.deepEqual([status, out], [2, ""], args.join(" "));
     assert.match(err, message);
   }
-});
-
-it("xdskit bench says how many files it needs if the limit is lower", () => {
-  assert.equal(tooManyConnections(1_000, 1_040), undefined);
-  assert.match(
-    tooManyConnections(1_001, 1_040) ?? "",
-    /1001 connections need 1041 open files, and .* 1040 \(ulimit -n\)/,
-  );
 });

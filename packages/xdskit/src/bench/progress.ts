@@ -1,12 +1,11 @@
+import type { Fleet } from "@xdskit/fleet";
 import type { Terminal } from "../output/terminal.js";
-import type { BenchOptions } from "./fleet/bench-options.js";
-import type { Fleet } from "./fleet/fleet.js";
 
 /** On a terminal one line that is written again; elsewhere a new line now and then. In milliseconds. */
 const intervals = { terminal: 250, elsewhere: 5_000 };
 
 /** Writes to standard error until it is ended. */
-export function createProgress(terminal: Terminal, fleet: Fleet, options: BenchOptions) {
+export function createProgress(terminal: Terminal, fleet: Fleet) {
   const isTerminal = process.stderr.isTTY === true && process.env.TERM !== "dumb";
   const { tally } = fleet;
   let last = { at: performance.now(), messages: 0 };
@@ -19,7 +18,7 @@ export function createProgress(terminal: Terminal, fleet: Fleet, options: BenchO
     const failed = tally.streams.failed + tally.connections.failed;
     const parts = [
       `${Math.round((now - fleet.startedAt) / 1_000)} s`,
-      `${connected} of ${options.nodes} connected`,
+      `${connected} of ${fleet.nodes.length} connected`,
       `${fleet.complete} hold everything`,
       `${tally.changes.count} changes`,
       `${rate} messages/s`,

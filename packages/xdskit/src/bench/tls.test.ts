@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import type { BenchReport } from "@xdskit/fleet";
 import { inProcessEnds } from "../testing/in-process.js";
 import { tlsServer } from "../testing/tls-server.js";
-import type { BenchReport } from "./report.js";
 
 it("a fleet comes over TLS, with its own certificate and a token, and shows none of them", async () => {
   await using tls = await tlsServer();

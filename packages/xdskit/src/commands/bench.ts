@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from "@xdskit/server/address";
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { BenchOptions } from "../bench/fleet/bench-options.js";
+import type { BenchOptions } from "../bench/bench-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { collect, readCount, readDurationWithUnit, readMetadata, readOption, wordOption } from "./options/arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./options/tls-options.js";

@@ -1,8 +1,7 @@
-import { listNames, XdskitError } from "@xdskit/api";
+import { firstWithin, listNames, XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { firstWithin } from "../process/first-within.js";
 import { listenForStop } from "../process/signals.js";
 import { type ClientSession, openSession } from "../watch/client-session.js";
 import { readClientSettings } from "../watch/client-settings.js";

@@ -1,7 +1,7 @@
 import type { ClientEvent } from "@xdskit/client";
+import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { findingText } from "../output/failure.js";
 import type { Log } from "../output/log.js";
-import { grpcStatusName } from "../output/messages/grpc-status.js";
 import { printable } from "../output/printable.js";
 import { createToldErrors } from "./told-errors.js";
 

@@ -1,5 +1,6 @@
 import { noSuchType, resourceTypes, XdskitError } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
+import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import {
   createStatusClient,
@@ -11,7 +12,6 @@ import {
 import type { Paint } from "../output/colours.js";
 import { reportFailure } from "../output/failure.js";
 import { connectError } from "../output/messages/connect-error.js";
-import { grpcStatusName } from "../output/messages/grpc-status.js";
 import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";

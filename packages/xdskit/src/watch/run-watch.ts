@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { XdskitError } from "@xdskit/api";
+import { firstWithin, XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { firstWithin } from "../process/first-within.js";
 import { listenForStop } from "../process/signals.js";
 import { type ClientSession, openSession } from "./client-session.js";
 import { readClientSettings } from "./client-settings.js";

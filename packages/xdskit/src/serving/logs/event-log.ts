@@ -1,10 +1,10 @@
 import { mostKept, mostListed, type ResourceType, type Where } from "@xdskit/api";
+import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import { limitLines } from "../../output/line-limit.js";
 import type { Fields, Log } from "../../output/log.js";
 import type { LogLevel } from "../../output/log-options.js";
-import { grpcStatusName } from "../../output/messages/grpc-status.js";
 import { createBlockLog } from "./block-log.js";
 import { logValidity } from "./certificate-log.js";
 import { largeText } from "./large-text.js";

@@ -1,7 +1,7 @@
 import { type ResourceName, type ResourceType, redactErrorText, type Version, type XdskitError } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
+import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
-import { grpcStatusName } from "../../output/messages/grpc-status.js";
 
 /** The events of `watch` and `get`: the rows of docs/watch.md. */
 export type WatchEvent =

@@ -1,6 +1,6 @@
 import { describe, type ResourceType } from "@xdskit/api";
 import type { XdsClient } from "@xdskit/client";
-import { grpcStatusName } from "../../../output/messages/grpc-status.js";
+import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { printable } from "../../../output/printable.js";
 
 /** A problem, for people. */

@@ -2,15 +2,16 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants, connect as 
 import { connect as netConnect, type Socket } from "node:net";
 import { connect as tlsConnect } from "node:tls";
 import { type Connecting, connectWords } from "@xdskit/client/connecting";
-import { framed, MessageReader } from "@xdskit/grpc-server/messages";
+import { framed, grpcCode, MessageReader } from "@xdskit/grpc-server/messages";
 import { type Address, formatAddress } from "@xdskit/server/address";
-import { version } from "../../process/version.js";
-import { type GrpcStatus, grpcCode, statusOfHeaders, statusOfReset, unavailable } from "../figures/stream-status.js";
+import { type GrpcStatus, statusOfHeaders, statusOfReset, unavailable } from "../figures/stream-status.js";
 
 /** Where a connection goes. */
 export interface BenchTarget {
   readonly address: Address;
   readonly connecting: Connecting;
+  /** The program that the nodes say they are: `name/version`. */
+  readonly userAgent: string;
 }
 
 /** The events of a connection. */
@@ -55,7 +56,7 @@ export type FleetConnection = ReturnType<typeof openConnection>;
  * much. `windowBytes`: how many bytes of a stream a server may send before they are read.
  */
 export function openConnection(
-  { address, connecting }: BenchTarget,
+  { address, connecting, userAgent }: BenchTarget,
   listener: FleetConnectionListener,
   windowBytes: number,
 ) {
@@ -78,7 +79,7 @@ export function openConnection(
   async function start(): Promise<void> {
     const [tls, own] = await Promise.all([connecting.tls(), connecting.headers()]);
     if (closed) return;
-    headers = own;
+    headers = { "user-agent": userAgent, ...own };
     const { host, port } = address;
     const socket: Socket = tls === undefined ? netConnect({ host, port }) : tlsConnect({ ...tls, host, port });
     socket.setNoDelay(true);
@@ -147,7 +148,6 @@ function openStream(session: ClientHttp2Session, { path, headers }: Call, listen
       ":path": path,
       te: "trailers",
       "content-type": "application/grpc",
-      "user-agent": `xdskit-bench/${version}`,
       ...headers,
     },
     { endStream: false },

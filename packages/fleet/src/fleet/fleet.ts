@@ -1,13 +1,12 @@
 import { createConnecting } from "@xdskit/client/connecting";
-import { formatAddress } from "@xdskit/server/address";
-import { tlsOf } from "../../settings/options/tls-options.js";
+import { type Address, formatAddress } from "@xdskit/server/address";
 import { CrowdClient } from "../crowd/crowd-client.js";
 import { type CrowdInterest, SharedState } from "../crowd/shared-state.js";
 import { Tally, Times } from "../figures/tally.js";
 import { BenchNode, type NodeContext } from "./bench-node.js";
-import type { BenchOptions } from "./bench-options.js";
 import { Carrier } from "./carrier.js";
 import type { BenchTarget } from "./connection.js";
+import type { FleetOptions } from "./fleet-options.js";
 import { groupOf, nodeBytes } from "./node-templates.js";
 
 /** How many connections are dialled at the same time without a ramp. */
@@ -20,7 +19,7 @@ const rampStepMs = 20;
  * (XDSKIT_CREDENTIALS) for invalid credentials.
  */
 export class Fleet {
-  readonly #options: BenchOptions;
+  readonly #options: FleetOptions;
   readonly tally = new Tally();
   readonly times = new Times();
   #startedAt = performance.now();
@@ -36,7 +35,7 @@ export class Fleet {
   #ramp: NodeJS.Timeout | undefined;
   #turn = 0;
 
-  constructor(options: BenchOptions, interests: readonly CrowdInterest[]) {
+  constructor(options: FleetOptions, interests: readonly CrowdInterest[]) {
     const { nodes: count, nodesPerConnection, variant, ads } = options;
     this.#options = options;
     this.allComplete = new Promise<void>((resolve) => {
@@ -158,12 +157,12 @@ function chosen(count: number, share: number, offset: number): readonly number[]
   return Array.from({ length: many }, (_, index) => Math.floor((index * count) / many) + ((offset + index) % stretch));
 }
 
-function targetOf(address: BenchOptions["servers"][number], options: BenchOptions): BenchTarget {
+function targetOf(address: Address, { tls, tokenFile, userAgent }: FleetOptions): BenchTarget {
   const connecting = createConnecting({
     kind: "grpc",
     address: formatAddress(address),
-    tls: tlsOf(options),
-    tokenFile: options.tokenFile,
+    tls,
+    tokenFile,
   });
-  return { address, connecting };
+  return { address, connecting, userAgent };
 }

@@ -5,8 +5,8 @@ import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { createStream, defaultStreamLimits, type SotwOrDelta, type Stream, type StreamEvent } from "@xdskit/protocol";
 import { createRandom, type Random } from "../../../protocol/src/testing/random.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "../../../protocol/src/testing/sample-world.js";
-import { CrowdClient } from "../bench/crowd/crowd-client.js";
-import { SharedState } from "../bench/crowd/shared-state.js";
+import { CrowdClient } from "../crowd/crowd-client.js";
+import { SharedState } from "../crowd/shared-state.js";
 
 const types = ["cluster", "endpoint", "listener", "route"] as const;
 const names = ["a", "b", "c", "d"];

@@ -1,22 +1,12 @@
 import { constants, type IncomingHttpHeaders } from "node:http2";
 import { redactErrorText } from "@xdskit/api";
+import { grpcCode } from "@xdskit/grpc-server/messages";
 
 /** How a stream ended. */
 export interface GrpcStatus {
   readonly code: number;
   readonly message: string;
 }
-
-/** gRPC's codes for the ways in which a stream may end here. */
-export const grpcCode = {
-  ok: 0,
-  cancelled: 1,
-  unknown: 2,
-  resourceExhausted: 8,
-  permissionDenied: 7,
-  internal: 13,
-  unavailable: 14,
-} as const;
 
 const longestStatus = 200;
 

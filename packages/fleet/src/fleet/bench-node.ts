@@ -1,7 +1,7 @@
-import { prefixBytes } from "@xdskit/grpc-server/messages";
+import { grpcCode, prefixBytes } from "@xdskit/grpc-server/messages";
 import type { CrowdClient, CrowdResponse } from "../crowd/crowd-client.js";
 import type { CrowdHolding } from "../crowd/holding.js";
-import { type GrpcStatus, grpcCode } from "../figures/stream-status.js";
+import type { GrpcStatus } from "../figures/stream-status.js";
 import type { Tally, Times } from "../figures/tally.js";
 import type { FleetConnection, GrpcStream } from "./connection.js";
 

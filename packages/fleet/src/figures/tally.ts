@@ -1,5 +1,5 @@
 import { mostFindings } from "@xdskit/api";
-import { grpcStatusName } from "../../output/messages/grpc-status.js";
+import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import type { CrowdRequest, CrowdResponse } from "../crowd/crowd-client.js";
 import { Changes } from "./changes.js";
 import { Values } from "./spread.js";

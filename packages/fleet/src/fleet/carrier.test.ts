@@ -6,15 +6,15 @@ import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createConnecting } from "@xdskit/client/connecting";
 import { createServer } from "@xdskit/server";
-import { usualFleet } from "../../testing/bench-options.js";
-import { eventually, within } from "../../testing/command.js";
+import { waitFor, within } from "../../../grpc-server/src/testing/wait-for.js";
 import { Tally } from "../figures/tally.js";
-import type { BenchOptions } from "./bench-options.js";
+import { usualFleet } from "../testing/usual-fleet.js";
 import { Carrier } from "./carrier.js";
 import { Fleet } from "./fleet.js";
+import type { FleetOptions } from "./fleet-options.js";
 import { readInterests } from "./interests.js";
 
-const options: BenchOptions = { ...usualFleet, nodes: 8, ads: false, nodeId: "{n}", nodesPerConnection: 4 };
+const options: FleetOptions = { ...usualFleet, nodes: 8, ads: false, nodeId: "{n}", nodesPerConnection: 4 };
 
 it("a carrier waits once after a connection is gone, however many streams were on it, and reports the end", async (context) => {
   const server = createServer();
@@ -36,14 +36,14 @@ it("a carrier waits once after a connection is gone, however many streams were o
     fleet = new Fleet(all, readInterests({ ...all, types: ["cluster", "listener"] }));
     const { nodes, tally } = fleet;
     fleet.start();
-    await within(fleet.allComplete, () => "not all hold everything");
+    await within("all hold everything", fleet.allComplete);
 
     context.mock.method(Math, "random", () => 0.5);
     const timers = context.mock.method(globalThis, "setTimeout");
     for (const socket of sockets) socket.destroy();
-    await eventually(
-      async () => tally.connections.opened === 4 && nodes.every((node) => node.isConnected),
-      (areBack) => areBack,
+    await waitFor(
+      "all nodes are back",
+      () => tally.connections.opened === 4 && nodes.every((node) => node.isConnected),
     );
     const waits = timers.mock.calls.map(({ arguments: [, delay] }) => delay);
     assert.ok(waits.includes(500), `${waits}`);
@@ -73,12 +73,9 @@ it("a carrier counts several attempts as one connect, and not as a reconnect", a
   try {
     fleet.start();
     assert.ok(fleet.startedAt > built);
-    await eventually(
-      async () => fleet.tally.connections.failed >= fleet.carriers.length,
-      (areTold) => areTold,
-    );
+    await waitFor("each carrier has failed", () => fleet.tally.connections.failed >= fleet.carriers.length);
     await server.listen({ grpc: `127.0.0.1:${port}` });
-    await within(fleet.allComplete, () => "not all hold everything");
+    await within("all hold everything", fleet.allComplete);
     assert.deepEqual([fleet.times.connect.count, fleet.times.reconnect.count], [all.nodes, 0]);
   } finally {
     fleet.close();
@@ -88,7 +85,7 @@ it("a carrier counts several attempts as one connect, and not as a reconnect", a
 
 it("a carrier waits longer after each unanswered stream, and the first time again after an answered one", async (context) => {
   const connecting = createConnecting({ kind: "grpc", address: "127.0.0.1:1" });
-  const target = { address: { host: "127.0.0.1", port: 1 }, connecting };
+  const target = { address: { host: "127.0.0.1", port: 1 }, connecting, userAgent: "a-test/1" };
   const carrier = new Carrier(target, [], false, { tally: new Tally(), tried: () => {} });
   const waits: (number | undefined)[] = [];
   context.mock.method(Math, "random", () => 0.5);

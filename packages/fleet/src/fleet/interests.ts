@@ -1,12 +1,12 @@
 import { noSuchType, type ResourceType, resourceTypes, typesByUrl, XdskitError } from "@xdskit/api";
 import type { CrowdInterest } from "../crowd/shared-state.js";
-import type { BenchOptions } from "./bench-options.js";
+import type { FleetOptions } from "./fleet-options.js";
 
 /** The types that an Envoy asks for. */
 const usual = ["cluster", "endpoint", "listener", "route"];
 
 /** Reads `--type`. Throws an XdskitError (XDSKIT_TYPE_NAME_UNKNOWN, XDSKIT_CLIENT_OPTION) for an invalid one. */
-export function readInterests({ types, variant, ads }: BenchOptions): readonly CrowdInterest[] {
+export function readInterests({ types, variant, ads }: FleetOptions): readonly CrowdInterest[] {
   const interests = new Map<ResourceType, CrowdInterest>();
   for (const text of types.length === 0 ? usual : types) {
     const interest = readInterest(text);
@@ -40,7 +40,7 @@ function interestType(text: string): ResourceType {
   throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", noSuchType(text, resourceTypes));
 }
 
-function mustHaveService({ name, services }: ResourceType, variant: BenchOptions["variant"]): void {
+function mustHaveService({ name, services }: ResourceType, variant: FleetOptions["variant"]): void {
   const service = services.v3;
   if (service === undefined) throw wrongInterest(`${name} has no service of its own: add --ads`);
   if ((variant === "delta" ? service.delta : service.stream) !== undefined) return;

@@ -1,12 +1,12 @@
 import { encodeNode } from "@xdskit/client/connecting";
-import type { BenchOptions } from "./bench-options.js";
+import type { FleetOptions } from "./fleet-options.js";
 
 /** The group of a node, in turn. */
-export function groupOf(number: number, { groups }: Pick<BenchOptions, "groups">): number {
+export function groupOf(number: number, { groups }: Pick<FleetOptions, "groups">): number {
   return number % groups;
 }
 
-type Templates = Pick<BenchOptions, "nodeId" | "nodeCluster" | "locality" | "metadata" | "groups">;
+type Templates = Pick<FleetOptions, "nodeId" | "nodeCluster" | "locality" | "metadata" | "groups">;
 
 /** The serialized `Node` of a node: `{n}` is its number, with five digits so that ids sort, `{g}` its group's. */
 export function nodeBytes(number: number, templates: Templates): Uint8Array {

@@ -23,10 +23,10 @@ import {
 } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 import { createServer, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { parseAddress } from "@xdskit/server/address";
-import { usualFleet } from "../../testing/bench-options.js";
-import { eventually, within } from "../../testing/command.js";
-import type { BenchOptions } from "./bench-options.js";
+import { waitFor, within } from "../../../grpc-server/src/testing/wait-for.js";
+import { usualFleet } from "../testing/usual-fleet.js";
 import { Fleet } from "./fleet.js";
+import type { FleetOptions } from "./fleet-options.js";
 import { readInterests } from "./interests.js";
 
 const ads = create(ConfigSourceSchema, {
@@ -67,7 +67,7 @@ interface Played {
 
 /** Plays a fleet against a server with all of `everything`, once everything is held. */
 async function play(
-  options: Partial<BenchOptions>,
+  options: Partial<FleetOptions>,
   run: (played: Played) => Promise<void>,
   serverOptions: ServerOptions = {},
 ): Promise<void> {
@@ -82,9 +82,8 @@ async function play(
     fleet = new Fleet(all, readInterests(all));
     fleet.start();
     const { tally } = fleet;
-    await within(
-      fleet.allComplete,
-      () => `not all hold everything: ${JSON.stringify([tally.received, tally.errors()])}`,
+    await within("all hold everything", fleet.allComplete).catch((error) =>
+      assert.fail(`${error.message}: ${JSON.stringify([tally.received, tally.errors()])}`),
     );
     await run({ server, fleet });
     assert.deepEqual(tally.errors(), []);
@@ -93,12 +92,6 @@ async function play(
     await server.close({ timeoutMs: 500 });
   }
 }
-
-const settled = (what: string, is: () => boolean) =>
-  eventually(
-    async () => is(),
-    (answer) => answer,
-  ).catch(() => assert.fail(what));
 
 for (const variant of ["sotw", "delta"] as const) {
   for (const ads of [true, false]) {
@@ -117,11 +110,11 @@ for (const variant of ["sotw", "delta"] as const) {
           assert.equal(new Set(fleet.nodes.flatMap(({ held }) => held)).size, 4);
 
           server.config.update({ upsert: [cluster("d"), assignment("d")] });
-          await settled("all follow a new cluster to its load assignment", () =>
+          await waitFor("all follow a new cluster to its load assignment", () =>
             fleet.nodes.every(({ held }) => held[0]?.size === 4 && held[1]?.size === 4),
           );
           server.config.update({ remove: [{ type: "cluster", name: "a" }] });
-          await settled("nobody holds what nobody names any more", () =>
+          await waitFor("nobody holds what nobody names any more", () =>
             fleet.nodes.every(({ held }) => held[0]?.size === 3 && held[1]?.size === 3),
           );
           assert.ok(changes.count >= 3, `${changes.count}`);
@@ -132,16 +125,16 @@ for (const variant of ["sotw", "delta"] as const) {
         play({ variant, ads, nodes: 6 }, async ({ server, fleet }) => {
           const { received, connections } = fleet.tally;
           fleet.churn(6);
-          await settled(
+          await waitFor(
             "all are back",
             () => connections.opened === 12 && fleet.nodes.every((node) => node.isConnected),
           );
           server.config.update({ upsert: [cluster("a", "changed")] });
-          await settled("all have the change", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 1);
+          await waitFor("all have the change", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 1);
           const [first] = fleet.nodes;
           const before = first?.held[0];
           server.config.update({ upsert: [cluster("a", "changed again")] });
-          await settled("and the next", () =>
+          await waitFor("and the next", () =>
             fleet.nodes.every(({ held }) => held[0] !== before && held[0] === first?.held[0]),
           );
           // Delta: nothing that was claimed. SotW: no server knows which names such a version is of.
@@ -158,10 +151,10 @@ for (const variant of ["sotw", "delta"] as const) {
         if (event.kind === "rejected") rejected.push(event.message);
       });
       server.config.update({ upsert: [cluster("a", "changed")] });
-      await settled("two reject", () => fleet.tally.sent.rejections === 2);
-      await settled("the server knows", () => rejected.length === 2);
+      await waitFor("two reject", () => fleet.tally.sent.rejections === 2);
+      await waitFor("the server knows", () => rejected.length === 2);
       assert.match(rejected[0] ?? "", /on purpose/);
-      await settled("six take it", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 2);
+      await waitFor("six take it", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 2);
       assert.equal(fleet.tally.changes.report(0).newest[0]?.nodes, 6);
     }));
 
@@ -172,10 +165,10 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(reading().length, 6);
       const before = fleet.nodes[0]?.held[0];
       server.config.update({ upsert: [cluster("a", "changed")] });
-      await settled("six have it", () => reading().every(({ held }) => held[0] !== before));
+      await waitFor("six have it", () => reading().every(({ held }) => held[0] !== before));
       assert.equal(new Set(fleet.nodes.map(({ held }) => held[0])).size, 2);
       fleet.stall(true);
-      await settled("all have it", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 1);
+      await waitFor("all have it", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 1);
       assert.equal(fleet.times.resume.count, 2);
     }));
 }
@@ -194,7 +187,7 @@ it("a fleet may have several groups, each with its own resources and node ids fr
       }
       const address = parseAddress((await server.listen({ grpc: "127.0.0.1:0" })).grpc);
       assert.ok(address);
-      const options: BenchOptions = {
+      const options: FleetOptions = {
         ...usualFleet,
         servers: [address],
         nodes: 9,
@@ -207,7 +200,7 @@ it("a fleet may have several groups, each with its own resources and node ids fr
       };
       fleet = new Fleet(options, readInterests(options));
       fleet.start();
-      await within(fleet.allComplete, () => "not all hold everything");
+      await within("all hold everything", fleet.allComplete);
       assert.deepEqual(fleet.nodes.map(names), [1, 2, 3, 1, 2, 3, 1, 2, 3]);
       assert.equal(fleet.carriers.length, 5);
       assert.deepEqual(fleet.tally.errors(), []);
@@ -227,7 +220,7 @@ it("a fleet chooses rejecting and stalling nodes from all groups, and different 
     [12, 3, 0.25],
     [7, 1, 0.3],
   ] as const) {
-    const options: BenchOptions = { ...usualFleet, servers, nodes, groups, reject: share, stall: share };
+    const options: FleetOptions = { ...usualFleet, servers, nodes, groups, reject: share, stall: share };
     const fleet = new Fleet(options, readInterests(options));
     for (const role of ["rejects", "stalls"] as const) {
       const numbers = fleet.nodes.flatMap((node) => (node.role[role] ? [node.role.number] : []));

@@ -1,4 +1,4 @@
-import { longestTimerMs } from "@xdskit/api";
+import { longestTimerMs } from "./longest-timer.js";
 
 /**
  * Resolves with the first of several promises, or to undefined once this many milliseconds are over; undefined: never.

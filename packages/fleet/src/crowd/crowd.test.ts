@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { responseBytes } from "../../../../protocol/src/testing/client/client-response.js";
-import { playSeeds } from "../../../../protocol/src/testing/play-seeds.js";
-import { typeOf } from "../../../../protocol/src/testing/sample-world.js";
-import { runCrowd } from "../../testing/crowd-run.js";
+import { responseBytes } from "../../../protocol/src/testing/client/client-response.js";
+import { playSeeds } from "../../../protocol/src/testing/play-seeds.js";
+import { typeOf } from "../../../protocol/src/testing/sample-world.js";
+import { runCrowd } from "../testing/crowd-run.js";
 import { CrowdClient } from "./crowd-client.js";
 import { CrowdHolding } from "./holding.js";
 import { SharedState } from "./shared-state.js";

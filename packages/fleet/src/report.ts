@@ -5,8 +5,8 @@ import type { ChangesReport } from "./figures/changes.js";
 import type { GeneratorReport } from "./figures/generator-load.js";
 import { type FigureSpread, rounded } from "./figures/spread.js";
 import type { ErrorReport } from "./figures/tally.js";
-import type { BenchOptions } from "./fleet/bench-options.js";
 import type { Fleet } from "./fleet/fleet.js";
+import type { FleetOptions } from "./fleet/fleet-options.js";
 
 /** The result of a run, as `--json` prints it. Names end with their unit. */
 export interface BenchReport {
@@ -98,7 +98,7 @@ export interface RunFacts {
 }
 
 /** Builds the report; call it once, before the fleet is closed. */
-export function reportOf(fleet: Fleet, options: BenchOptions, types: readonly string[], facts: RunFacts): BenchReport {
+export function reportOf(fleet: Fleet, options: FleetOptions, types: readonly string[], facts: RunFacts): BenchReport {
   const { nodes, tally, times } = fleet;
   const { variant, ads, groups } = options;
   const { received } = tally;

@@ -1,11 +1,16 @@
+import type { TlsSettings } from "@xdskit/client/connecting";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import type { Address } from "@xdskit/server/address";
-import type { TlsOptions } from "../../settings/options/tls-options.js";
 
-/** The options of `bench`. Times are in milliseconds, shares between 0 and 1. */
-export interface BenchOptions extends TlsOptions {
+/** A fleet, and what it does. Times are in milliseconds, shares between 0 and 1. */
+export interface FleetOptions {
   /** Nodes are spread over the servers. */
   readonly servers: readonly Address[];
+  /** Undefined: plaintext. */
+  readonly tls?: TlsSettings | undefined;
+  readonly tokenFile?: string | undefined;
+  /** The program that the nodes say they are: `name/version`. */
+  readonly userAgent: string;
   readonly nodes: number;
   readonly variant: SotwOrDelta;
   readonly ads: boolean;
@@ -32,5 +37,4 @@ export interface BenchOptions extends TlsOptions {
   readonly stallFor: number;
   /** The share of nodes that reject each change once. */
   readonly reject: number;
-  readonly json: boolean;
 }

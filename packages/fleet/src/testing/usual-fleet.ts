@@ -1,11 +1,12 @@
-import type { BenchOptions } from "../bench/fleet/bench-options.js";
+import type { FleetOptions } from "../fleet/fleet-options.js";
 
 /**
  * What a fleet is where nobody asks for something else: twelve nodes that connect at once, acknowledge everything and
  * stay. The servers are for the test to add.
  */
-export const usualFleet: BenchOptions = {
+export const usualFleet: FleetOptions = {
   servers: [],
+  userAgent: "a-test/1",
   nodes: 12,
   variant: "delta",
   ads: true,
@@ -23,5 +24,4 @@ export const usualFleet: BenchOptions = {
   stall: 0,
   stallFor: 0,
   reject: 0,
-  json: true,
 };
