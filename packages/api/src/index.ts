@@ -115,6 +115,7 @@ export {
   type ResourceOptions,
   resourceFromBody,
 } from "./resources/resource.js";
+export { readBody, schemaOfType } from "./resources/resource-body.js";
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
 export { listNames } from "./text/list-names.js";
 export { type Clock, systemClock } from "./timing/clock.js";
@@ -133,6 +134,7 @@ export { encodedAs } from "./writing/encoded-as.js";
 export { keptFindings } from "./writing/kept-findings.js";
 export { type ReadableJsonOptions, readableJson } from "./writing/readable-json.js";
 export { createResourceJson, type KeptInJson, type ResourceJson } from "./writing/resource-json.js";
+export { type ShownBody, type ShownBodyOptions, shownBody } from "./writing/shown-body.js";
 export { unwrapResource, wrapResource } from "./writing/wrapped-resource.js";
 export { wrapperJson } from "./writing/wrapper-json.js";
 export { type MessageFormat, type WriteOptions, writeMessage, writeResources } from "./writing/write-message.js";

@@ -94,6 +94,7 @@ export async function changesJson(changes: readonly ResourceChange[], show: Show
   for (const [index, each] of changes.entries()) {
     if (index % 100 === 99) await nextTurn();
     const { before, after } = each;
+    await show.prepare([before, after, ...(each.served ?? []).flatMap((of) => [of.before, of.after])]);
     const one = after ?? before;
     if (one === undefined) continue;
     const change = kindOf(each);

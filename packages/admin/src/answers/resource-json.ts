@@ -1,41 +1,59 @@
-import type { Message } from "@bufbuild/protobuf";
-import type { Any } from "@bufbuild/protobuf/wkt";
-import { perObject, type Registry, type Resource, readableJson, redacted, wrapperJson, XdskitError } from "@xdskit/api";
-import { receivedResource } from "@xdskit/protocol";
+import { type Registry, type Resource, type ShownBody, shownBody, wrapperJson } from "@xdskit/api";
+import type { ReadingThread } from "@xdskit/api/threads";
 
 /** A resource as JSON without its secrets. */
-export type ShowResource = (resource: Resource) => Readonly<Record<string, unknown>>;
+export type ShownResource = Readonly<Record<string, unknown>>;
+
+/**
+ * Shows resources as files hold them: in a wrapper if the message does not say everything. Kept as long as the resource
+ * lives.
+ */
+export interface ShowResource {
+  (resource: Resource): ShownResource;
+  /** Makes the JSON of long ones in the thread: to show one then leaves turns to others. */
+  readonly prepare: (resources: Iterable<Resource | undefined>) => Promise<void>;
+}
 
 /** The spelling of fields: `connectTimeout` as in JSON, or `connect_timeout` as in protos and most files. */
 export type FieldNames = "json" | "proto";
 
 const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
-/**
- * Shows resources as files hold them: in a wrapper if the message does not say everything. Kept as long as the resource
- * lives.
- */
-export function createShowResource(registry: Registry, fieldNames: FieldNames = "json"): ShowResource {
-  return perObject((resource) => show(resource, registry, fieldNames));
+/** Long resources are shown in the thread, if they are prepared. */
+export function createShowResource(
+  registry: Registry,
+  reading: ReadingThread,
+  fieldNames: FieldNames = "json",
+): ShowResource {
+  const known = new WeakMap<Resource, ShownResource>();
+  const coming = new WeakMap<Resource, Promise<void>>();
+  const show = (resource: Resource) => {
+    const shown = known.get(resource) ?? wrapped(resource, shownBody(resource, { registry, fieldNames }), registry);
+    known.set(resource, shown);
+    return shown;
+  };
+  const prepareOne = async (resource: Resource) => {
+    known.set(resource, wrapped(resource, await reading.shown(resource, fieldNames), registry));
+  };
+  const prepare = async (resources: Iterable<Resource | undefined>) => {
+    for (const resource of resources) {
+      if (resource === undefined || known.has(resource) || !reading.shows(resource)) continue;
+      // Several may ask for it at once.
+      const shown = coming.get(resource) ?? prepareOne(resource);
+      coming.set(resource, shown);
+      await shown;
+    }
+  };
+  return Object.assign(show, { prepare });
 }
 
-function show(resource: Resource, registry: Registry, fieldNames: FieldNames): Readonly<Record<string, unknown>> {
+function wrapped(resource: Resource, shown: ShownBody | undefined, registry: Registry): ShownResource {
   const { type, name, aliases, ttl, variant } = resource;
-  let message: Message;
-  let json: Readonly<Record<string, unknown>>;
-  try {
-    ({ message } = receivedResource(resource, resource.version, { registry }));
-    // Of an unknown type there are only bytes, which may hold secrets.
-    json = isAny(message)
-      ? { "@type": message.typeUrl, "@value": redacted }
-      : readableJson(message, { registry, fieldNames });
-  } catch (error) {
-    if (!(error instanceof XdskitError)) throw error;
-    return { "@type": type.typeUrl };
-  }
+  if (shown === undefined) return { "@type": type.typeUrl };
+  const { json } = shown;
   // Its constraints stand beside its name.
   if (variant !== undefined) return wrapperJson(resource, json, registry);
-  const isBare = aliases.length === 0 && ttl === undefined && (type.anyContent || type.nameOf(message) === name);
+  const isBare = aliases.length === 0 && ttl === undefined && (type.anyContent || shown.name === name);
   if (isBare) return json;
   return {
     "@type": wrapperUrl,
@@ -44,8 +62,4 @@ function show(resource: Resource, registry: Registry, fieldNames: FieldNames): R
     ...(ttl === undefined ? {} : { ttl: `${ttl / 1_000}s` }),
     resource: json,
   };
-}
-
-function isAny(message: Message): message is Any {
-  return message.$typeName === "google.protobuf.Any";
 }

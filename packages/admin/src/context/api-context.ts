@@ -25,7 +25,7 @@ export class ApiContext {
   readonly localFleet: LocalFleet;
   readonly peers: () => readonly Peer[];
   readonly bodies = createBodies();
-  /** Reads the resources in bodies. */
+  /** Reads the resources in bodies, and shows long ones. */
   readonly reading: ReadingThread;
   /** In milliseconds since 1970. */
   readonly startedAt = Date.now();
@@ -35,14 +35,14 @@ export class ApiContext {
 
   constructor(options: AdminApiOptions) {
     this.options = options;
-    this.show = createShowResource(options.registry);
-    this.showProto = createShowResource(options.registry, "proto");
+    this.reading = new ReadingThread({ registry: options.registry, types: options.server.types });
+    this.show = createShowResource(options.registry, this.reading);
+    this.showProto = createShowResource(options.registry, this.reading, "proto");
     const { server, replica = hostname(), whereIs, whereField } = options;
     this.peers = options.peers ?? (() => []);
     this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs, whereField });
     const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server);
     this.fleet = everywhere ?? this.localFleet;
-    this.reading = new ReadingThread({ registry: options.registry, types: server.types });
     const stopCounting = options.server.on(
       () => {
         this.#applied += 1;

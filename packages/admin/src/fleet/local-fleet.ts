@@ -114,18 +114,19 @@ function resourceRow({ type, name, state, version, acknowledged, isBlamed }: Res
   return { type, name, state, version: version ?? null, acknowledged: acknowledged ?? null, isBlamed };
 }
 
-function contentsOf(
+async function contentsOf(
   { server, show, whereIs, whereField }: Omit<LocalFleetOptions, "replica">,
   id: string,
   typeName: string,
   name: string,
-): NodeContentsJson | undefined {
+): Promise<NodeContentsJson | undefined> {
   const type = server.types.find(typeName);
   const node = server.node(id);
   if (type === undefined || node === undefined) return undefined;
   const found = server.nodeContents(id, type.typeUrl, name);
   if (found === undefined) return undefined;
   const { state, wanted, newest, used, rejected } = found;
+  await show.prepare([wanted, newest, used, rejected]);
   const shown = (resource: typeof wanted) =>
     resource === undefined ? null : (show(resource) as NodeContentsJson["wanted"]);
   const types = node.streams.flatMap((stream) => stream.types);

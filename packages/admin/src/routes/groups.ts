@@ -80,7 +80,7 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
     const named = context.typeFilter(type)?.name;
     return c.json(await groupRows(of, { ...query, contents, type: named }), 200);
   });
-  app.openapi(get, (c) => {
+  app.openapi(get, async (c) => {
     const { group, type: typeName, name } = c.req.valid("param");
     const of = contextOf(context, group);
     const type = context.type(typeName);
@@ -89,6 +89,7 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
       const message = `group ${quoted(group)} has no ${type.name} ${quoted(name)}`;
       throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
     }
+    await of.show.prepare([resource]);
     const usage = usageOf(of.snapshot);
     const nameOf = (typeUrl: string) => server.types.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
     const where = whereIs?.(group, { type: type.typeUrl, key: resource.key });
@@ -106,11 +107,12 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
     };
     return c.json(content, 200);
   });
-  app.openapi(graph, (c) => {
+  app.openapi(graph, async (c) => {
     const { type, name } = c.req.valid("query");
     const of = contextOf(context, c.req.valid("param").group);
     const typeUrl = context.typeFilter(type)?.typeUrl;
     const root = typeUrl === undefined || name === undefined ? undefined : { type: typeUrl, name };
+    for (const set of of.snapshot.sets.values()) await of.show.prepare(set);
     return c.json(graphOf(of, root), 200);
   });
 }

@@ -49,11 +49,13 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
       count.dangling += Number(isDangling);
       count.unused += Number(isLeft);
       if (!isListed || (query.only === "dangling" && !isDangling) || (query.only === "unused" && !isLeft)) continue;
+      if (query.contents) await show.prepare([resource]);
       if (wanted === "" || isFound(resource, wanted, query.contents, show)) listed.push(resource);
     }
     found.push(...listed.sort((a, b) => (a.key < b.key ? -1 : 1)));
   }
   const page = found.slice(query.offset, query.offset + query.limit);
+  await show.prepare(page);
   return { total: found.length, counts, resources: page.map((resource) => groupRow(context, resource)) };
 }
 

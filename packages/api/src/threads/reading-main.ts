@@ -8,6 +8,7 @@ import { createRegistry } from "../registry/registry.js";
 import { unpackTypes } from "../resource-types/packed-types.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
 import { atOnce } from "../timing/in-turns.js";
+import { shownBody } from "../writing/shown-body.js";
 import type { ReadRest, SentResource, ThreadAnswer, ThreadRequest, ThreadStart, ToRead } from "./thread-messages.js";
 
 /** The most of one message: the main thread takes it over in some milliseconds. */
@@ -62,6 +63,12 @@ function resultOf(request: ToRead): Pick<Result, "resources" | "named" | "end"> 
       const type = types.byTypeUrl(request.type)?.type as ResourceType;
       const rest = readJsonResponse(request.bytes, { registry, types, type, ...request.how });
       return { resources: [], named: [], end: { kind: "response", rest } };
+    }
+    case "resource": {
+      const type = types.byTypeUrl(request.type)?.type as ResourceType;
+      const shown = shownBody({ type, body: request.bytes }, { registry, ...request.how });
+      const rest = shown && { name: shown.name, text: JSON.stringify(shown.json) };
+      return { resources: [], named: [], end: { kind: "resource", rest } };
     }
   }
 }

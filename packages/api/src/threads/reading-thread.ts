@@ -17,6 +17,8 @@ import { descriptorSetOf } from "../registry/registry.js";
 import { type PackedTypes, packTypes } from "../resource-types/packed-types.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
+import type { Resource } from "../resources/resource.js";
+import { type ShownBody, type ShownBodyOptions, shownBody } from "../writing/shown-body.js";
 import { ReadingLane } from "./reading-lane.js";
 import type { ReadRest, ReadRests, SentResource, ToRead } from "./thread-messages.js";
 
@@ -114,6 +116,27 @@ export class ReadingThread {
       return restOf(end, "response");
     } catch (error) {
       return { kind: "problem", message: `the body is not read: ${failureText(error)}` };
+    }
+  }
+
+  /** Whether a resource takes so long to show that it belongs here. */
+  shows({ body }: Pick<Resource, "body">): boolean {
+    return this.#takes("binary", body.length);
+  }
+
+  /**
+   * Shows a resource as `shownBody` does, a long one in the thread. Undefined also if the thread ends before: it needed
+   * more memory than there is, or was closed.
+   */
+  async shown(resource: Resource, fieldNames: ShownBodyOptions["fieldNames"]): Promise<ShownBody | undefined> {
+    const { type, body } = resource;
+    if (!this.shows(resource)) return shownBody(resource, { registry: this.#options.registry, fieldNames });
+    const what: ToRead = { kind: "resource", bytes: new Uint8Array(body), type: type.typeUrl, how: { fieldNames } };
+    try {
+      const shown = restOf((await this.#read(what, "binary")).end, "resource");
+      return shown && { name: shown.name, json: JSON.parse(shown.text) as ShownBody["json"] };
+    } catch {
+      return undefined;
     }
   }
 

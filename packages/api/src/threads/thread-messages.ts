@@ -5,6 +5,7 @@ import type { ResourceName, TypeUrl } from "../names/identifiers.js";
 import type { PositionedResource } from "../reading/file-reading.js";
 import type { PackedTypes } from "../resource-types/packed-types.js";
 import type { Resource } from "../resources/resource.js";
+import type { ShownBody, ShownBodyOptions } from "../writing/shown-body.js";
 
 /** The start data of the reading thread. */
 export interface ThreadStart {
@@ -29,6 +30,12 @@ export type ToRead =
       readonly bytes: Uint8Array;
       readonly type: TypeUrl;
       readonly how: Pick<ReadJsonResponseOptions, "standInType">;
+    }
+  | {
+      readonly kind: "resource";
+      readonly bytes: Uint8Array;
+      readonly type: TypeUrl;
+      readonly how: Pick<ShownBodyOptions, "fieldNames">;
     };
 
 /** Requests of the main thread: something to read, then batch after batch of its resources. */
@@ -46,6 +53,8 @@ export interface ReadRests {
   readonly file: Omit<ResourceFile, "resources">;
   readonly request: Omit<ResourceRequest, "resources" | "named">;
   readonly response: ReadResponseJson;
+  /** The JSON as text: the main thread reads it in a fraction of the time that it takes to take over its objects. */
+  readonly resource: (Pick<ShownBody, "name"> & { readonly text: string }) | undefined;
 }
 
 /** The rest of a result. */

@@ -5,6 +5,7 @@ import {
   type Registry,
   type ResourceName,
   type ResourceType,
+  readBody,
   type Unpack,
 } from "@xdskit/api";
 import type { SotwOrDelta } from "@xdskit/protocol";
@@ -12,7 +13,6 @@ import {
   fingerprintOf,
   MemberHash,
   nameFieldOf,
-  readBody,
   readDeltaResource,
   readSotwResource,
   type SentResponse,

@@ -25,4 +25,3 @@ export {
   readSotwResponse,
   type SentResponse,
 } from "./responses/read-response.js";
-export { readBody } from "./responses/resource-body.js";

@@ -7,11 +7,11 @@ import {
   type ResourceName,
   type ResourceType,
   type ResourceTypes,
+  readBody,
   type TypeUrl,
   type Version,
   XdskitError,
 } from "@xdskit/api";
-import { readBody } from "../../wire/responses/resource-body.js";
 import { findingsOf } from "./rejection.js";
 
 /** One resource as a server sent it, decoded once. Immutable, and shared by all its watchers. */

@@ -4,6 +4,7 @@ import {
   type Registry,
   type ResourceName,
   type ResourceType,
+  readBody,
   type Version,
 } from "@xdskit/api";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
@@ -14,7 +15,6 @@ import {
   type SentResource,
   type SentResponse,
 } from "../../wire/responses/read-response.js";
-import { readBody } from "../../wire/responses/resource-body.js";
 import type { WantedNames } from "../asked/wanted-names.js";
 import type { BadResource } from "../contract/rejection.js";
 import { badResource, findingsOf } from "../contract/rejection.js";

@@ -4,12 +4,12 @@ import {
   isGlobName,
   type ResourceName,
   type ResourceType,
+  readBody,
   type Version,
 } from "@xdskit/api";
 import { equalBytes } from "../../wire/basics/equal-bytes.js";
 import { statusCode } from "../../wire/basics/status-code.js";
 import type { SentResponse } from "../../wire/responses/read-response.js";
-import { readBody } from "../../wire/responses/resource-body.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { type WantedNames, wildcard } from "../asked/wanted-names.js";
 import type { ClientStreamOptions } from "../contract/contract.js";

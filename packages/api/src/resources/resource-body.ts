@@ -1,14 +1,10 @@
 import { create, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import {
-  type Registry,
-  type ResourceType,
-  schemaOf,
-  type TypeUrl,
-  typeNameOf,
-  typeUrlPrefix,
-  upgradeMessage,
-} from "@xdskit/api";
+import { schemaOf } from "../messages/v2-names.js";
+import { type TypeUrl, typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
+import type { Registry } from "../registry/registry.js";
+import type { ResourceType } from "../resource-types/resource-type.js";
+import { upgradeMessage } from "../v2/upgrade.js";
 
 /** The v3 schema of a type's messages. Undefined for an unknown type, and for one whose resources may be anything. */
 export function schemaOfType(type: ResourceType, registry: Registry): DescMessage | undefined {

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { createRegistry, readResources } from "@xdskit/api";
+import { ReadingThread } from "@xdskit/api/threads";
+import { createShowResource } from "../answers/resource-json.js";
+import { runningApi } from "../testing/running-api.js";
+
+/** A route of many virtual hosts, as a file has it. */
+function longRoute(count: number): string {
+  const hosts = Array.from({ length: count }, (_, index) => ({
+    name: `h${index}`,
+    domains: [`h${index}.example.com`],
+    routes: [{ match: { prefix: "/" }, directResponse: { status: 200 } }],
+  }));
+  const type = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+  return JSON.stringify([{ "@type": type, name: "long", virtualHosts: hosts }]);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever comes.
+type Part = (body: any) => unknown;
+
+/** The longest time, in milliseconds, for which others had no turn meanwhile. */
+async function longestTurn(work: () => Promise<void>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const look = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const looking = setInterval(look, 1);
+  await work();
+  look();
+  clearInterval(looking);
+  return longest;
+}
+
+test("a resource with a hundred thousand values leaves turns to others while it is shown", async () => {
+  const text = longRoute(30_000);
+  const [route] = readResources({ path: "a.json", bytes: Buffer.from(text) }).resources.map(({ resource }) => resource);
+  assert.ok(route !== undefined);
+  const reading = new ReadingThread();
+  const began = performance.now();
+  const expected = createShowResource(createRegistry(), reading, "proto")(route);
+  const atOnceMs = performance.now() - began;
+  reading.close();
+  const asked: readonly (readonly [method: string, path: string, body: string | undefined, part: Part])[] = [
+    ["GET", "groups/all/resources/route/long", undefined, ({ resource }) => resource],
+    ["GET", "groups/all/resources?contents=true&q=h29999", undefined, ({ total }) => total === 1 && expected],
+    ["GET", "groups/all/graph", undefined, () => expected],
+    ["POST", "layers/api/changes?dryRun=true&fields=proto", `{"upsert":${text}}`, ({ changed }) => changed[0].after],
+  ];
+  for (const [method, path, body, part] of asked) {
+    // Nothing is shown yet.
+    await using api = await runningApi({ folder: method === "GET" ? [route] : [] });
+    const longest = await longestTurn(async () => {
+      const answer = await api.ask(method, path, body, { "content-type": "application/json" });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body).slice(0, 1_000));
+      assert.ok(isDeepStrictEqual(part(answer.body), expected), path);
+    });
+    assert.ok(longest < atOnceMs / 2, `${path}: one turn of ${longest} ms, and ${atOnceMs} ms to show it at once`);
+  }
+});
