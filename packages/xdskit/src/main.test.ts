@@ -47,9 +47,14 @@ test("a command that a signal ends does not wait for its reader", async () => {
 
 test("help is no failure, of all commands or of one, and an unknown command is wrong usage", async () => {
   // As a program of its own: until a command ends, its exit status says that it did not.
-  const [all, one, unknown] = await Promise.all(
-    [["help"], ["help", "serve"], ["help", "srve"]].map((args) => xdskitEnds(...args)),
+  const [all, again, one, ofActions, unknown] = await Promise.all(
+    [["help"], ["help", "help"], ["help", "serve"], ["rollout", "help"], ["help", "srve"]].map((args) =>
+      xdskitEnds(...args),
+    ),
   );
+  assert.deepEqual(again, all);
+  assert.equal(ofActions?.status, 0, ofActions?.err);
+  assert.match(ofActions?.out ?? "", /^Usage: xdskit rollout /);
   assert.equal(all?.status, 0, all?.err);
   assert.match(all?.out ?? "", /^Usage: xdskit \[options\] \[command\]/);
   assert.equal(one?.status, 0, one?.err);

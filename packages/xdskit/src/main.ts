@@ -57,13 +57,15 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
 }
 
 /**
- * `help` and `help COMMAND` as `--help`: the package takes whatever status is set by then for theirs, also the one that
- * says that the command has not ended yet. An unknown command is an error.
+ * `help`, `help COMMAND` and, of a command with actions, `COMMAND help` as `--help`: the package takes whatever status
+ * is set by then for theirs, also the one that says that the command has not ended yet. An unknown command is an error.
  */
 function withoutHelpCommand(argv: readonly string[]): readonly string[] {
-  const [first, name] = argv;
+  const [first = "", name] = argv;
+  const hasActions = commands.some((command) => command.name === first && command.usage?.includes("<action>"));
+  if (hasActions && name === "help") return [first, "--help"];
   if (first !== "help") return argv;
-  if (name === undefined) return ["--help"];
+  if (name === undefined || name === "help") return ["--help"];
   return commands.some((command) => command.name === name) ? [name, "--help"] : [name];
 }
 
