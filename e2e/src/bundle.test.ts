@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { metric } from "./harness/basics/metrics.js";
 import { root } from "./harness/basics/peers.js";
@@ -110,14 +120,23 @@ test("the bundle that is published", async (t) => {
     assert.match(await printed("bootstrap"), /^node:$/m);
   });
 
-  await scene.step("is not used if something was compiled after it", async () => {
-    mkdirSync(join(scene.directory, "api"));
-    const compiled = join(scene.directory, "api/tsconfig.tsbuildinfo");
-    writeFileSync(compiled, "");
-    utimesSync(compiled, 0, 0);
-    assert.notEqual(await printed("--version"), "the modules");
-    const later = Date.now() / 1_000 + 60;
-    utimesSync(compiled, later, later);
-    assert.equal(await printed("--version"), "the modules");
+  await scene.step("is not used silently if something was compiled, generated or built after it", async () => {
+    for (const path of ["api/tsconfig.tsbuildinfo", "api/gen/.stamp", "admin/dist/dashboard/index.html"]) {
+      const made = join(scene.directory, path);
+      mkdirSync(dirname(made), { recursive: true });
+      writeFileSync(made, "");
+      utimesSync(made, 0, 0);
+      assert.notEqual(await printed("--version"), "the modules");
+      const later = Date.now() / 1_000 + 60;
+      utimesSync(made, later, later);
+      assert.equal(await printed("--version"), "the modules", path);
+      const modules = join(folder, "dist/index.js");
+      renameSync(modules, `${modules}.aside`);
+      const alone = run("--version");
+      assert.equal((await alone.ended).code, 0);
+      assert.match(alone.stderr.join("\n"), /^xdskit: the bundle is older than .*npm run build$/);
+      renameSync(`${modules}.aside`, modules);
+      rmSync(made);
+    }
   });
 });

@@ -29,13 +29,16 @@ async function run() {
   setTimeout(() => process.exit(), 500).unref();
 }
 
-/** The bundle, which starts faster; in a checkout the modules, when one of them was compiled after it was made. */
+/** The bundle, which starts faster; in a checkout the modules, when something in it is newer now. */
 async function loaded() {
   try {
     const bundle = join(__dirname, "../dist/bundle/js/index.js");
     const modules = modulesUnless(bundle);
     // In the tests it is a file of the sources.
-    const isBundle = modules === undefined || (modules.endsWith(join("/dist", "index.js")) && isNewest(bundle));
+    const isOfSources = modules !== undefined && !modules.endsWith(join("/dist", "index.js"));
+    const isStale = !isOfSources && !isNewest(bundle);
+    const isBundle = modules === undefined || !(isOfSources || isStale);
+    if (isBundle && isStale) console.error("xdskit: the bundle is older than what it is made of: npm run build");
     keepCompiled(isBundle ? dirname(bundle) : undefined);
     return isBundle ? require(bundle) : await import(pathToFileURL(modules).href);
   } catch (error) {
@@ -55,8 +58,9 @@ function modulesUnless(bundle) {
   }
 }
 
+/** Whether nothing of which the bundle is made was written after it: modules, messages, the page. */
 function isNewest(bundle) {
-  const compiled = [
+  const packages = [
     "grpc-server",
     "api",
     "protocol",
@@ -67,8 +71,14 @@ function isNewest(bundle) {
     "admin",
     "fleet",
     "xdskit",
-  ].map((name) => timeOf(join(__dirname, "../..", name, "tsconfig.tsbuildinfo")));
-  return timeOf(bundle) > Math.max(...compiled);
+  ];
+  const made = [
+    ...packages.map((name) => join(name, "tsconfig.tsbuildinfo")),
+    // New messages take the packages' files away until these are compiled again.
+    "api/gen/.stamp",
+    "admin/dist/dashboard/index.html",
+  ];
+  return timeOf(bundle) > Math.max(...made.map((file) => timeOf(join(__dirname, "../..", file))));
 }
 
 /** Later starts need not compile the modules again. Nobody else may write into the user's own folder. */
