@@ -12,7 +12,15 @@ export type * from "./contracts/nodes/load-report.js";
 export type * from "./contracts/nodes/load-totals.js";
 export type * from "./contracts/nodes/node-history.js";
 export type * from "./contracts/nodes/node-status.js";
-export { nodeStates, noNodes, rankOf, resourceStates, staleMs, worst } from "./contracts/nodes/node-status.js";
+export {
+  nodeStanding,
+  nodeStates,
+  noNodes,
+  rankOf,
+  resourceStates,
+  staleMs,
+  worst,
+} from "./contracts/nodes/node-status.js";
 export type * from "./contracts/nodes/status-peers.js";
 export type * from "./contracts/nodes/stream-info.js";
 export type * from "./contracts/poll-transport.js";

@@ -1,12 +1,11 @@
-import { rankOf, worst } from "@xdskit/server";
-import type { NodeRow, NodeStateName, NodeTimeline } from "../contract/fleet.js";
+import { nodeStanding, rankOf, type Standing } from "@xdskit/server";
+import type { NodeRow, NodeTimeline } from "../contract/fleet.js";
 import { mergedTypes } from "./row.js";
 
 /** A node as `nodeJson` makes it: parts of it may be at several servers. */
 interface NodeParts {
   readonly id: string;
-  readonly state: NodeStateName;
-  readonly streams: readonly object[];
+  readonly streams: readonly { readonly types: readonly Standing[] }[];
   readonly resourceStates?: Readonly<Record<string, number>>;
   readonly isCut?: boolean;
   readonly resources?: readonly object[];
@@ -49,7 +48,8 @@ function byId<T extends { readonly id: string }>(
 }
 
 function bothNodes(a: NodeParts, b: NodeParts): NodeParts {
-  const merged = { ...a, state: worst([a.state, b.state]), streams: [...a.streams, ...b.streams] };
+  const streams = [...a.streams, ...b.streams];
+  const merged = { ...a, ...nodeStanding(streams.flatMap(({ types }) => types)), streams };
   if (a.resources === undefined || b.resources === undefined) return merged;
   const counts = { ...a.resourceStates };
   for (const [state, count] of Object.entries(b.resourceStates ?? {})) counts[state] = (counts[state] ?? 0) + count;
@@ -58,14 +58,15 @@ function bothNodes(a: NodeParts, b: NodeParts): NodeParts {
 }
 
 function bothRows(a: NodeRow, b: NodeRow): NodeRow {
-  const isWorse = rankOf(b.state) > rankOf(a.state);
+  const types = mergedTypes([...a.types, ...b.types]);
   return {
-    ...(isWorse ? b : a),
+    ...(rankOf(b.state) > rankOf(a.state) ? b : a),
+    ...nodeStanding(types),
     replicas: [...new Set([...a.replicas, ...b.replicas])].sort(),
     connectedSince: a.connectedSince < b.connectedSince ? a.connectedSince : b.connectedSince,
     streams: a.streams + b.streams,
     behind: a.behind + b.behind,
     lagMs: a.lagMs === null || b.lagMs === null ? (a.lagMs ?? b.lagMs) : Math.max(a.lagMs, b.lagMs),
-    types: mergedTypes([...a.types, ...b.types]),
+    types,
   };
 }

@@ -1,7 +1,7 @@
 import type { NodeStatus, StreamStatus } from "@xdskit/server";
 
 /** A node as the API lists it, without its metadata, which may hold anything. */
-export function nodeJson({ id, node, group, state, streams }: NodeStatus, replica: string): object {
+export function nodeJson({ id, node, group, state, why, streams }: NodeStatus, replica: string): object {
   const { cluster, locality } = node;
   return {
     id,
@@ -10,6 +10,7 @@ export function nodeJson({ id, node, group, state, streams }: NodeStatus, replic
     client: clientOf(node),
     group,
     state,
+    why,
     streams: streams.map((stream) => streamJson(stream, replica)),
   };
 }

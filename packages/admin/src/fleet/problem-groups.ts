@@ -19,7 +19,7 @@ export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
   for (const row of rows) {
     for (const type of row.types) {
       if (type.state !== "rejected" && type.state !== "stale") continue;
-      const reason = reasonOf(type);
+      const reason = type.why;
       const id = `${type.state} ${withoutNumbers(reason)}`;
       const known = found.get(id);
       if (known !== undefined) join(known, row, type);
@@ -50,10 +50,6 @@ function join(known: Counted, row: NodeRow, type: NodeRowType): void {
   known.nodes += 1;
   if (known.ids.length < mostInEntry) known.ids.push(row.id);
   if (!known.groups.includes(row.group)) known.groups.push(row.group);
-}
-
-function reasonOf({ state, why }: NodeRowType): string {
-  return state === "rejected" ? why : `silent: ${why}`;
 }
 
 /** Clients write addresses and lengths into otherwise equal reasons. */

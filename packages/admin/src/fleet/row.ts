@@ -7,12 +7,8 @@ import { clientOf } from "./node-json.js";
 type Rejection = NonNullable<NodeRowType["rejected"]>;
 
 /** A node as a row of a list. `now`: milliseconds since 1970. */
-export function rowOf({ id, node, group, streams, state }: NodeStatus, replica: string, now: number): NodeRow {
+export function rowOf({ id, node, group, streams, state, why }: NodeStatus, replica: string, now: number): NodeRow {
   const types = mergedTypes(streams.flatMap((stream) => stream.types.map((type) => rowType(type, now))));
-  const worst = types.reduce<NodeRowType | undefined>(
-    (found, one) => (found === undefined || isWorse(one, found) ? one : found),
-    undefined,
-  );
   const { region, zone, subZone } = node.locality;
   return {
     id,
@@ -26,7 +22,7 @@ export function rowOf({ id, node, group, streams, state }: NodeStatus, replica: 
     state,
     behind: types.reduce((sum, { behind }) => sum + behind, 0),
     lagMs: types.reduce<number | null>((most, { lagMs }) => (lagMs === null ? most : Math.max(most ?? 0, lagMs)), null),
-    why: worst?.why === undefined || worst.why === "" ? "" : `${worst.type}: ${worst.why}`,
+    why,
     ...certificateOf(streams),
     types,
   };
@@ -58,16 +54,12 @@ function lagOf({ lag }: TypeReport, now: number): number | null {
   return Math.max(0, Math.round((lag.to?.getTime() ?? now) - lag.from.getTime()));
 }
 
-function isWorse(one: Pick<NodeRowType, "state">, other: Pick<NodeRowType, "state">): boolean {
-  return rankOf(one.state) > rankOf(other.state);
-}
-
 /** A type may be asked for on several streams: the worst counts. */
 export function mergedTypes(types: readonly NodeRowType[]): NodeRowType[] {
   const merged = new Map<string, NodeRowType>();
   for (const one of types) {
     const known = merged.get(one.type);
-    if (known === undefined || isWorse(one, known)) merged.set(one.type, one);
+    if (known === undefined || rankOf(one.state) > rankOf(known.state)) merged.set(one.type, one);
   }
   return [...merged.values()];
 }

@@ -25,7 +25,8 @@ const nodeSchema = z
     cluster: z.string(),
     client: z.string(),
     group: z.string(),
-    state: z.string(),
+    state: nodeStateSchema,
+    why: z.string().openapi({ description: "What the type says that it has its state from; empty if it is synced" }),
     silent: silentSchema.optional(),
     streams: z.array(z.looseObject({ id: z.int(), service: z.string(), types: z.array(z.looseObject({})) })),
   })

@@ -5,8 +5,8 @@ import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/nod
 import type { OpenStream } from "../contracts/nodes/reported-stream.js";
 import { heldBackOf } from "../node-status/held-back.js";
 import { momentOf } from "../node-status/moment.js";
-import { waitReports } from "../node-status/type-report.js";
-import { heldBackWords, waitText } from "../node-status/words.js";
+import { behindOf, comesNext, waitReports } from "../node-status/type-report.js";
+import { heldBackWords } from "../node-status/words.js";
 import {
   type ChangedKeys,
   changedKeys,
@@ -123,17 +123,15 @@ export function waitOf({
   const statuses = stream.status();
   const status = statuses.find(({ type }) => type.typeUrl === typeUrl);
   if (status === undefined) return undefined;
-  const { type, inFlightCount } = status;
+  const { type } = status;
   const waits = waitReports(status.waits, statuses);
-  const [first] = waits;
+  const wanted = stream.snapshot?.of(type);
   const about = { node: stream.opened.node.id, type: type.name, typeUrl, waits };
   if (kind === "held-back") {
-    const heldBack = heldBackOf(status, stream.snapshot?.of(type), stream);
+    const heldBack = heldBackOf(status, wanted, stream);
     return { ...about, reason: kind, why: heldBack === undefined ? "" : heldBackWords(heldBack) };
   }
-  if (inFlightCount > 0) return { ...about, reason: "not-answered", why: "waits for its ACK" };
-  if (first !== undefined) return { ...about, reason: "waits", why: waitText(first) };
-  return { ...about, reason: "not-sent", why: "is not sent yet" };
+  return { ...about, ...comesNext(status, waits, behindOf(status, wanted)) };
 }
 
 /** The standing of a node with several streams: a rejection counts first, then a wait. */

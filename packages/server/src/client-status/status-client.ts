@@ -13,7 +13,7 @@ import { matchesGlob } from "../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, summaryFeature } from "./service-name.js";
 
-export type { SourceTrouble } from "../contracts/nodes/node-status.js";
+export { nodeStanding, type SourceTrouble } from "../contracts/nodes/node-status.js";
 export { readServerEntry } from "./server-entry.js";
 export { readTypeSummary, type TypeSummary } from "./type-summary.js";
 export type { ClientConfig };

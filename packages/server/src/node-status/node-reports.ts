@@ -7,6 +7,7 @@ import {
   type NodeStates,
   type NodeStatus,
   type NodesFilter,
+  nodeStanding,
   noNodes,
   type ResourceReport,
   type StreamStatus,
@@ -21,7 +22,7 @@ import {
 } from "../contracts/nodes/reported-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import { resourceDetails } from "./resource-details.js";
-import { typeReport, typeState } from "./type-report.js";
+import { standingOf, typeReport } from "./type-report.js";
 
 /**
  * The state of nodes: a view of the open streams. Nothing is kept for it; each answer is made from the state of the
@@ -113,8 +114,7 @@ export function createNodeReports(streams: Iterable<ReportedStream>, clock: Cloc
 function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): NodeStatus {
   const { node, group } = newestOf(open);
   const streams = open.map((stream) => streamStatus(stream, moment));
-  const states = streams.flatMap(({ types }) => types.map((type) => type.state));
-  return { id, node, group, streams, state: worst(states) };
+  return { id, node, group, streams, ...nodeStanding(streams.flatMap(({ types }) => types)) };
 }
 
 function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
@@ -125,7 +125,7 @@ function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
 
 function stateOf(stream: OpenStream, moment: Moment): NodeState {
   if (stream.isSettled && stream.snapshot === stream.newest) return "synced";
-  return worst(stream.status().map((status) => typeState(status, stream, moment)));
+  return worst(stream.status().map((status) => standingOf(status, stream, moment).state));
 }
 
 function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iterable<ResourceReport> {

@@ -11,7 +11,7 @@ import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../co
 import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 import { heldBackOf } from "./held-back.js";
 import type { Moment } from "./moment.js";
-import { waitWords, whyOf } from "./words.js";
+import { type NextStep, unsentWords, waitText, waitWords, whyOf } from "./words.js";
 
 /** A stream at one moment. */
 export type StreamAt = Pick<ReportedStream, "snapshot" | "newest" | "rollout" | "unsettledSince" | "withheldUntil">;
@@ -24,12 +24,9 @@ export function typeReport(
   moment: Moment,
 ): TypeReport {
   const { type, subscription, sent, acknowledged, rejected } = status;
-  const wanted = stream.snapshot?.of(type);
-  const behind = behindOf(status, wanted);
-  const progress = progressOf(status, wanted, behind, stream.unsettledSince, moment);
-  const heldBack = heldBackOf(status, wanted, stream);
-  const state = progress === "synced" && heldBack !== undefined ? "held-back" : progress;
-  const report = {
+  const { wanted, behind, progress, heldBack, state } = standingOf(status, stream, moment);
+  const waits = waitReports(status.waits, others);
+  return {
     type: type.name,
     typeUrl: type.typeUrl,
     wildcard: subscription.wildcard,
@@ -49,14 +46,22 @@ export function typeReport(
       blamed: rejected.blamed,
       resources: rejected.carried.length,
     },
-    waits: waitReports(status.waits, others),
+    waits,
     heldBack,
     untoldTtls: status.untoldTtls,
     state,
     behind,
     lag: lagOf(status, progress, stream.withheldUntil, moment),
+    why: whyOf({ state, rejected, heldBack, next: comesNext(status, waits, behind) }),
   };
-  return { ...report, why: whyOf(report, state) };
+}
+
+/** What a client that does not have its target yet waits for. `waits`: those of the type. */
+export function comesNext({ inFlightCount }: TypeStatus, waits: readonly WaitReport[], behind: number): NextStep {
+  const [wait] = waits;
+  if (inFlightCount > 0) return { reason: "not-answered", why: "waits for its ACK" };
+  if (wait !== undefined) return { reason: "waits", why: waitText(wait) };
+  return { reason: "not-sent", why: unsentWords(behind) };
 }
 
 function lagOf(
@@ -88,14 +93,18 @@ export function waitReports(waits: readonly Wait[], statuses: readonly TypeStatu
   });
 }
 
-/** The state alone. */
-export function typeState(status: TypeStatus, stream: StreamAt, moment: Moment): NodeState {
+/** How far a client is with a type: the one answer, for all that shows it. */
+export function standingOf(status: TypeStatus, stream: StreamAt, moment: Moment) {
   const wanted = stream.snapshot?.of(status.type);
-  const progress = progressOf(status, wanted, behindOf(status, wanted), stream.unsettledSince, moment);
-  return progress === "synced" && heldBackOf(status, wanted, stream) !== undefined ? "held-back" : progress;
+  const behind = behindOf(status, wanted);
+  const progress = progressOf(status, wanted, behind, stream.unsettledSince, moment);
+  const heldBack = heldBackOf(status, wanted, stream);
+  const state: NodeState = progress === "synced" && heldBack !== undefined ? "held-back" : progress;
+  return { wanted, behind, progress, heldBack, state };
 }
 
-function behindOf(status: TypeStatus, wanted: ResourceSet | undefined): number {
+/** How many resources differ between what a client acknowledged and its target. */
+export function behindOf(status: TypeStatus, wanted: ResourceSet | undefined): number {
   if (wanted === undefined) return 0;
   const { type, subscription, acknowledged, meanwhile } = status;
   // A resource that only stays for a while counts as done.

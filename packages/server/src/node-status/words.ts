@@ -1,21 +1,40 @@
 import { listNames } from "@xdskit/api";
-import type { HeldBack, NodeState, RejectionReport, TypeReport, WaitReport } from "../contracts/nodes/node-status.js";
+import type { ConfigArrivalWait } from "../contracts/nodes/arrival.js";
+import type { HeldBack, NodeState, RejectionReport, WaitReport } from "../contracts/nodes/node-status.js";
 
 /** How many of several names are named. */
 const mostNamed = 3;
 
+/** What a client waits for that does not have its target yet, and that in words. */
+export interface NextStep {
+  readonly reason: Exclude<ConfigArrivalWait["reason"], "held-back">;
+  readonly why: string;
+}
+
 /** Why a type is not synced, in words; empty if it is. All that shows a node says it with these. */
-export function whyOf(
-  report: Pick<TypeReport, "sent" | "acknowledged" | "rejected" | "waits" | "heldBack" | "behind">,
-  state: NodeState,
-): string {
-  const { sent, acknowledged, rejected, waits, heldBack, behind } = report;
-  if (state === "synced") return "";
-  if (rejected !== undefined) return rejectionWords(rejected);
-  if (state === "held-back") return heldBack === undefined ? "" : heldBackWords(heldBack);
-  const [wait] = waits;
-  if (wait !== undefined) return waitText(wait);
-  if (sent !== undefined && sent.version !== acknowledged?.version) return "waits for its ACK";
+export function whyOf(of: {
+  readonly state: NodeState;
+  readonly rejected: Pick<RejectionReport, "code" | "message"> | undefined;
+  readonly heldBack: HeldBack | undefined;
+  readonly next: NextStep;
+}): string {
+  switch (of.state) {
+    case "synced":
+      return "";
+    case "held-back":
+      return of.heldBack === undefined ? "" : heldBackWords(of.heldBack);
+    case "rejected":
+      return of.rejected === undefined ? "" : rejectionWords(of.rejected);
+    case "pending":
+      return of.next.why;
+    case "stale":
+      return `silent: ${of.next.why}`;
+  }
+}
+
+/** What is neither sent nor waits for others. */
+export function unsentWords(behind: number): string {
+  if (behind === 0) return "is not answered yet";
   return behind === 1 ? "1 resource is not sent yet" : `${behind} resources are not sent yet`;
 }
 

@@ -106,7 +106,7 @@ describe("the view of a client", () => {
         "edge-1: rejected (envoy 1.40.0, cluster edge)",
         `  cluster: rejected, acknowledged ${old}, rejected ${newer}, 3 behind, 1 missing, 3s ago`,
         "    a: rejected 3s ago: no such\\u{a}thing",
-        "    b: sent 3s ago, not answered yet",
+        "    b: sent 3s ago, waits for its ACK",
         "    c: not received yet",
         "    d: asked for, and nobody has it",
         `  listener: synced, acknowledged ${old}, 2h ago`,

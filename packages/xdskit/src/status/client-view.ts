@@ -1,7 +1,7 @@
 import { mostFindings, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
 import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
-import { type ClientConfig, readTypeSummary, type TypeSummary } from "@xdskit/server/status-client";
+import { type ClientConfig, nodeStanding, readTypeSummary, type TypeSummary } from "@xdskit/server/status-client";
 
 /**
  * How far a client is with a type, or with one resource.
@@ -63,6 +63,8 @@ export interface ClientView {
   /** For a gRPC client: its target. */
   readonly scope: string;
   readonly state: ClientState;
+  /** Why it is not synced: what its worst type says. */
+  readonly why: string;
   readonly types: readonly TypeView[];
 }
 
@@ -84,7 +86,7 @@ export function clientView(config: ClientConfig): ClientView {
     cluster: node?.cluster ?? "",
     scope: clientScope,
     userAgent: [node?.userAgentName ?? "", version].filter((part) => part !== "").join(" "),
-    state: worst(types.map(({ state }) => state)),
+    ...standingOf(types),
     types,
   };
 }
@@ -107,8 +109,8 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
     type: typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, ""),
     typeUrl,
     acknowledged,
-    // Entries of a type as a whole cannot say these two.
-    state: worst([...all.map(({ state }) => state), ...beside(summary)]),
+    // A server of ours says it. Otherwise the type as a whole counts, if the server tells of that.
+    state: summary?.state ?? worst((whole.length > 0 ? whole.map(resourceView) : named).map(({ state }) => state)),
     sent: versionIn("sent") ?? (whole.length > 0 ? (rejected ?? acknowledged) : versionIn("synced")),
     wanted: whole.length > 0 ? versionIn("pending") : undefined,
     rejected: rejected === undefined ? undefined : (error?.version ?? rejected) || undefined,
@@ -122,10 +124,6 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
     untoldTtls: summary?.untoldTtls ?? 0,
     resources: behind,
   };
-}
-
-function beside(summary: TypeSummary | undefined): readonly ClientState[] {
-  return summary?.state === "stale" || summary?.state === "held-back" ? [summary.state] : [];
 }
 
 /** The versions that the client is known to use. */
@@ -221,8 +219,13 @@ export function concernOf(state: ClientState): number {
   return inOrderOfConcern.indexOf(state);
 }
 
+/** The state of a client with these types, and why. */
+export function standingOf(types: readonly TypeView[]): Pick<ClientView, "state" | "why"> {
+  return nodeStanding(types, concernOf);
+}
+
 /** The most urgent state; synced if there is none. */
-export function worst(states: readonly ClientState[]): ClientState {
+function worst(states: readonly ClientState[]): ClientState {
   return inOrderOfConcern.findLast((state) => states.includes(state)) ?? "synced";
 }
 

@@ -18,7 +18,7 @@ import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
-import { type ClientView, clientView, worst } from "./client-view.js";
+import { type ClientView, clientView, standingOf } from "./client-view.js";
 import { clientDetails, fittedTable, statusTable } from "./table.js";
 import { troubleLine } from "./trouble-line.js";
 
@@ -140,7 +140,7 @@ function shown(
 function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {
   if (types.size === 0) return view;
   const left = view.types.filter(({ typeUrl }) => types.has(typeUrl));
-  return { ...view, types: left, state: worst(left.map(({ state }) => state)) };
+  return { ...view, types: left, ...standingOf(left) };
 }
 
 /** gRPC's codes that say more than their texts. */

@@ -1,7 +1,8 @@
-import { type Colour, type Paint, plain } from "../output/colours.js";
+import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import { cutToWidth } from "../output/screen/fit.js";
+import { stateColours } from "../output/state-colours.js";
 import {
   type ClientState,
   type ClientView,
@@ -100,7 +101,7 @@ function resourceText(
     case "rejected":
       return `rejected${when(error?.at ?? lastUpdated)}${reasonOf(error)}`;
     case "sent":
-      return `sent${when(lastUpdated)}, not answered yet`;
+      return `sent${when(lastUpdated)}, waits for its ACK`;
     case "pending": {
       const wait = waitOf(type, name);
       if (wait !== undefined) return printable(wait.why);
@@ -167,16 +168,6 @@ function ago(date: Date | undefined, now: Date): string {
   return `${Math.floor(seconds / 86_400)}d ago`;
 }
 
-/** The states that need attention stand out. */
-const stateColours: Readonly<Record<string, Colour>> = {
-  synced: "good",
-  pending: "warning",
-  sent: "warning",
-  missing: "warning",
-  "held-back": "warning",
-  stale: "error",
-  rejected: "error",
-};
 const stateColumn = columns.indexOf("STATE");
 
 /** The text of a state in its colour; it may have spaces around it. */

@@ -1,7 +1,8 @@
 import type { NodeRow } from "@xdskit/admin";
-import type { Colour, Paint } from "../output/colours.js";
+import type { Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
 import { cutToWidth, padToWidth, widthOf } from "../output/screen/fit.js";
+import { nodeColours } from "../output/state-colours.js";
 import { troubleLine } from "../status/trouble-line.js";
 import type { FleetLook } from "./fleet-look.js";
 import type { MetricRates } from "./metric-totals.js";
@@ -16,15 +17,6 @@ export interface PageSize {
 const mostProblems = 3;
 /** Where nothing is cut, a reason still has an end. */
 const longestReason = 200;
-
-/** From the best to the worst. */
-const colours: Readonly<Record<NodeRow["state"], Colour>> = {
-  synced: "good",
-  "held-back": "warning",
-  pending: "warning",
-  stale: "error",
-  rejected: "error",
-};
 
 interface Column {
   readonly title: string;
@@ -89,10 +81,10 @@ function headLines(
   paint: Paint,
 ): readonly string[] {
   const { states, nodes, silent } = summary;
-  const worstFirst = (Object.keys(colours) as NodeRow["state"][]).toReversed();
+  const worstFirst = (Object.keys(nodeColours) as NodeRow["state"][]).toReversed();
   const parts = worstFirst.map((state) => {
     const text = `${grouped(states[state])} ${state}`;
-    return states[state] === 0 ? paint("quiet", text) : paint(colours[state], text);
+    return states[state] === 0 ? paint("quiet", text) : paint(nodeColours[state], text);
   });
   const first = `${paint("strong", `${grouped(nodes)} ${nodes === 1 ? "node" : "nodes"}`)}: ${parts.join(", ")}`;
   const lag = rates?.lag == null ? "-" : `${roughDuration(rates.lag.p50Ms)}, slowest ${roughDuration(rates.lag.p99Ms)}`;
@@ -145,7 +137,7 @@ function tableLines(rows: readonly NodeRow[], { summary }: FleetLook, width: num
       .trimEnd();
   const state = used.findIndex(({ title }) => title === "STATE");
   const cellsOf = (row: NodeRow) =>
-    used.map((column, index) => (index === state ? paint(colours[row.state], column.cell(row)) : column.cell(row)));
+    used.map((column, index) => (index === state ? paint(nodeColours[row.state], column.cell(row)) : column.cell(row)));
   return [paint("strong", line(used.map(({ title }) => title))), ...rows.map((row) => line(cellsOf(row)))];
 }
 

@@ -32,6 +32,8 @@ export interface NodeStatus {
   readonly streams: readonly StreamStatus[];
   /** The worst of its streams' types. */
   readonly state: NodeState;
+  /** Why it is not synced, in words, after the name of that type; empty if it is. */
+  readonly why: string;
 }
 
 /** One stream of a node. */
@@ -196,6 +198,27 @@ export function worst(states: Iterable<NodeState>): NodeState {
   let found: NodeState = "synced";
   for (const state of states) if (rankOf(state) > rankOf(found)) found = state;
   return found;
+}
+
+/** How far a client is with a type, and why in words. */
+export interface Standing<State extends string = NodeState> {
+  readonly type: string;
+  readonly state: State;
+  readonly why: string;
+}
+
+/**
+ * The state of a node, and why in words: those of its worst type, the first of several. Whatever shows a node shows
+ * this. Without types it is `synced`: a client that asks for nothing has everything. `rank`: how bad a state is.
+ */
+export function nodeStanding<State extends string = NodeState>(
+  types: Iterable<Standing<State>>,
+  rank: (state: State) => number = rankOf as (state: string) => number,
+): { readonly state: State | "synced"; readonly why: string } {
+  let found: Standing<State> | undefined;
+  for (const one of types) if (found === undefined || rank(one.state) > rank(found.state)) found = one;
+  if (found === undefined) return { state: "synced", why: "" };
+  return { state: found.state, why: found.why === "" ? "" : `${found.type}: ${found.why}` };
 }
 
 /** No node in any state. */
