@@ -4,31 +4,33 @@ import {
   mostFindings,
   type PositionedResource,
   type Resource,
+  type ResourceFile,
   type ResourceName,
   type ResourceType,
-  readResources,
+  type Steps,
   throwIfAny,
 } from "@xdskit/api";
 import { type FileContent, type ReceivedResource, receivedResource } from "@xdskit/protocol";
 import type { ClientLimits } from "../../options/client-options.js";
 import type { UpstreamContext } from "../contract/upstream.js";
 
-export interface ReadContentOptions extends Pick<UpstreamContext, "types" | "registry" | "rules" | "check"> {
+export interface ReadContentOptions extends Pick<UpstreamContext, "types" | "registry" | "check"> {
   readonly type: ResourceType;
   readonly limits: Pick<ClientLimits, "resourcesPerResponse" | "resourcesPerType">;
 }
 
 /**
- * Reads a file's bytes. A resource that did not change stays the same object, and is not checked again. Throws an
- * XdskitError with all problems: a file is taken whole or not at all (rules 154, 156).
+ * Takes what was read of a file, with a stop after each resource. A resource that did not change stays the same object,
+ * and is not checked again. Throws an XdskitError with all problems: a file is taken whole or not at all (rules 154,
+ * 156).
  */
-export function readContent(
-  file: { readonly path: string; readonly bytes: Uint8Array },
+export function* contentSteps(
+  file: { readonly path: string },
+  read: Pick<ResourceFile, "resources" | "findings" | "version">,
   before: FileContent | undefined,
   options: ReadContentOptions,
-): FileContent {
-  const { type, types, registry, rules: validate, limits } = options;
-  const read = readResources(file, { types, registry, validate, envoy: false });
+): Steps<FileContent> {
+  const { type, types, registry, limits } = options;
   throwIfAny(read.findings.filter(({ severity }) => severity === "error").slice(0, mostFindings));
   const most = Math.min(limits.resourcesPerResponse, limits.resourcesPerType);
   if (read.resources.length > most) {
@@ -39,6 +41,7 @@ export function readContent(
   const resources = new Map<ResourceName, ReceivedResource>();
   const places = new Map<ResourceName, PositionedResource["where"]>();
   for (const { resource, where } of read.resources) {
+    yield;
     if (findings.length >= mostFindings) break;
     const name = canonicalName(resource.name);
     if (resource.type.typeUrl !== type.typeUrl) {

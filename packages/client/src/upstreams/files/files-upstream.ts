@@ -1,4 +1,5 @@
 import { type ResourceType, XdskitError } from "@xdskit/api";
+import { ReadingThread } from "@xdskit/api/threads";
 import type { FilesSettings } from "../../options/client-options.js";
 import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { TypeFile } from "./type-file.js";
@@ -10,6 +11,8 @@ import { TypeFile } from "./type-file.js";
  */
 export function createFilesUpstream(settings: FilesSettings, context: UpstreamContext, sink: UpstreamSink): Upstream {
   const files = new Map<ResourceType, TypeFile>();
+  const { types, registry, rules: validate } = context;
+  const reading = new ReadingThread({ types, registry, validate, envoy: false });
   for (const { type: typeName, path, watchedDirectory } of settings.files) {
     const type = context.types.find(typeName);
     if (type === undefined) {
@@ -20,7 +23,7 @@ export function createFilesUpstream(settings: FilesSettings, context: UpstreamCo
         file: path,
       });
     }
-    files.set(type, new TypeFile(type, path, watchedDirectory, context, sink));
+    files.set(type, new TypeFile(type, path, watchedDirectory, context, sink, reading));
   }
   let closed = false;
   return {
@@ -37,6 +40,8 @@ export function createFilesUpstream(settings: FilesSettings, context: UpstreamCo
     status: () => [...files.values()].filter(({ isIdle }) => !isIdle).map((file) => file.status()),
     async close() {
       closed = true;
+      // A reading in progress ends.
+      reading.close();
       await Promise.all([...files.values()].map((file) => file.close()));
     },
   };

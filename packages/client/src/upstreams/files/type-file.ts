@@ -1,7 +1,14 @@
-import { type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
-import { type ClientTypeStatus, FileSubscription, type ReceivedResource, type ResourceUpdate } from "@xdskit/protocol";
+import { inTurns, type ResourceName, type ResourceType, readResources, XdskitError } from "@xdskit/api";
+import type { ReadingThread } from "@xdskit/api/threads";
+import {
+  type ClientTypeStatus,
+  type FileContent,
+  FileSubscription,
+  type ReceivedResource,
+  type ResourceUpdate,
+} from "@xdskit/protocol";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
-import { readContent } from "./file-content.js";
+import { contentSteps } from "./file-content.js";
 import { type FileLook, WatchedFile } from "./watched-file.js";
 
 /** One type and its file: connects reading the file, the held resources and the sink. */
@@ -11,6 +18,7 @@ export class TypeFile {
   readonly #watchedDirectory: string | undefined;
   readonly #context: UpstreamContext;
   readonly #sink: UpstreamSink;
+  readonly #reading: ReadingThread;
   readonly #subscription: FileSubscription;
   #file: WatchedFile | undefined;
   /** Files that are not needed any more, until they are closed. */
@@ -34,12 +42,14 @@ export class TypeFile {
     watchedDirectory: string | undefined,
     context: UpstreamContext,
     sink: UpstreamSink,
+    reading: ReadingThread,
   ) {
     this.#type = type;
     this.#path = path;
     this.#watchedDirectory = watchedDirectory;
     this.#context = context;
     this.#sink = sink;
+    this.#reading = reading;
     this.#subscription = new FileSubscription(type);
   }
 
@@ -163,11 +173,15 @@ export class TypeFile {
     let { content } = this.#subscription;
     if (!isNew && this.#isBad) return false;
     if (isNew || content === undefined) {
+      const file = this.#file;
       try {
-        content = this.#parse(bytes);
+        content = await this.#parse(bytes);
+        // Nobody may want it any more.
+        if (this.#closed || this.#file !== file) return true;
         this.#isBad = false;
       } catch (error) {
         if (!(error instanceof XdskitError)) throw error;
+        if (this.#closed || this.#file !== file) return true;
         this.#isBad = true;
         this.#subscription.reject(error.message, clock.now());
         this.#fail(error, true);
@@ -183,13 +197,28 @@ export class TypeFile {
     return true;
   }
 
-  #parse(bytes: Uint8Array) {
+  async #parse(bytes: Uint8Array): Promise<FileContent> {
     const before = this.#subscription.content;
     if (bytes.length === 0 && before !== undefined && before.resources.size > 0) {
       // Even Envoy's protobuf cannot tell an empty response from a file that is being written.
       throw this.#error("XDSKIT_FILE_EMPTIED", "it is empty now; write `resources: []` if there are no resources");
     }
-    return readContent({ path: this.#path, bytes }, before, { ...this.#context, type: this.#type });
+    const options = { ...this.#context, type: this.#type };
+    return inTurns(contentSteps({ path: this.#path }, await this.#readResources(bytes), before, options));
+  }
+
+  async #readResources(bytes: Uint8Array) {
+    const path = this.#path;
+    const { types, registry, rules: validate } = this.#context;
+    if (!this.#reading.takes(path, bytes.length)) {
+      return readResources({ path, bytes }, { types, registry, validate, envoy: false });
+    }
+    try {
+      return await this.#reading.file(path, bytes);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw this.#error("XDSKIT_FILE_UNREADABLE", `cannot be read: ${reason}`);
+    }
   }
 
   #fail(error: XdskitError, nack: boolean): void {
