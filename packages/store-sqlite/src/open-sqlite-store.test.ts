@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -228,6 +230,21 @@ describe("a store that is opened", () => {
       await store.close();
     }
     assert.ok(existsSync(earlier));
+  });
+
+  it("the finding about the file of an earlier xdskit has the line that ends it", async (t) => {
+    const directory = join(folder(t), "it's a state");
+    mkdirSync(directory, { mode: 0o700 });
+    const earlier = join(directory, "revisions.mdb");
+    writeFileSync(earlier, "of LMDB");
+    const { store, findings } = await openSqliteStore(directory);
+    await store.close();
+    const [, line = ""] = /run: (rm .*) ; to keep/.exec(findings[0]?.message ?? "") ?? [];
+    execFileSync("/bin/sh", ["-c", line]);
+    assert.ok(!existsSync(earlier));
+    const again = await openSqliteStore(directory);
+    assert.deepEqual(again.findings, []);
+    await again.store.close();
   });
 
   it("it rejects with its folder and the reason if it cannot be written", async (t) => {

@@ -113,8 +113,10 @@ function missingFrom(file: string, count: number): Finding {
 async function earlierIn(directory: string): Promise<readonly Finding[]> {
   const file = join(directory, earlierName);
   if ((await sizeOf(file)) < 0) return [];
+  const quoted = `'${file.replaceAll("'", "'\\''")}'`;
   const steps = `start the earlier xdskit, "xdskit export backup.json --show-secrets --state ${directory}", then this one, "xdskit import backup.json"`;
-  return [problem(`an earlier xdskit kept it, and this one cannot read it: ${steps}, and delete the file`, file)];
+  const message = `an earlier xdskit kept it, and this one cannot read it. To drop it, run: rm ${quoted} ; to keep what it holds, first ${steps}`;
+  return [problem(message, file)];
 }
 
 async function opened(directory: string, file: string, lock: FolderLock): Promise<Store> {
