@@ -75,7 +75,7 @@ export type Source = z.output<typeof sourceSchema>;
 export type SourceList = z.output<typeof sourcesSchema>;
 /** A change that goes to the nodes of a group in steps. */
 export type RolloutJson = z.output<typeof rolloutSchema>;
-/** A content that is withheld from nodes. */
+/** A content that is held back from nodes. */
 export type QuarantineJson = z.output<typeof quarantineSchema>;
 /** How clients reach the server. */
 export type ServerPorts = z.output<typeof serverSchema>;

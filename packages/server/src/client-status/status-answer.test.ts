@@ -76,7 +76,7 @@ function sourceOf(set: ResourceSet): StatusSource {
     newest: snapshot,
     isSettled: true,
     unsettledSince: 0,
-    withheldUntil: 0,
+    lagFrom: 0,
     status: () => [status],
   };
   const moment = { now: 0, date: (ms: number) => new Date(ms) };

@@ -86,8 +86,8 @@ export type ServerEvent =
       readonly type: ResourceType;
       readonly version: Version;
     }
-  /** The client of a stream has acknowledged its whole target, after it had not. */
-  | { readonly kind: "synced"; readonly stream: NodeStreamInfo }
+  /** The client of a stream uses its target, and nothing is due, after that was not so. It may be held back. */
+  | { readonly kind: "settled"; readonly stream: NodeStreamInfo }
   /**
    * A client rejected a response (NACK). Emitted once for each node, type and version, however often it is repeated.
    */
@@ -179,7 +179,7 @@ export type ServerEvent =
   /** A rollout of a change to a group's nodes went on, with this outcome. */
   | { readonly kind: "rollout"; readonly outcome: RolloutOutcome; readonly rollout: RolloutStatus }
   /**
-   * Contents of resources are withheld from streams of a group from now on, or no longer. `resources` has at most 100
+   * Contents of resources are held back from streams of a group from now on, or no longer. `resources` has at most 100
    * of them.
    */
   | {

@@ -62,7 +62,7 @@ export interface LagStats {
 }
 
 /**
- * How long one type of a client was held back until the client acknowledged others, or did not in time (make before
+ * How long one type of a client waited until the client acknowledged others, or did not in time (make before
  * break); since the start.
  */
 export interface StageWaitStats {

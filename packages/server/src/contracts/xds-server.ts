@@ -271,7 +271,7 @@ export interface XdsServer {
    * changes are held back from all nodes that the last known rollout has not reached.
    */
   shareRollouts(sharing: RolloutSharing): Promise<SharedRollouts>;
-  /** The contents that are withheld from some or all streams of a group. */
+  /** The contents that are held back from some or all streams of a group. */
   quarantines(): readonly LiftableQuarantine[];
   /**
    * Every node id with a discovery stream, and how far its client is from its target, as of now. Nothing is kept for

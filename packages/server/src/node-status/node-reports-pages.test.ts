@@ -26,7 +26,7 @@ function stream(number: number, id: string, group = "all"): OpenStream {
     newest: undefined,
     isSettled: true,
     unsettledSince: 0,
-    withheldUntil: 0,
+    lagFrom: 0,
     status: () => {
       asked += 1;
       return [];

@@ -445,22 +445,22 @@ describe("node reports", () => {
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), listener("l")]);
       const stream = sotw(client.open(ads("sotw")));
-      const synced = () => events.filter(({ kind }) => kind === "synced").length;
+      const settled = () => events.filter(({ kind }) => kind === "settled").length;
       ask(stream);
       stream.send({ typeUrl: urlOf("listener") });
       for (let index = 0; index < 2; index++) {
         const { typeUrl, nonce, versionInfo } = await stream.next();
-        assert.equal(synced(), 0);
+        assert.equal(settled(), 0);
         stream.send({ typeUrl, responseNonce: nonce, versionInfo });
       }
-      await waitFor("synced", () => synced() === 1);
+      await waitFor("settled", () => settled() === 1);
       // A change that does not concern it makes no difference.
       server.config.update({ upsert: [loadAssignment("x", 1)] });
       await sleep(20);
-      assert.equal(synced(), 1);
+      assert.equal(settled(), 1);
       server.config.update({ upsert: [cluster("a", "new")] });
       await answer(stream);
-      await waitFor("synced again", () => synced() === 2);
+      await waitFor("settled again", () => settled() === 2);
     }));
 
   it("the server's report looks at a thousand streams with ten thousand resources in a moment", () =>

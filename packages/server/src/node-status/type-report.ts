@@ -14,7 +14,7 @@ import type { Moment } from "./moment.js";
 import { type NextStep, unsentWords, waitText, waitWords, whyOf } from "./words.js";
 
 /** A stream at one moment. */
-export type StreamAt = Pick<ReportedStream, "snapshot" | "newest" | "rollout" | "unsettledSince" | "withheldUntil">;
+export type StreamAt = Pick<ReportedStream, "snapshot" | "newest" | "rollout" | "unsettledSince" | "lagFrom">;
 
 /** The target of a client for a type, and its progress. `others`: all that the stream says of its types. */
 export function typeReport(
@@ -51,7 +51,7 @@ export function typeReport(
     untoldTtls: status.untoldTtls,
     state,
     behind,
-    lag: lagOf(status, progress, stream.withheldUntil, moment),
+    lag: lagOf(status, progress, stream.lagFrom, moment),
     why: whyOf({ state, rejected, heldBack, next: comesNext(status, waits, behind) }),
   };
 }
@@ -67,17 +67,17 @@ export function comesNext({ inFlightCount }: TypeStatus, waits: readonly WaitRep
 function lagOf(
   { sent, acknowledged, lackedSince }: TypeStatus,
   progress: NodeState,
-  withheldUntil: number,
+  lagFrom: number,
   { date }: Moment,
 ): TypeReport["lag"] {
   // A client does not have to acknowledge a resource that it rejected.
   if (progress === "rejected") return undefined;
   if (progress !== "synced" && lackedSince !== undefined)
-    return { from: date(Math.max(lackedSince, withheldUntil)), to: undefined };
+    return { from: date(Math.max(lackedSince, lagFrom)), to: undefined };
   if (sent === undefined) return undefined;
   const { at: to, published } = acknowledged ?? {};
   if (to === undefined || to < sent.at) return { from: date(sent.at), to: undefined };
-  return { from: date(published === undefined ? sent.at : Math.max(published, withheldUntil)), to: date(to) };
+  return { from: date(published === undefined ? sent.at : Math.max(published, lagFrom)), to: date(to) };
 }
 
 /** The waits, with the names of types. `statuses`: all that the stream says of its types. */

@@ -38,7 +38,7 @@ export class Latencies {
     return getOrInsert(this.#groups, name, () => new GroupLags());
   }
 
-  /** A type of a client was held back for this many milliseconds, until others were acknowledged. */
+  /** A type of a client waited for this many milliseconds, until others were acknowledged. */
   readonly waited = (type: ResourceType, ms: number): void => {
     getOrInsert(this.#waits, type, () => new Histogram(timeBounds)).record(ms);
   };

@@ -8,18 +8,18 @@ export class GivenTarget {
   #unknown: UnknownTypes;
   /** Whether the stream joined a group, or an order, that the machine does not know yet. */
   #isRejoined = false;
-  /** The target was not the newest: a rollout or a quarantine withholds that. */
-  #isWithheld = false;
-  #withheldUntil: number;
+  /** The target was not the newest: a rollout or a quarantine holds that back. */
+  #isHeldBack = false;
+  #lagFrom: number;
 
   /** `now`: in whole milliseconds. */
   constructor(now: number) {
-    this.#withheldUntil = now;
+    this.#lagFrom = now;
   }
 
-  /** Until when the client could not get changes, see `ReportedStream`. */
-  get withheldUntil(): number {
-    return this.#withheldUntil;
+  /** The time from which its lag counts, see `ReportedStream`. */
+  get lagFrom(): number {
+    return this.#lagFrom;
   }
 
   /** The stream has joined another group or another order. */
@@ -36,9 +36,9 @@ export class GivenTarget {
     const unknown = membership.stack.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && machine.isUpToDateWith(snapshot);
     if (snapshot === undefined || isGiven) return undefined;
-    const isWithheld = target !== newest;
-    if (isWithheld || this.#isWithheld || this.#isRejoined) this.#withheldUntil = Math.floor(clock.now());
-    this.#isWithheld = isWithheld;
+    const isHeldBack = target !== newest;
+    if (isHeldBack || this.#isHeldBack || this.#isRejoined) this.#lagFrom = Math.floor(clock.now());
+    this.#isHeldBack = isHeldBack;
     this.#isRejoined = false;
     this.#unknown = unknown;
     const lineage = snapshot === target ? membership.stack.lineage : undefined;

@@ -259,7 +259,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
       this.#wasSettled = isSettled;
       const { events, clock } = this.#context;
       if (!isSettled) this.#unsettledSince = clock.now();
-      else events.emit("synced", () => ({ stream }));
+      else events.emit("settled", () => ({ stream }));
     }
     this.#context.progress.progressed?.(this);
   }
@@ -306,8 +306,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     return this.#wasSettled ? this.#context.clock.now() : this.#unsettledSince;
   }
 
-  get withheldUntil(): number {
-    return this.#given.withheldUntil;
+  get lagFrom(): number {
+    return this.#given.lagFrom;
   }
 
   status(): readonly TypeStatus[] {
@@ -356,7 +356,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   ): void {
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
-    if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.withheldUntil)));
+    if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.lagFrom)));
     this.#recorder?.acknowledged(type, version, now);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     events.emit("acknowledged", () => ({ stream, type, version }));

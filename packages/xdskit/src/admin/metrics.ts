@@ -122,7 +122,7 @@ function addLatencyMetrics(scrape: Scrape): void {
   );
   scrape.histogram(
     "xdskit_stage_wait_seconds",
-    "How long a type of a client was held back until the client acknowledged others.",
+    "How long a type of a client waited until the client acknowledged others.",
     ["type"],
     1_000,
     () => scrape.stats.stageWaits.map(({ type, ms }): HistogramRow => [type, ms]),

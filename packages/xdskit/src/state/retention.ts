@@ -89,8 +89,8 @@ export class KeptHistory {
     if (this.#held === undefined || now - this.#held.seenAt >= lookAtClientsMs) {
       const { server } = this.#options;
       const oldest = server.oldestInUse()?.getTime();
-      const withheld = server.quarantines().map(({ since }) => since.getTime());
-      this.#held = oldest === undefined ? undefined : { since: Math.min(oldest, now, ...withheld), seenAt: now };
+      const heldBack = server.quarantines().map(({ since }) => since.getTime());
+      this.#held = oldest === undefined ? undefined : { since: Math.min(oldest, now, ...heldBack), seenAt: now };
     }
     return this.#held && this.#held.since - beforeServedMs;
   }

@@ -26,10 +26,10 @@ export interface ReportedStream {
   /** The time since which it is not settled; milliseconds of the server's clock. */
   readonly unsettledSince: number;
   /**
-   * Until when its client could not get changes, in milliseconds of the server's clock: it was not connected, or a
-   * rollout or a quarantine withheld them.
+   * The time from which its lag counts, in milliseconds of the server's clock: before, its client was not connected, or
+   * a rollout or a quarantine held changes back from it.
    */
-  readonly withheldUntil: number;
+  readonly lagFrom: number;
   status(): readonly TypeStatus[];
 }
 

@@ -5,7 +5,7 @@ export interface Quarantined {
   readonly group: string;
   readonly type: string;
   readonly name: string;
-  /** The version of the withheld content; undefined: the removal of the resource is withheld. */
+  /** The version of the content that is held back; undefined: the removal of the resource is. */
   readonly version: Version | undefined;
   /** The version of the content in its place; undefined: nothing. */
   readonly instead: Version | undefined;
@@ -16,7 +16,7 @@ export interface Quarantined {
   readonly message: string;
 }
 
-/** Why a content is withheld from streams: a client rejected it, or its change was rolled back. */
+/** Why a content is held back from streams: a client rejected it, or its change was rolled back. */
 export type QuarantineCause = "rejected" | "rolled-back";
 
 /** A quarantine that can be ended by hand. */

@@ -17,7 +17,7 @@ export type WhereIs = (group: string, type: ResourceType, name: string) => Where
 const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set([
   "subscribed",
   "acknowledged",
-  "synced",
+  "settled",
   "stale",
   "ttl-untold",
 ]);
@@ -156,7 +156,7 @@ const writers: Writers = {
     log.debug({ node: stream.node.id, stream: stream.id, type: type.name, wildcard, names }, "subscribed"),
   acknowledged: ({ stream, type, version }, { log }) =>
     log.debug({ node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged"),
-  synced: ({ stream }, { log }) =>
+  settled: ({ stream }, { log }) =>
     log.debug({ node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
   "foreign-authority": ({ stream, type, authority }, { log }) => {
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };
