@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { queryObjects, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { NameSet } from "../../packages/protocol/src/model/names/name-set.js";
-import { LoadSession } from "../../packages/server/src/load-reports/load-session.js";
+import { LoadSession } from "../../packages/server/src/parts/load-reports/load-session.js";
 import { HeldPoll } from "../../packages/server/src/rest-polls/held-poll.js";
 import { Session } from "../../packages/server/src/streams/session.js";
 import { runTarget } from "./kit/run-target.js";

@@ -28,7 +28,7 @@ export const leftOut = new Map([
     "what clients had before they came back, among many snapshots",
   ],
   ["packages/protocol/src/server/stream/growing-lists.test.ts", "the cost of one name on top of 100,000"],
-  ["packages/server/src/on-demand/many-names.test.ts", "the cost of thousands of names, asked for at once"],
+  ["packages/server/src/parts/on-demand/many-names.test.ts", "the cost of thousands of names, asked for at once"],
   ["packages/server/src/streams/limits/held-names-bytes.test.ts", "the memory of 50,000 names of a client"],
   ["packages/server/src/streams/limits/stalled-memory.test.ts", "the memory of responses to streams that stall"],
   ["packages/server/src/streams/resumption/resumption-random.test.ts", "clients that are cut off at random moments"],

@@ -1,48 +1,54 @@
-import { createDanglingNames } from "@xdskit/protocol";
 import { createConfig } from "./configuration/create-config.js";
-import { checkListener, checkServerCall, checkSource } from "./configuration/option-tables.js";
-import type { ServerOptions, XdsServer } from "./contracts/xds-server.js";
+import { checkListener, checkSource } from "./configuration/option-tables.js";
+import { createIsOwnName } from "./configuration/own-names.js";
+import type { ServerOptions } from "./contracts/server-options.js";
+import type { Source } from "./contracts/source.js";
+import type { XdsServer } from "./contracts/xds-server.js";
 import { createAdmission, createDiscovery, createOtherServices } from "./core/answering.js";
 import { createClose } from "./core/closing.js";
-import { createCore, readOptions } from "./core/server-core.js";
+import { createCore } from "./core/server-core.js";
+import { readOptions } from "./core/server-settings.js";
 import { serverStats } from "./core/server-stats.js";
+import { defaultParts } from "./default-parts.js";
 import { createListeners } from "./listeners.js";
-import type { LoadReports } from "./load-reports/load-reports.js";
-import type { NodeReports } from "./node-status/node-reports.js";
+import { catchUpAll } from "./publication/catch-up.js";
 import { Configuring, type Published } from "./publication/configuring.js";
-import { SharedRolloutHub } from "./rollouts/shared/shared-rollouts.js";
 import { reconfigure } from "./streams/reconfigure.js";
 
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
-  const core = createCore(settings);
-  const { types, limits, keepalive, clock } = settings;
-  const { events, counters, layers, publication, arrivals, targets, nodeReports, troubles } = core;
-  const discovery = createDiscovery(settings, core, () => configuring.catchUp());
-  const admission = createAdmission(settings, core, () => discovery.open + services.open);
-  const { callInfo, refusedCall, refuseIfClosed } = admission;
-  const { loadReports, services } = createOtherServices(settings, core, admission);
+  const { types, limits, keepalive, clock, authorities } = settings;
+  const core = createCore(settings, options.parts ?? defaultParts);
+  const { events, counters, layers, publication, parts, calls, troubles } = core;
+  const sources = new Set<Source>();
+  const discovery = createDiscovery(settings, core, () => catchUpAll(sources));
+  const admission = createAdmission(settings, core);
+  const services = createOtherServices(settings, core, admission);
+  admission.count(discovery);
+  admission.count(services);
+  const { refusedCall, refuseIfClosed } = admission;
   const listeners = createListeners({
-    ...{ types, clock, events, limits, keepalive, services, callInfo, refuseIfClosed },
+    ...{ types, clock, events, limits, keepalive, services, refuseIfClosed, callInfo: calls.info },
     accept: admission.admitting(discovery.accept),
     polls: discovery.polls,
-    refused: (peer, code, message) => refusedCall(callInfo("gRPC", peer), { code, message }),
+    refused: (peer, code, message) => refusedCall(calls.info("gRPC", peer), { code, message }),
     rest: settings.rest,
     tls: options.tls,
   });
   const configuring = new Configuring({
-    ...{ layers, publication, progress: core.progress, events, counters, troubles, authorities: settings.authorities },
+    ...{ layers, publication, sources, events, counters, troubles, authorities },
+    ...{ judges: parts.judges, progress: parts.progress },
+    isOwnName: createIsOwnName(parts.supply?.types ?? new Set(), authorities),
     reading: { registry: options.registry, types },
-    judges: () => core.judges(),
-    prepared: targets.prepare,
+    prepared: parts.policy.prepare,
     published: services.update,
   });
-  const arrival = ({ revision, change }: Published) => arrivals.of(revision, change);
-  const { sources } = configuring;
-  const close = createClose({ core, discovery, admission, services, loadReports, listeners, sources });
+  const { arrivalOf, ...answers } = parts.answers;
+  const arrival = ({ revision, change }: Published) => arrivalOf(revision, change);
 
   return {
+    ...answers,
     config: createConfig(
       core.config,
       (...change) => arrival(configuring.apply(...change)),
@@ -51,7 +57,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ),
     types,
     get referencesExcept() {
-      return settings.referencesExcept;
+      return new Set(settings.live.referencesExcept);
     },
     async addSource(source) {
       checkSource(source);
@@ -60,7 +66,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     reconfigure(change) {
       refuseIfClosed();
-      reconfigure(change, { settings, core, orders: discovery.orders, loadReports });
+      reconfigure(change, { settings, core, orders: discovery.orders });
       configuring.retryRefused();
     },
     checkChange(updates) {
@@ -72,53 +78,18 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     pollOn: listeners.pollOn,
     connections: listeners.connections,
     askToGo: listeners.askToGo,
-    close,
+    close: createClose({ core, discovery, admission, services, listeners, sources }),
     on(...listening) {
       checkListener(listening[0]);
       return events.on(...listening);
     },
     stats: () => ({ ...serverStats(core), certificate: listeners.certificate() }),
     snapshotOf: (group) => publication.snapshotOf(group),
-    danglingNames: (group) =>
-      settings.references === "warn" ? undefined : publication.indexOf(group, createDanglingNames),
     layerSnapshot: (layer) => layers.get(layer),
     preview: configuring.preview,
-    ...checkedNodeReports(nodeReports),
-    clientStatusPage: services.statusPage,
-    nodeHistory: (id) => core.histories.moments(id) ?? [],
-    contentArrival: (contents) => arrivals.ofContents(contents),
-    rollouts: targets.rollouts,
     async shareRollouts(sharing) {
       refuseIfClosed();
-      const hub = await SharedRolloutHub.open(sharing, clock, types);
-      targets.share(hub);
-      return hub;
+      return await answers.shareRollouts(sharing);
     },
-    quarantines: targets.quarantines,
-    ...checkedLoadReports(loadReports),
-  };
-}
-
-function checkedNodeReports(nodeReports: NodeReports): NodeReports {
-  return {
-    ...nodeReports,
-    nodes(filter = {}) {
-      checkServerCall("server.nodes", filter);
-      return nodeReports.nodes(filter);
-    },
-    nodeConfig(id, filter = {}) {
-      checkServerCall("server.nodeConfig", filter);
-      return nodeReports.nodeConfig(id, filter);
-    },
-  };
-}
-
-function checkedLoadReports({ reports, totals }: LoadReports): Pick<XdsServer, "loadReports" | "loadTotals"> {
-  return {
-    loadReports(filter = {}) {
-      checkServerCall("server.loadReports", filter);
-      return reports(filter);
-    },
-    loadTotals: totals,
   };
 }

@@ -3,10 +3,14 @@ export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
 export { type Address, formatAddress, parseAddress } from "./basics/address.js";
 export type { HistogramStats } from "./basics/histogram.js";
 export { everyNode } from "./configuration/groups.js";
+export { createIsOwnName } from "./configuration/own-names.js";
 export type * from "./contracts/config.js";
 export { defaultLayer } from "./contracts/config.js";
 export type { ServerEvent, ServerListener } from "./contracts/events.js";
+export type * from "./contracts/group.js";
 export type * from "./contracts/group-preview.js";
+export type * from "./contracts/kernel-options.js";
+export type * from "./contracts/layer-change.js";
 export type * from "./contracts/nodes/arrival.js";
 export type * from "./contracts/nodes/load-report.js";
 export type * from "./contracts/nodes/load-totals.js";
@@ -21,13 +25,22 @@ export {
   staleMs,
   worst,
 } from "./contracts/nodes/node-status.js";
+export type { OpenStream, ReportedStream, RolloutAhead } from "./contracts/nodes/reported-stream.js";
 export type * from "./contracts/nodes/status-peers.js";
 export type * from "./contracts/nodes/stream-info.js";
+export type * from "./contracts/parts/judge.js";
+export type * from "./contracts/parts/kernel.js";
+export type * from "./contracts/parts/part.js";
+export type * from "./contracts/parts/progress.js";
+export type * from "./contracts/parts/snapshot-index.js";
+export type * from "./contracts/parts/supply.js";
+export type * from "./contracts/parts/target-policy.js";
 export type * from "./contracts/poll-transport.js";
 export type * from "./contracts/rollouts/quarantined.js";
 export type * from "./contracts/rollouts/rollout-sharing.js";
 export type * from "./contracts/rollouts/rollout-status.js";
 export { shownAtMost } from "./contracts/rollouts/rollout-status.js";
+export type * from "./contracts/server-options.js";
 export type * from "./contracts/source.js";
 export type * from "./contracts/stats.js";
 export type * from "./contracts/stores/layer-writer.js";
@@ -36,6 +49,7 @@ export type * from "./contracts/stores/store.js";
 export type * from "./contracts/transport.js";
 export type * from "./contracts/xds-server.js";
 export { createServer } from "./create-server.js";
+export { defaultParts } from "./default-parts.js";
 export {
   defaultEventLoopOptions,
   type EventLoopBlock,
@@ -43,9 +57,8 @@ export {
   type EventLoopStats,
   type WorkDone,
 } from "./event-loop/event-loop-stats.js";
-export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./on-demand/virtual-hosts.js";
-export { createIsOwnName, type IsOwnName } from "./references/own-names.js";
-export { copiedRollouts } from "./rollouts/records/copied-rollouts.js";
+export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./parts/on-demand/virtual-hosts.js";
+export { copiedRollouts } from "./parts/rollouts/records/copied-rollouts.js";
 export type { GroupOf, GroupSettings, LayerName, OnReject } from "./settings/group-settings.js";
 export { defaultServerLimits, fixedLimits, type ServerLimits } from "./settings/limits.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./settings/load-report-settings.js";

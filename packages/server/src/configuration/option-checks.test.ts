@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ServerOptions } from "../contracts/xds-server.js";
+import type { ServerOptions } from "../contracts/server-options.js";
 import { createServer } from "../create-server.js";
 
 const supply = () => undefined;

@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
 import { ttlPolicies } from "@xdskit/protocol";
-import type { ServerOptions } from "../contracts/xds-server.js";
+import type { ServerOptions } from "../contracts/server-options.js";
 import { limitsOf, type OnDemandOptions } from "../settings/on-demand-options.js";
 import { rolloutFaults } from "../settings/rollout-settings.js";
 

@@ -1,10 +1,12 @@
 import { type CallWithOptions, checkCall, checkIterable, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
 import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts/config.js";
+import type { LiveOptions } from "../contracts/kernel-options.js";
 import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/nodes/arrival.js";
 import type { LoadReportFilter } from "../contracts/nodes/load-report.js";
 import type { NodeConfigFilter, NodesFilter } from "../contracts/nodes/node-status.js";
-import type { Addresses, LiveOptions, ServerOptions } from "../contracts/xds-server.js";
+import type { ServerOptions } from "../contracts/server-options.js";
+import type { Addresses } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import { defaultServerLimits } from "../settings/limits.js";
@@ -80,6 +82,7 @@ const server = {
   tls: {
     options: { certificateFile: "string", keyFile: "string", clientCaFile: "string" } satisfies TableOf<ServerTls>,
   },
+  parts: "list",
   onDemand: { options: { types: "list", supply: "function", ...numberOptions(defaultOnDemandLimits) } },
 } satisfies TableOf<ServerOptions>;
 

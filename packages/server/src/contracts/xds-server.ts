@@ -1,18 +1,10 @@
-import type { Clock, Finding, Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
-import type { Keepalive } from "@xdskit/grpc-server";
-import type { FollowedNames, Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
-import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
-import type { GroupOf, GroupSettings, LayerName, OnReject } from "../settings/group-settings.js";
-import type { ServerLimits } from "../settings/limits.js";
-import type { LoadReportSettings } from "../settings/load-report-settings.js";
-import type { OnDemandOptions } from "../settings/on-demand-options.js";
-import type { OrderingOptions } from "../settings/ordering-options.js";
-import type { RestOptions } from "../settings/rest-options.js";
-import type { RolloutSettings } from "../settings/rollout-settings.js";
-import type { ServerTls } from "../tls/server-tls.js";
+import type { Finding, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
+import type { FollowedNames, Snapshot } from "@xdskit/protocol";
+import type { LayerName } from "../settings/group-settings.js";
 import type { Config } from "./config.js";
 import type { ServerEvent, ServerListener } from "./events.js";
 import type { GroupPreview } from "./group-preview.js";
+import type { LiveOptions } from "./kernel-options.js";
 import type { ConfigArrival } from "./nodes/arrival.js";
 import type { LoadReport, LoadReportFilter } from "./nodes/load-report.js";
 import type { LoadTotals } from "./nodes/load-totals.js";
@@ -25,7 +17,7 @@ import type {
   NodeStatus,
   NodesFilter,
 } from "./nodes/node-status.js";
-import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "./nodes/status-peers.js";
+import type { ClientStatusAsked, ClientStatusPage } from "./nodes/status-peers.js";
 import type { PollTransport } from "./poll-transport.js";
 import type { LiftableQuarantine } from "./rollouts/quarantined.js";
 import type { RolloutSharing, SharedRollouts } from "./rollouts/rollout-sharing.js";
@@ -33,122 +25,6 @@ import type { Rollout } from "./rollouts/rollout-status.js";
 import type { LayerUpdate, Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
 import type { Transport } from "./transport.js";
-
-/** Whether changes that break references are refused. */
-export type References = "strict" | "refuse" | "warn";
-
-/** All of it may be left out. */
-export interface ServerOptions {
-  /**
-   * The layers of each node: settings of groups, or a function that names the group of a node. Default: every node gets
-   * every layer. A node that no group matches is refused with PERMISSION_DENIED.
-   */
-  readonly groups?: readonly GroupSettings[] | GroupOf | undefined;
-  /**
-   * The clients that are told TTLs, in groups without this setting; see `TtlPolicy`. Default `auto`: clients that say
-   * that they understand TTLs, and Envoys from 1.17 on.
-   */
-  readonly ttl?: TtlPolicy | undefined;
-  /**
-   * The authorities of federation names (`xdstp://authority/…`) that this server answers for. Names of others do not
-   * exist, and resources with such names are refused. Default: any.
-   */
-  readonly authorities?: readonly string[] | undefined;
-  /**
-   * Whether a change is refused if it breaks references that were complete: if it removes a cluster that a route names,
-   * a route configuration that a listener names, or a secret. `refuse`: it is refused as a whole
-   * (XDSKIT_REFERENCE_BROKEN), and a source is asked to try again when another change makes it complete. Resources that
-   * never existed, load assignments, and resources supplied on demand do not count. `strict`: also a change with a name
-   * that nobody has is refused (XDSKIT_DANGLING_REFERENCE), once nodes are told something. `warn`, the default: it is
-   * applied, and references are not judged.
-   */
-  readonly references?: References | undefined;
-  /**
-   * With `references: "strict"`, the names that clients have from elsewhere, such as static clusters of an Envoy's
-   * bootstrap. Default: none.
-   */
-  readonly referencesExcept?: readonly string[] | undefined;
-  /**
-   * Whether a change is refused if it puts a listener at an address where its group has another listener: an Envoy
-   * takes only one of them. `refuse`: it is refused as a whole (XDSKIT_CLIENTS_REFUSE), as with `references`. Unchanged
-   * listeners, xdstp names, and names that end with the address, as gRPC's servers use them, are not judged. `warn`,
-   * the default: it is applied, and addresses are not judged.
-   */
-  readonly addresses?: "refuse" | "warn" | undefined;
-  /**
-   * The clients that are told why resources do not exist (`resource_errors`): those that advertise it (the default), or
-   * `always` all v3 clients.
-   */
-  readonly resourceErrors?: ResourceErrorPolicy | undefined;
-  /**
-   * The content for later streams after a client rejected a content, in groups without this setting; see `OnReject`.
-   * Default `newest`.
-   */
-  readonly onReject?: OnReject | undefined;
-  /** How changes go to the nodes, in groups without this setting; see `RolloutSettings`. Default: to all at once. */
-  readonly rollout?: RolloutSettings | "off" | undefined;
-  /** See `ServerLimits` for each default. */
-  readonly limits?: Partial<ServerLimits> | undefined;
-  /** The node of a client that sends none. Default: such a client is refused with INVALID_ARGUMENT. */
-  readonly defaultNode?: Node | undefined;
-  /**
-   * The load that clients are asked to report (LRS), unless their group says otherwise. See `LoadReportSettings` for
-   * each default. `false`: LRS answers UNIMPLEMENTED.
-   */
-  readonly loadReports?: Partial<LoadReportSettings> | false | undefined;
-  /**
-   * Whether anyone who reaches the port may ask what each client has (CSDS), as `xdskit status` does. `false`: CSDS
-   * answers UNIMPLEMENTED. Default true.
-   */
-  readonly clientStatus?: boolean | undefined;
-  /** The other servers of the same store: client status (CSDS) speaks for their clients, too. Default: none. */
-  readonly statusPeers?: (() => readonly StatusPeer[]) | undefined;
-  /**
-   * Whether services and messages are described (gRPC server reflection), as `grpcurl` needs. `false`: it answers
-   * UNIMPLEMENTED. Default true.
-   */
-  readonly reflection?: boolean | undefined;
-  /** See `RestOptions` for each default. */
-  readonly rest?: Partial<RestOptions> | undefined;
-  /**
-   * How changes are ordered for each client, make before break; see `OrderingOptions` for each default. `false`: they
-   * go out at once.
-   */
-  readonly ordering?: Partial<OrderingOptions> | false | undefined;
-  /** See `Keepalive` for each default. */
-  readonly keepalive?: Partial<Keepalive> | undefined;
-  /** How the event loop is watched for what blocks it; see `EventLoopOptions` for each default. `false`: not at all. */
-  readonly eventLoop?: Partial<EventLoopOptions> | false | undefined;
-  /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */
-  readonly types?: ResourceTypes | undefined;
-  /**
-   * The messages that are known inside `Any`s. Default: Envoy's; `createRegistry` adds descriptor sets of one's own.
-   */
-  readonly registry?: Registry | undefined;
-  /**
-   * Whether `config` refuses messages that break the validation rules of their protos, which clients would reject.
-   * Default true; it costs some microseconds for each message.
-   */
-  readonly validate?: boolean | undefined;
-  /** The clock of heartbeats, rollouts and supply on demand; for tests. Default: the system's. */
-  readonly clock?: Clock | undefined;
-  /**
-   * The certificates of gRPC and of REST; see `ServerTls`. They are read when the server begins to listen. Default:
-   * plaintext.
-   */
-  readonly tls?: ServerTls | undefined;
-  /**
-   * Supplies resources that clients ask for by name and no layer has, when they are first asked for. Default: only
-   * layers.
-   */
-  readonly onDemand?: OnDemandOptions | undefined;
-}
-
-/** The options that a server can change while it runs; each as in `ServerOptions`. */
-export type LiveOptions = Pick<
-  ServerOptions,
-  "groups" | "references" | "referencesExcept" | "limits" | "ordering" | "rollout" | "onReject"
->;
 
 /**
  * The addresses to listen on, one for each transport: `HOST:PORT`, such as `127.0.0.1:18000`, `[::1]:0`,

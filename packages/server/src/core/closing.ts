@@ -2,14 +2,16 @@ import { statusCode } from "@xdskit/protocol";
 import { checkServerCall } from "../configuration/option-tables.js";
 import type { Source } from "../contracts/source.js";
 import type { XdsServer } from "../contracts/xds-server.js";
-import type { createAdmission, createDiscovery, createOtherServices } from "./answering.js";
+import type { Services } from "../services/services.js";
+import type { AdmissionControl, Discovery } from "./answering.js";
 import type { ServerCore } from "./server-core.js";
 
 /** The parts of a server that its end ends. */
-interface ClosedParts extends ReturnType<typeof createOtherServices> {
+interface ClosedParts {
   readonly core: ServerCore;
-  readonly discovery: Pick<ReturnType<typeof createDiscovery>, "polls">;
-  readonly admission: Pick<ReturnType<typeof createAdmission>, "refuseFurther">;
+  readonly discovery: Pick<Discovery, "polls">;
+  readonly admission: Pick<AdmissionControl, "refuseFurther">;
+  readonly services: Pick<Services, "stop">;
   /** Gives one promise for each transport, which keeps to the time. */
   readonly listeners: { close(timeoutMs: number): readonly Promise<void>[] };
   /** Everything that must close with the server. */
@@ -29,18 +31,16 @@ export function createClose(parts: ClosedParts): XdsServer["close"] {
 }
 
 async function shutDown(
-  { core, discovery, services, loadReports, listeners, sources }: ClosedParts,
+  { core, discovery, services, listeners, sources }: ClosedParts,
   timeoutMs: number,
 ): Promise<void> {
   core.loop?.stop();
-  core.arrivals.close();
-  core.targets.close();
+  core.parts.closing();
   discovery.polls.close();
   // This comes first: a client that sees its stream end before its connection would open another stream there, in vain.
   const transportsClosed = listeners.close(timeoutMs);
   services.stop();
   for (const session of core.sessions) session.end(statusCode.ok, "");
-  loadReports.close();
   await allClosed(transportsClosed, [...sources], timeoutMs, () => core.end());
 }
 

@@ -1,13 +1,11 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
 import type { GroupPolicy, Seat, TargetPolicy } from "../contracts/parts/target-policy.js";
-
-/** Every member gets the newest snapshot. */
-const plain: GroupPolicy = { isPlain: true, join: () => ({ snapshot: (newest) => newest }) };
+import { plainPolicy } from "../publication/plain-policy.js";
 
 /** One policy of several: each gets the choice of the one before it. None: every member gets the newest snapshot. */
 export function joinedPolicies(each: readonly TargetPolicy[]): TargetPolicy {
-  const [first = { open: () => plain }, ...more] = each;
+  const [first = plainPolicy, ...more] = each;
   if (more.length === 0) return first;
   return {
     prepare() {

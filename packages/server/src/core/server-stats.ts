@@ -3,15 +3,14 @@ import type { Counters } from "../publication/counters.js";
 import type { ServerCore } from "./server-core.js";
 
 export function serverStats(core: ServerCore): Omit<ServerStats, "certificate"> {
-  const { counters, publication, onDemand, targets, loop, layers } = core;
+  const { counters, publication, parts, loop, layers } = core;
   return {
     ...countersOf(counters),
     polls: counters.polls,
     pollsRefused: counters.pollsRefused,
     nodes: publication.nodes,
     groups: publication.groups,
-    onDemand: onDemand?.stats(),
-    views: targets.stats(),
+    ...parts.stats(),
     eventLoop: loop?.stats(),
     configuration: {
       applied: counters.configurationsApplied,

@@ -10,19 +10,19 @@ import {
 import { refuseForeign } from "../configuration/authorities.js";
 import { isBelow } from "../configuration/below.js";
 import type { ChangeOfLayer } from "../configuration/create-config.js";
+import { heldBy } from "../configuration/held-by.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
 import { checkRollout } from "../configuration/option-checks.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
 import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
-import type { Judge, JudgedChange, WhereWritten } from "../contracts/parts/judge.js";
+import type { IsOwnName, Judge, JudgedChange, WhereWritten } from "../contracts/parts/judge.js";
 import type { Progress } from "../contracts/parts/progress.js";
 import type { TargetPolicy } from "../contracts/parts/target-policy.js";
 import type { LayerUpdate, Source, StepBack } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { wholeFolderLayer } from "../sources/folder/folder-options.js";
-import { heldBy } from "../stores/basics/held-by.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
@@ -40,8 +40,10 @@ interface ConfiguringContext {
   readonly troubles: SourceTroubles;
   /** With which the files of sources are read. */
   readonly reading: FieldPlacesOptions;
-  /** The judges to ask now. Empty if every change is applied. */
-  readonly judges: () => readonly Judge[];
+  readonly judges: readonly Judge[];
+  readonly isOwnName: IsOwnName;
+  /** Takes the sources that are added and have not said that they ended. */
+  readonly sources: Set<Source>;
   /** Reads what rollouts hold back, before nodes are told something; undefined: nothing has to be read for that. */
   readonly prepared: TargetPolicy["prepare"];
   /** Called when the server may have become ready, or not ready. */
@@ -67,8 +69,6 @@ interface JudgedBy {
  */
 export class Configuring {
   readonly #context: ConfiguringContext;
-  /** The sources that were added so far and have not said that they ended. */
-  readonly sources = new Set<Source>();
   /** Functions that end the holds of sources that could not start, by their names. */
   readonly #failed = new Map<string, () => void>();
   readonly #refusedChanges = new RefusedChanges();
@@ -130,7 +130,7 @@ export class Configuring {
     const { name } = source;
     const { publication, published } = this.#context;
     const served = this.#serve(source);
-    this.sources.add(source);
+    this.#context.sources.add(source);
     const release = publication.hold();
     this.#forgetFailure(name);
     try {
@@ -151,15 +151,9 @@ export class Configuring {
     this.retryRefused();
   }
 
-  /** See `Source.catchUp`. Undefined: nobody else writes. */
-  readonly catchUp = (): Promise<void> | undefined => {
-    const own = [...this.sources].flatMap((source) => source.catchUp?.() ?? []);
-    return own.length === 0 ? undefined : Promise.all(own).then(() => {});
-  };
-
   #serve(source: Source): ServedSource {
     const { name } = source;
-    const isServed = [...this.sources].some((other) => other.name === name);
+    const isServed = [...this.#context.sources].some((other) => other.name === name);
     const predecessor = !this.#started.has(name) ? "nothing" : isServed ? "source" : "content";
     const { troubles, events } = this.#context;
     return new ServedSource(source, predecessor, {
@@ -170,7 +164,7 @@ export class Configuring {
       rememberedMs: () => this.#context.publication.rememberedMs,
       tellRefusal: (refused, findings) => this.#tellRefusal(refused, findings),
       brought: () => this.#started.add(name),
-      ended: () => this.sources.delete(source),
+      ended: () => this.#context.sources.delete(source),
     });
   }
 
@@ -225,7 +219,7 @@ export class Configuring {
   #applyIfSound({ source, isJudged, since }: ChangeOrigin, from: readonly LayerUpdate[]): readonly LayerChange[] {
     const { layers, publication } = this.#context;
     if (since !== undefined && !publication.hasBegun) this.#refuseSince(since, onePerLayer(from), source);
-    if (!isJudged || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
+    if (!isJudged || !this.#context.judges.some((judge) => judge.concerns(from))) return layers.apply(from);
     const updates = onePerLayer(from);
     const planned = layers.plan(updates);
     const refusal = this.#judgement(updates, planned, source);
@@ -241,8 +235,8 @@ export class Configuring {
   /** Throws if a judge refuses these as a change of what the source had before a restart, which may be nothing. */
   #refuseSince(since: readonly LayerUpdate[], updates: readonly LayerUpdate[], source: Source | undefined): void {
     const isAsked = (judge: Judge) => judge.concerns(updates) && (since.length > 0 || judge.judgesStart === true);
-    if (!this.#context.judges().some(isAsked)) return;
-    const judges = this.#context.judges();
+    if (!this.#context.judges.some(isAsked)) return;
+    const judges = this.#context.judges;
     const asked = since.length === 0 ? judges.filter(({ judgesStart }) => judgesStart) : judges;
     const over = { layers: copyOf(this.#context.layers, since), fromNothing: since.length === 0 };
     const refusal = this.#judgement(updates, over.layers.plan(updates), source, { judges: asked, over });
@@ -252,7 +246,7 @@ export class Configuring {
   }
 
   #refusalOf(updates: readonly LayerUpdate[]): XdskitError | undefined {
-    if (!this.#context.judges().some((judge) => judge.concerns(updates))) return undefined;
+    if (!this.#context.judges.some((judge) => judge.concerns(updates))) return undefined;
     return this.#judgement(updates, this.#context.layers.plan(updates));
   }
 
@@ -260,7 +254,7 @@ export class Configuring {
     updates: readonly LayerUpdate[],
     planned: readonly LayerChange[],
     source?: Source,
-    { judges = this.#context.judges(), over }: JudgedBy = {},
+    { judges = this.#context.judges, over }: JudgedBy = {},
   ): XdskitError | undefined {
     const { publication } = this.#context;
     let stacks: JudgedChange["stacks"] | undefined;
@@ -272,6 +266,7 @@ export class Configuring {
         return stacks;
       },
       whereIs: this.#places(updates, source),
+      isOwnName: this.#context.isOwnName,
     };
     for (const judge of judges) {
       const refusal = judge.concerns(updates) ? judge.judge(change) : undefined;
@@ -301,7 +296,7 @@ export class Configuring {
       (update) =>
         update.layer === layer && update.upsert.some(({ type, key }) => type === resource.type && key === resource.key),
     );
-    for (const one of isBrought ? [source] : this.sources) {
+    for (const one of isBrought ? [source] : this.#context.sources) {
       const where = one?.whereIs?.(layer, resource);
       if (where !== undefined) return where;
     }

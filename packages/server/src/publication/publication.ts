@@ -25,12 +25,19 @@ import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
 import { Membership } from "./membership.js";
+import { plainPolicy } from "./plain-policy.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
 
 /** The number of snapshots from before a restart that are kept whatever changed. */
 const mostEarlier = 10;
+
+/** What parts add to it. */
+interface PublicationParts {
+  readonly policy: TargetPolicy;
+  readonly supply: Supply | undefined;
+}
 
 /** A node that was let in. */
 export interface Admission {
@@ -63,10 +70,10 @@ interface GroupInUse {
  */
 export class Publication {
   readonly #layers: Layers;
-  #groups: Groups;
+  #groups: Groups = { of: () => undefined, configured: [] };
   readonly #limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">;
-  readonly #policy: TargetPolicy;
-  readonly #supply: Supply | undefined;
+  #policy: TargetPolicy = plainPolicy;
+  #supply: Supply | undefined;
   readonly #stacks: SharedStacks;
   readonly #clock: Clock;
   readonly #inUse = new Map<string, GroupInUse>();
@@ -76,20 +83,21 @@ export class Publication {
 
   constructor(
     layers: Layers,
-    groups: Groups,
     limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
-    policy: TargetPolicy,
     clock: Clock = systemClock,
-    supply?: Supply | undefined,
     drainMs?: () => number,
   ) {
     this.#layers = layers;
-    this.#groups = groups;
     this.#limits = limits;
-    this.#policy = policy;
-    this.#supply = supply;
     this.#clock = clock;
     this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun, drainMs);
+  }
+
+  /** Call it once, before all else: the parts are made with what they may call of this. */
+  plug({ policy, supply }: PublicationParts, groups: Groups): void {
+    this.#policy = policy;
+    this.#supply = supply;
+    this.#groups = groups;
     for (const group of groups.configured) this.#groupInUse(group);
   }
 

@@ -1,6 +1,6 @@
 import { callListener } from "../basics/call-listener.js";
+import { mergedUpdates } from "../configuration/merged-updates.js";
 import type { LayerUpdate, Source } from "../contracts/source.js";
-import { mergedUpdates } from "../stores/basics/merged-updates.js";
 
 /**
  * The last changes of sources that were refused because they would break references or share addresses. Another change

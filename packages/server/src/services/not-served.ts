@@ -1,5 +1,4 @@
 import { statusCode } from "@xdskit/protocol";
-import { clientStatusServiceName } from "../client-status/service-name.js";
 import type { Refusal, Service, ServiceMethod } from "../contracts/transport.js";
 
 /** A service that is not served: a caller is told why, instead of only that the method is unknown. */
@@ -25,11 +24,5 @@ export const neverServed: readonly Service[] = [
       { StreamHealthCheck: { unary: false }, FetchHealthCheck: { unary: true } },
       "xdskit does not serve health discovery (HDS): remove hds_config from the bootstrap",
     ),
-  ),
-  // The messages of v2 have no field for most types.
-  notServed(
-    "envoy.service.status.v2.ClientStatusDiscoveryService",
-    { StreamClientStatus: { unary: false }, FetchClientStatus: { unary: true } },
-    `xdskit serves client status (CSDS) of v3 only: call ${clientStatusServiceName}`,
   ),
 ];

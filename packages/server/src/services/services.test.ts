@@ -14,7 +14,7 @@ import {
   ServerReflectionResponseSchema,
 } from "@xdskit/api/grpc/reflection/v1/reflection";
 import { statusCode } from "@xdskit/protocol";
-import type { ServerOptions } from "../contracts/xds-server.js";
+import type { ServerOptions } from "../contracts/server-options.js";
 import { waitFor, within } from "../testing/basics/wait-for.js";
 import { type ServiceCall, serviceClient } from "../testing/clients/service-client.js";
 import { type Running, withServer } from "../testing/running-server.js";

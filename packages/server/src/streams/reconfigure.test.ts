@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { XdskitError } from "@xdskit/api";
-import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
+import type { LiveOptions } from "../contracts/kernel-options.js";
+import type { ServerOptions } from "../contracts/server-options.js";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import { waitFor } from "../testing/basics/wait-for.js";

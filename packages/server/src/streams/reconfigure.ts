@@ -1,9 +1,9 @@
 import { XdskitError } from "@xdskit/api";
-import { createDanglingNames } from "@xdskit/protocol";
 import { createGroups } from "../configuration/groups.js";
 import { checkOptions } from "../configuration/option-checks.js";
 import { checkServerCall } from "../configuration/option-tables.js";
-import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
+import type { LiveOptions } from "../contracts/kernel-options.js";
+import type { ServerOptions } from "../contracts/server-options.js";
 import type { Publication } from "../publication/publication.js";
 import { defaultServerLimits, fixedLimits, type ServerLimits } from "../settings/limits.js";
 import type { NodeOrders } from "./node-orders.js";
@@ -14,18 +14,19 @@ interface Running {
   readonly settings: {
     readonly options: ServerOptions;
     readonly limits: ServerLimits;
-    references: ServerOptions["references"];
-    referencesExcept: ReadonlySet<string>;
     /** The current options. */
     live: LiveOptions;
   };
-  readonly core: { readonly publication: Publication; readonly sessions: Iterable<Session> };
+  readonly core: {
+    readonly publication: Publication;
+    readonly sessions: Iterable<Session>;
+    readonly parts: { reconfigured(change: LiveOptions): void };
+  };
   readonly orders: NodeOrders;
-  readonly loadReports: { regrouped(): void };
 }
 
 /** Replaces options of a running server. Throws an XdskitError, and changes nothing, if one is wrong. */
-export function reconfigure(change: LiveOptions, { settings, core, orders, loadReports }: Running): void {
+export function reconfigure(change: LiveOptions, { settings, core, orders }: Running): void {
   checkServerCall("server.reconfigure", change);
   checkOptions(change);
   const { references } = change;
@@ -33,24 +34,20 @@ export function reconfigure(change: LiveOptions, { settings, core, orders, loadR
   const limits: ServerLimits = { ...defaultServerLimits, ...Object.fromEntries(given) };
   const fixed = fixedLimits.filter((limit) => change.limits !== undefined && limits[limit] !== settings.limits[limit]);
   if (fixed.length > 0) throw wrong(`limits.${fixed.join(", limits.")} cannot change while the server runs`);
-  const live = { ...settings.live, ...change };
+  const live = { ...settings.live, ...change, references: references ?? settings.live.references };
   const areGroups = "groups" in change || "rollout" in change || "onReject" in change;
   if (areGroups && [live.groups, settings.live.groups].some((groups) => typeof groups === "function"))
     throw wrong("groups that a function names cannot change while the server runs");
   const groups = areGroups ? createGroups(live.groups, settings.options.ttl, live) : undefined;
 
   settings.live = live;
-  if (references !== undefined) settings.references = references;
-  if ("referencesExcept" in change) settings.referencesExcept = new Set(change.referencesExcept);
-  if (references === "warn") core.publication.forgetIndex(createDanglingNames);
   if (change.limits !== undefined) Object.assign(settings.limits, limits);
   const wasOff = orders.isOff;
   if ("ordering" in change) orders.change(change.ordering);
   if (groups !== undefined) core.publication.regroup(groups);
   const isOrderChanged = orders.isOff !== wasOff;
-  if (groups === undefined && !isOrderChanged) return;
-  for (const session of [...core.sessions]) session.rejoin(isOrderChanged);
-  if (groups !== undefined) loadReports.regrouped();
+  if (groups !== undefined || isOrderChanged) for (const session of [...core.sessions]) session.rejoin(isOrderChanged);
+  core.parts.reconfigured(change);
 }
 
 function wrong(message: string): XdskitError {

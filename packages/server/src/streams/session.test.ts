@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it, type Mock, mock } from "node:test";
 import { statusCode } from "@xdskit/protocol";
-import { Arrivals } from "../arrivals/arrivals.js";
 import { createServer } from "../create-server.js";
+import { Arrivals } from "../parts/arrivals/arrivals.js";
 import { waitFor, within } from "../testing/basics/wait-for.js";
 import { memoryClient } from "../testing/clients/raw-client.js";
 import { delta } from "../testing/clients/xds-client.js";

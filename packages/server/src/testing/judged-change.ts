@@ -13,5 +13,5 @@ export function judgedChange(
 ): JudgedChange {
   const winner = winnerIn(order, new PlannedLayers(layers, changes));
   const stack: JudgedStack = { before, order, winner, groups: () => ["all"], index: () => index as never };
-  return { changes, stacks: [stack], whereIs: () => undefined };
+  return { changes, stacks: [stack], whereIs: () => undefined, isOwnName: () => true };
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { ServerEvent } from "../contracts/events.js";
 import type { PollAnswer } from "../contracts/poll-transport.js";
-import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
+import type { ServerOptions } from "../contracts/server-options.js";
+import type { XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import { createMemoryPollTransport, type MemoryPollTransport } from "../transports/memory/memory-polls.js";
 import { type RestClient, type RestJson, restClient } from "./clients/rest-client.js";

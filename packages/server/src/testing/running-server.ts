@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { type ApiVersion, resourceTypes } from "@xdskit/api";
 import type { ServerEvent } from "../contracts/events.js";
+import type { ServerOptions } from "../contracts/server-options.js";
 import type { Method } from "../contracts/transport.js";
-import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
+import type { XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import { createMemoryTransport, type MemoryTransport } from "../transports/memory/memory-transport.js";
 import { grpcClient, memoryClient, type RawClient } from "./clients/raw-client.js";

@@ -27,6 +27,8 @@ export interface JudgedChange {
   /** The stacks that it touches, of groups that are served something already. */
   readonly stacks: readonly JudgedStack[];
   readonly whereIs: WhereWritten;
+  /** Whether a name is one that this server alone can have: nobody else is asked for it. */
+  readonly isOwnName: IsOwnName;
 }
 
 /** A list of layers, and the groups that have it. */
@@ -42,6 +44,9 @@ export interface JudgedStack {
   /** The names of its groups. Costs a look at all groups: call it for what is refused. */
   groups(): readonly string[];
 }
+
+/** Whether a name is one that a server alone can have: nobody else is asked for it. */
+export type IsOwnName = (reference: Reference) => boolean;
 
 /** Where the resource of a layer is written, or its field with this reference; undefined: it is not known. */
 export type WhereWritten = (one: LayerResource, reference?: Reference) => Where | undefined;

@@ -1,11 +1,11 @@
+import { heldBy } from "../../configuration/held-by.js";
+import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { ApplyOptions, LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerWritten } from "../../contracts/stores/layer-writer.js";
 import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
 import type { Revision, RevisionId } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { heldBy } from "../basics/held-by.js";
 import { inTime } from "../basics/in-time.js";
-import { mergedUpdates } from "../basics/merged-updates.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { stepsBack } from "../history/steps-back.js";
 import { decodeStored } from "../history/stored-content.js";

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
+import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { Cause, CommitInfo, LayerCommit, Revision } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { mergedUpdates } from "../basics/merged-updates.js";
 import { mostConflicts, writeAgainMs } from "../basics/paces.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { Retaining } from "../history/retaining.js";

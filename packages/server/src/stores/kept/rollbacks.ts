@@ -1,9 +1,9 @@
 import type { Resource, Version } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
+import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
 import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { mergedUpdates } from "../basics/merged-updates.js";
 
 /** A rollback from before a restart: it goes on if the source has what it had then. */
 interface Remembered {

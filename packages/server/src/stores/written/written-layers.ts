@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock, throwIfAny, XdskitError } from "@xdskit/api";
+import { heldBy } from "../../configuration/held-by.js";
 import type { LayerUpdate, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerWrite, LayerWritten, Lease } from "../../contracts/stores/layer-writer.js";
 import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { heldBy } from "../basics/held-by.js";
 import { inTime } from "../basics/in-time.js";
 import { mostConflicts } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";

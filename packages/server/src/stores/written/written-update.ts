@@ -1,10 +1,10 @@
 import type { Resource } from "@xdskit/api";
+import { heldBy } from "../../configuration/held-by.js";
+import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
 import type { LayerCommit, Revision, StoredKey } from "../../contracts/stores/store.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
-import { heldBy } from "../basics/held-by.js";
-import { mergedUpdates } from "../basics/merged-updates.js";
 import { commitOf } from "../history/stored-content.js";
 import type { LayerLeases } from "../leases/leases.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
-import type { ServerOptions } from "../../contracts/xds-server.js";
+import type { ServerOptions } from "../../contracts/server-options.js";
 import type { OnDemandOptions } from "../../settings/on-demand-options.js";
 import { times } from "../../testing/basics/effort.js";
 import { type ManualClock, manualClock } from "../../testing/basics/manual-clock.js";

@@ -1,0 +1,7 @@
+import type { Resource } from "@xdskit/api";
+import type { XdsServer } from "../contracts/xds-server.js";
+
+/** All that a layer holds. */
+export function heldBy(layer: ReturnType<XdsServer["layerSnapshot"]>): readonly Resource[] {
+  return [...(layer?.sets.values() ?? [])].flatMap((set) => [...set]);
+}

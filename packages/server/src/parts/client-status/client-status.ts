@@ -1,0 +1,221 @@
+import { createFairQueue, type FairQueue } from "@xdskit/grpc-server";
+import { statusCode } from "@xdskit/protocol";
+import { RateLimit } from "../../basics/rate-limit.js";
+import type { SourceTrouble } from "../../contracts/nodes/node-status.js";
+import type { StatusPeer } from "../../contracts/nodes/status-peers.js";
+import {
+  type Call,
+  type Refusal,
+  type Service,
+  type ServiceHandler,
+  type ServiceMethod,
+  unreadMs,
+} from "../../contracts/transport.js";
+import { clientStatusServiceName } from "./service-name.js";
+import { AnswerTooLarge, type StatusPart, type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
+import { askStatusPeers, type PeersStatus } from "./status-pages.js";
+import { readStatusRequest, type StatusRequest } from "./status-request.js";
+
+/** People and dashboards ask, at most once a second; an answer may be large and waits for its client. */
+const most = {
+  answers: 4,
+  waiting: 10,
+  smallBytes: 64 * 1024,
+  requestBytes: 1024 * 1024,
+  perSecond: 5,
+  burst: 20,
+} as const;
+export interface ClientStatusOptions extends StatusSource {
+  /** The other servers of the store that are known now. */
+  readonly peers: () => readonly StatusPeer[];
+  /** Records a fault of the server. */
+  fault(call: Call, error: unknown): void;
+}
+
+/**
+ * Client status discovery (CSDS): the resources that each client was sent, has and rejected, from the server's point of
+ * view. Nothing is kept between requests. An answer is made in slices, so that a large one does not delay streams. It
+ * speaks for all servers of the store: the others are asked at the same time.
+ */
+export function createClientStatus(options: ClientStatusOptions): Service {
+  const shared: SharedByCalls = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
+  const method = (unary: boolean): ServiceMethod => ({ unary, accept: (call) => new StatusCall(shared, call, unary) });
+  return {
+    name: clientStatusServiceName,
+    methods: { StreamClientStatus: method(false), FetchClientStatus: method(true) },
+  };
+}
+
+interface SharedByCalls extends ClientStatusOptions {
+  readonly queue: FairQueue<StatusCall>;
+  /** Calls whose answer is in the making, or waits for its client. Their number bounds the memory. */
+  readonly answers: Set<StatusCall>;
+}
+
+/** An answer that is being made. */
+interface Making {
+  readonly request: StatusRequest;
+  readonly own: ReturnType<typeof statusParts>;
+  /** Undefined if there is no other server. */
+  readonly others: Promise<PeersStatus> | undefined;
+}
+
+/** One client's requests, answered in their order, each when the client has read the answers before. */
+class StatusCall implements ServiceHandler {
+  readonly #shared: SharedByCalls;
+  readonly #call: Call;
+  readonly #unary: boolean;
+  readonly #rate = new RateLimit(most.perSecond, most.burst);
+  readonly #waiting: Uint8Array[] = [];
+  #answer: Making | undefined;
+  #unread: NodeJS.Timeout | undefined;
+  #finished = false;
+  #over = false;
+
+  constructor(shared: SharedByCalls, call: Call, unary: boolean) {
+    this.#shared = shared;
+    this.#call = call;
+    this.#unary = unary;
+  }
+
+  received(bytes: Uint8Array): void {
+    if (this.#over) return;
+    if (bytes.byteLength > most.requestBytes) {
+      this.#end(statusCode.resourceExhausted, `a client status request of more than ${most.requestBytes} bytes`);
+    } else if (this.#waiting.length >= most.waiting || !this.#rate.take(performance.now())) {
+      this.#end(statusCode.resourceExhausted, `more than ${most.perSecond} client status requests per second`);
+    } else {
+      // The bytes are only valid during the call.
+      this.#waiting.push(new Uint8Array(bytes));
+      this.#next();
+    }
+  }
+
+  finished(): void {
+    this.#finished = true;
+    this.#next();
+  }
+
+  drained(): void {
+    if (this.#unread === undefined) return;
+    this.#read();
+    this.#next();
+  }
+
+  closed(): void {
+    this.#over = true;
+    this.#answer = undefined;
+    this.#shared.queue.delete(this);
+    this.#read();
+  }
+
+  stop(): void {
+    this.#end(statusCode.ok, "");
+  }
+
+  /** Makes a part of the answer. Called by the queue. */
+  work(): void {
+    const making = this.#answer;
+    if (making === undefined) return;
+    try {
+      const { done, value } = making.own.next();
+      if (!done) this.#shared.queue.add(this, "answers");
+      else if (making.others === undefined) this.#answerWith(making, value.parts);
+      else {
+        making.others.then(
+          (others) => this.#answerWith(making, value.parts, others),
+          (error) => this.#failed(error),
+        );
+      }
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #answerWith(making: Making, own: readonly StatusPart[], others: PeersStatus = { parts: [], troubles: [] }): void {
+    if (this.#answer !== making) return;
+    const { mostBytes, troubles } = this.#shared;
+    const { request } = making;
+    try {
+      const all = distinct([...troubles(), ...others.troubles]);
+      this.#send(statusAnswer([own, ...others.parts], all, { mostBytes, request }));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof AnswerTooLarge) {
+      this.#end(statusCode.resourceExhausted, error.message);
+      return;
+    }
+    this.#shared.fault(this.#call, error);
+    this.#end(statusCode.internal, "internal error");
+  }
+
+  #next(): void {
+    if (this.#over || this.#answer !== undefined || this.#unread !== undefined) return;
+    const bytes = this.#waiting.shift();
+    if (bytes !== undefined) this.#begin(readStatusRequest(bytes), bytes);
+    else if (this.#finished) this.#end(statusCode.ok, "");
+  }
+
+  #begin(request: StatusRequest | string, asked: Uint8Array): void {
+    const { answers, queue, mostBytes } = this.#shared;
+    if (typeof request === "string") {
+      this.#end(statusCode.invalidArgument, request);
+    } else if (answers.size >= most.answers) {
+      const message = `${answers.size} client status answers are being made or read: try again later`;
+      this.#end(statusCode.resourceExhausted, message);
+    } else {
+      answers.add(this);
+      const peers = this.#shared.peers();
+      const others = peers.length === 0 ? undefined : askStatusPeers(peers, asked, mostBytes);
+      // It may fail before the own part is made.
+      others?.catch(() => {});
+      this.#answer = { request, own: statusParts(this.#shared, request), others };
+      queue.add(this, "answers");
+    }
+  }
+
+  #send(answer: Uint8Array): void {
+    this.#answer = undefined;
+    const room = this.#call.send(answer, nothing);
+    if (this.#unary) {
+      // A large one counts until its client has read it, or is gone.
+      if (answer.byteLength <= most.smallBytes) this.#read();
+      this.#over = true;
+      this.#call.end(statusCode.ok, "");
+    } else if (room) {
+      this.#read();
+      this.#next();
+    } else {
+      const late = () => this.#end(statusCode.resourceExhausted, `the answer was not read within ${unreadMs} ms`);
+      this.#unread = setTimeout(late, unreadMs).unref();
+    }
+  }
+
+  /** The client has read the answer, or is gone. */
+  #read(): void {
+    clearTimeout(this.#unread);
+    this.#unread = undefined;
+    this.#shared.answers.delete(this);
+  }
+
+  #end(code: Refusal["code"], message: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#waiting.length = 0;
+    this.#answer = undefined;
+    this.#shared.queue.delete(this);
+    if (this.#unread === undefined) this.#shared.answers.delete(this);
+    this.#call.end(code, message);
+  }
+}
+
+const nothing = new Uint8Array();
+
+/** Servers with the same folder have the same trouble with it. */
+function distinct(troubles: readonly SourceTrouble[]): readonly SourceTrouble[] {
+  return [...new Map(troubles.map((one) => [JSON.stringify(one), one])).values()];
+}

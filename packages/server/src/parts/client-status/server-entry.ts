@@ -1,0 +1,41 @@
+import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from "@bufbuild/protobuf";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
+import type { ClientConfig } from "@xdskit/api/envoy/service/status/v3/csds";
+import type { SourceTrouble } from "../../contracts/nodes/node-status.js";
+import type { StatusEntry } from "./status-entry.js";
+import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
+import { summaryTypeUrl } from "./type-summary.js";
+
+/**
+ * The part of a summary about the server itself: an entry without a type and a name, for a client without a node. A
+ * message of CSDS has no other place for it, and only clients that ask for a summary get it.
+ */
+export function serverEntry(troubles: readonly SourceTrouble[]): StatusEntry {
+  const said = fromJson(StructSchema, { sources: troubles.map((trouble) => ({ ...trouble })) });
+  return {
+    ...{ typeUrl: "", name: "", version: "" },
+    configStatus: ConfigStatus.ERROR,
+    clientStatus: ClientResourceStatus.UNKNOWN,
+    content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, said) },
+  };
+}
+
+/** The sources in trouble of an answer; undefined if it is about a client. The peer may send anything. */
+export function readServerEntry({ node, genericXdsConfigs }: ClientConfig): readonly SourceTrouble[] | undefined {
+  const [entry] = genericXdsConfigs;
+  const content = entry?.xdsConfig;
+  if (node !== undefined || entry?.typeUrl !== "" || content?.typeUrl !== summaryTypeUrl) return undefined;
+  try {
+    const { sources } = toJson(StructSchema, fromBinary(StructSchema, content.value)) as JsonObject;
+    return Array.isArray(sources) ? sources.flatMap(readTrouble) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readTrouble(value: unknown): readonly SourceTrouble[] {
+  const { source, kind, message } = (value ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof source !== "string" || typeof message !== "string") return [];
+  const known = (["partial", "rolled-back", "silent", "incomplete"] as const).find((one) => one === kind);
+  return [{ source, kind: known ?? "errors", message }];
+}

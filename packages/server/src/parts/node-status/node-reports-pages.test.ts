@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resourceTypes, systemClock } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+import type { OpenStream } from "../../contracts/nodes/reported-stream.js";
+import { ads } from "../../testing/running-server.js";
+import { createNodeReports } from "./node-reports.js";
+
+const about: Omit<Node, "id"> = {
+  cluster: "",
+  userAgentName: "",
+  userAgentVersion: "",
+  metadata: {},
+  clientFeatures: [],
+  locality: { region: "", zone: "", subZone: "" },
+};
+
+let asked = 0;
+
+function stream(number: number, id: string, group = "all"): OpenStream {
+  return {
+    opened: { id: number, method: ads("delta"), peer: "", node: { id, ...about }, group },
+    openedAt: 0,
+    layers: undefined,
+    snapshot: undefined,
+    newest: undefined,
+    isSettled: true,
+    unsettledSince: 0,
+    lagFrom: 0,
+    status: () => {
+      asked += 1;
+      return [];
+    },
+  };
+}
+
+const idsOf = (nodes: readonly { readonly id: string }[]) => nodes.map(({ id }) => id);
+
+test("pages of nodes are in the order of their ids, whichever nodes come and go between them", () => {
+  const first = stream(0, "c");
+  const streams = new Set([first, ...["a", "e", "b"].map((id, index) => stream(index + 1, id))]);
+  const reports = createNodeReports(streams, systemClock, resourceTypes);
+  assert.deepEqual(idsOf(reports.nodes()), ["c", "a", "e", "b"]);
+  assert.deepEqual(idsOf(reports.nodes({ most: 2 })), ["a", "b"]);
+  // One node comes back, one is new before the listed ids, and one behind them.
+  streams.delete(first);
+  for (const id of ["c", "0", "d"]) streams.add(stream(streams.size + 1, id));
+  assert.deepEqual(idsOf(reports.nodes({ most: 2, after: "b" })), ["c", "d"]);
+  assert.deepEqual(idsOf(reports.nodes({ most: 2, after: "d" })), ["e"]);
+  assert.deepEqual(idsOf(reports.nodes({ after: "c" })), ["d", "e"]);
+  assert.deepEqual(reports.nodes({ after: "e" }), []);
+});
+
+test("a page costs the streams of its nodes, and picks by group before it looks at them", () => {
+  const streams = Array.from({ length: 1_000 }, (_, index) =>
+    stream(index, `n${index % 500}`, index % 500 < 250 ? "even" : "odd"),
+  );
+  const reports = createNodeReports(streams, systemClock, resourceTypes);
+  const costOf = (read: () => unknown) => {
+    asked = 0;
+    read();
+    return asked;
+  };
+  const ofOne = costOf(() => reports.nodes({ most: 1 }));
+  assert.equal(
+    costOf(() => reports.nodes({ most: 10 })),
+    10 * ofOne,
+  );
+  assert.equal(
+    costOf(() => reports.nodes({ most: 10, group: "odd" })),
+    10 * ofOne,
+  );
+  assert.equal(
+    costOf(() => reports.nodes()),
+    500 * ofOne,
+  );
+  assert.deepEqual(idsOf(reports.nodes({ most: 2, group: "odd", state: "synced" })), ["n250", "n251"]);
+  assert.deepEqual(reports.nodes({ most: 2, state: "rejected" }), []);
+});

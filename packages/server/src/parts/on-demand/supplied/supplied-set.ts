@@ -1,0 +1,108 @@
+import {
+  canonicalName,
+  type Few,
+  fewMembers,
+  fewSize,
+  fewWith,
+  fewWithout,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+} from "@xdskit/api";
+import type { ResourceKey } from "../../../contracts/layer-change.js";
+import type { SupplierLease } from "../lease.js";
+import { NameTable } from "../name-table.js";
+import type { WantedName } from "../wanted.js";
+
+/** The next change of a group's layer of supplied resources. */
+export interface SuppliedChange {
+  readonly upsert: readonly Resource[];
+  readonly remove: readonly ResourceKey[];
+  /** True if nothing is left. */
+  readonly emptied: boolean;
+}
+
+/** The resources that were supplied for a group. */
+export type SuppliedSet = ReturnType<typeof createSuppliedSet>;
+
+export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
+  /**
+   * By the resource's name; the last one of each counts, since two names asked for at once may bring the same
+   * resource.
+   */
+  const byName = new NameTable<Few<SupplierLease<WantedName>>>();
+  /** By name and by alias. */
+  const covering = new NameTable<Few<SupplierLease<WantedName>>>();
+  let touched: NameTable<Resource> | undefined;
+
+  function touch(resource: Resource): void {
+    if (touched === undefined) {
+      touched = new NameTable();
+      queueMicrotask(flush);
+    }
+    touched.set(resource.type, resource.key, resource);
+  }
+
+  function flush(): void {
+    const keys = [...(touched?.values() ?? [])];
+    touched = undefined;
+    const upsert: Resource[] = [];
+    const remove: ResourceKey[] = [];
+    for (const { type, key, name } of keys) {
+      const resource = fewMembers(byName.get(type, key)).at(-1)?.resource;
+      if (resource === undefined) remove.push({ type, name });
+      else upsert.push(resource);
+    }
+    changed({ upsert, remove, emptied: byName.size === 0 });
+  }
+
+  return {
+    /** Sets the resource of a lease. Changes of one turn are handed on as one. */
+    put(lease: SupplierLease<WantedName>, resource: Resource | undefined) {
+      const before = lease.resource;
+      lease.resource = resource;
+      if (before !== undefined) {
+        for (const name of suppliedNames(before)) remove(covering, before.type, name, lease);
+        remove(byName, before.type, before.key, lease);
+        touch(before);
+      }
+      if (resource !== undefined) {
+        for (const name of suppliedNames(resource)) add(covering, resource.type, name, lease);
+        add(byName, resource.type, resource.key, lease);
+        touch(resource);
+      }
+    },
+    /** A lease with a resource of this name or alias. */
+    covering: (type: ResourceType, name: ResourceName): SupplierLease<WantedName> | undefined =>
+      fewMembers(covering.get(type, name))[0],
+    /** All leases with a resource of exactly this name. */
+    named: (type: ResourceType, name: ResourceName): readonly SupplierLease<WantedName>[] =>
+      fewMembers(byName.get(type, name)),
+  };
+}
+
+/** The names and aliases of a resource in canonical form, as clients' names are. */
+export function suppliedNames({ key, aliases }: Pick<Resource, "key" | "aliases">): readonly ResourceName[] {
+  return [key, ...aliases.map(canonicalName)];
+}
+
+function add(
+  sets: NameTable<Few<SupplierLease<WantedName>>>,
+  type: ResourceType,
+  name: ResourceName,
+  lease: SupplierLease<WantedName>,
+): void {
+  sets.set(type, name, fewWith(sets.get(type, name), lease));
+}
+
+/** Leaves no empty set. */
+function remove(
+  sets: NameTable<Few<SupplierLease<WantedName>>>,
+  type: ResourceType,
+  name: ResourceName,
+  lease: SupplierLease<WantedName>,
+): void {
+  const left = fewWithout(sets.get(type, name), lease);
+  if (fewSize(left) === 0) sets.delete(type, name);
+  else sets.set(type, name, left);
+}

@@ -1,0 +1,102 @@
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+import type { Asker } from "../../contracts/parts/supply.js";
+import type { SupplierLease } from "./lease.js";
+import type { WaitingNames, WaitKind } from "./waits.js";
+
+/** The state of a name that clients ask for. */
+export type WantedState =
+  /** Nothing: the layers are not there yet. */
+  | { readonly kind: "unknown" }
+  /** A layer has it, under the name `bearer`; the supplier is not asked. */
+  | { readonly kind: "in-layers"; readonly bearer: ResourceName }
+  /** Its call waits or is under way. */
+  | { readonly kind: "pending" }
+  | { readonly kind: "supplied" }
+  /** It does not exist. Once that is `stale`, the next request checks again. */
+  | { readonly kind: "absent"; readonly stale: boolean }
+  /** Its call failed and will be repeated. */
+  | { readonly kind: "failed" };
+
+/** The states without data of a name: all names share them. */
+export const states = {
+  unknown: { kind: "unknown" },
+  pending: { kind: "pending" },
+  supplied: { kind: "supplied" },
+  absent: { kind: "absent", stale: false },
+  stale: { kind: "absent", stale: true },
+  failed: { kind: "failed" },
+} as const satisfies Record<string, WantedState>;
+
+/** A name of a group that clients ask for, or did so until lately. */
+export class WantedName {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+  /** The number of streams that are subscribed to it. */
+  streams = 0;
+  /** Of the client that asked last. */
+  node: Node;
+  state: WantedState = states.unknown;
+  /** The lease that it holds: of a pending call, or of the call that supplied it or found none. */
+  lease: SupplierLease<WantedName> | undefined;
+  /** Clients that wait for the first decision; most names have none. */
+  askers: Set<Asker> | undefined;
+  /** Clients were told that the decision is late; clients that ask now are told the same. */
+  overdue = false;
+  /** The number of failed calls in a row, and of absences in a row. */
+  failures = 0;
+  absences = 0;
+  /** Its waits. */
+  #answer: WaitingNames<WantedName> | undefined;
+  #linger: WaitingNames<WantedName> | undefined;
+  #nextCall: WaitingNames<WantedName> | undefined;
+
+  constructor(type: ResourceType, name: ResourceName, node: Node) {
+    this.type = type;
+    this.name = name;
+    this.node = node;
+  }
+
+  /** The list in which it waits, by kind. */
+  waiting(kind: WaitKind): WaitingNames<WantedName> | undefined {
+    switch (kind) {
+      case "answer":
+        return this.#answer;
+      case "linger":
+        return this.#linger;
+      case "next-call":
+        return this.#nextCall;
+    }
+  }
+
+  /** Only `Waits` calls it. */
+  waits(kind: WaitKind, names: WaitingNames<WantedName> | undefined): void {
+    switch (kind) {
+      case "answer":
+        this.#answer = names;
+        break;
+      case "linger":
+        this.#linger = names;
+        break;
+      case "next-call":
+        this.#nextCall = names;
+        break;
+    }
+  }
+
+  /** Ends a wait; only `Waits` calls it. */
+  ended(kind: WaitKind): void {
+    this.waits(kind, undefined);
+  }
+
+  stop(kind: WaitKind): void {
+    this.waiting(kind)?.delete(this);
+    this.waits(kind, undefined);
+  }
+
+  stopAll(): void {
+    this.stop("answer");
+    this.stop("linger");
+    this.stop("next-call");
+  }
+}

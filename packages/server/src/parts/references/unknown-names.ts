@@ -1,0 +1,92 @@
+import { fieldNaming, isCollection, listNames, type Reference, type XdskitError } from "@xdskit/api";
+import { calledName } from "@xdskit/protocol";
+import { idOf } from "../../basics/id-of.js";
+import { errorOfFound, foundInGroups } from "../../configuration/judgement.js";
+import type { LayerResource } from "../../contracts/layer-change.js";
+import type { Judge, JudgedChange, JudgedStack } from "../../contracts/parts/judge.js";
+import type { LayerUpdate } from "../../contracts/source.js";
+import { type JudgingKernel, referencesNow } from "./references-now.js";
+
+/** A name that a change brings, and that nobody in the stack has after it. */
+interface UnknownName {
+  readonly by: LayerResource;
+  readonly reference: Reference;
+}
+
+/** Finds names that a change brings and that nobody has, before it is made. */
+export class UnknownNameJudge implements Judge {
+  /** The first content of a source has no name that is not new. */
+  readonly judgesStart = true;
+  readonly #kernel: JudgingKernel;
+
+  constructor(kernel: JudgingKernel) {
+    this.#kernel = kernel;
+  }
+
+  /** Whether a change may bring a name, or let one come to light. */
+  concerns(updates: readonly LayerUpdate[]): boolean {
+    if (referencesNow(this.#kernel) !== "strict") return false;
+    return updates.some(({ kind, upsert, remove = [] }) => kind === "replace" || upsert.length + remove.length > 0);
+  }
+
+  /** Undefined: each name that the change brings is there, or is excepted. Costs the change. */
+  judge(change: JudgedChange): XdskitError | undefined {
+    const found = foundInGroups(
+      change.stacks,
+      (stack) => this.#unknownIn(stack, change),
+      ({ by, reference }) => `${idOf(by.resource)} ${reference.type} ${reference.name}`,
+    );
+    return errorOfFound(
+      "XDSKIT_DANGLING_REFERENCE",
+      found,
+      ({ what: { by, reference }, groups }) => ({
+        ...{ about: by, reference },
+        field: fieldNaming(by.resource, reference, this.#kernel.options.registry),
+        message: this.#messageOf(reference, groups),
+      }),
+      "further names are not there",
+      change.whereIs,
+    );
+  }
+
+  #unknownIn(
+    { order, before, winner }: JudgedStack,
+    { changes, isOwnName }: Pick<JudgedChange, "changes" | "isOwnName">,
+  ): readonly UnknownName[] {
+    const { types, live } = this.#kernel;
+    const concerned = changes.filter(({ layer }) => order.includes(layer));
+    const upserted = concerned.flatMap((change) => change.upserted);
+    const brought = new Set(upserted.map((one) => idOf({ type: one.type, key: calledName(one) })));
+    const isThere = ({ type: url, name }: Reference): boolean => {
+      const type = types.byTypeUrl(url)?.type;
+      // Nobody could ask this server for it.
+      if (type === undefined || brought.has(idOf({ type, key: name })) || winner(type, name) !== undefined) return true;
+      // A variant of it.
+      return before
+        .of(type)
+        .named(name)
+        .some(({ key }) => winner(type, key) !== undefined);
+    };
+    const excepted = new Set(live.referencesExcept);
+    const found: UnknownName[] = [];
+    const removed = concerned.flatMap((change) => change.removed.map(({ type, name }) => ({ type, key: name })));
+    const touched = new Map([...upserted, ...removed].map((one) => [idOf(one), one]));
+    for (const { type, key } of touched.values()) {
+      const by = winner(type, key);
+      if (by === undefined) continue;
+      const had = before.of(type).get(key)?.references ?? [];
+      for (const reference of by.resource.references) {
+        if (isCollection(reference) || excepted.has(reference.name) || !isOwnName(reference)) continue;
+        const isNew = !had.some(({ type, name }) => type === reference.type && name === reference.name);
+        if (isNew && !isThere(reference)) found.push({ by, reference });
+      }
+    }
+    return found;
+  }
+
+  #messageOf({ type, name }: Reference, groups: readonly string[]): string {
+    const what = `${this.#kernel.types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
+    const inGroups = `${groups.length === 1 ? "group" : "groups"} ${listNames(groups)}`;
+    return `names ${what}, which nobody has in ${inGroups}; correct the name, add what it names, or list it under references_except if clients have it from elsewhere (references: refuse applies it with a warning)`;
+  }
+}

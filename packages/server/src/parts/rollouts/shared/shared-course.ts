@@ -1,0 +1,317 @@
+import type { Snapshot } from "@xdskit/protocol";
+import type { FullRolloutSettings } from "../../../settings/rollout-settings.js";
+import { begun, ended, isOver, newCourse } from "../course/course.js";
+import { type KeyChange, type Override, resourceIn } from "../members/overrides.js";
+import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "../records/record.js";
+import type { RolloutMachine } from "../steps/rollout.js";
+import type { RolloutChange } from "../steps/rollout-change.js";
+import { nobodyThere } from "./count-json.js";
+import { type CourseStep, type HeldChange, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
+import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
+import type { RejectedContent } from "./rejected-contents.js";
+
+/** A group's targets, as its shared course sees them. */
+export interface SharedTargets {
+  newest(): Snapshot | undefined;
+  /** Carries out what is under way here. */
+  readonly underWay: RolloutMachine | undefined;
+  /** Begins to carry out a change from the start. */
+  renew(id: number, change?: RolloutChange): RolloutMachine;
+  /** Whether no node acknowledges. */
+  isDeserted(): boolean;
+  /** Each of these goes into quarantine for all, as it is in the newest. */
+  keepFromAll(undo: Iterable<Override>): void;
+  /** Whether something that was rolled back is in quarantine. */
+  keepsRolledBack(): boolean;
+  /** Of what was rolled back, only this stays in quarantine. */
+  onlyFromAll(ids: { has(id: string): boolean }): void;
+  /** Clients of other servers rejected other contents now. */
+  rejectedHeard(): void;
+  ownRejected(): readonly RejectedContent[];
+  spread(): void;
+}
+
+/** For this many milliseconds a server takes a change that it does not have for one that comes. */
+const patienceMs = 2_000;
+
+/**
+ * Brings together what a group of this server holds back, and what the record of its rollout says. The change of the
+ * record may be this server's; or this server is behind, and waits; or it is ahead, and proposes its own.
+ */
+export class SharedCourse implements GroupSide {
+  readonly #share: GroupShare;
+  readonly #targets: SharedTargets;
+  /**
+   * `shut`: nodes are told nothing yet. `late`: they are, but the rollout under way, or what it is about, is not read.
+   */
+  #state: "shut" | "late" | "open" = "shut";
+  #settings: FullRolloutSettings | undefined;
+  /** What the machine brings. */
+  #change = "";
+  /** All that it brought. */
+  readonly #history = new Set<string>();
+  /** A change came here that nobody may know of yet. */
+  #isFresh = false;
+  /** The record that the machine carried out last; undefined: it has a part in none yet. */
+  #followed: Pick<RolloutRecord, "id" | "writes"> | undefined;
+  /** The last rollout that this server had a part in. */
+  #lastId = 0;
+  /** The change of a record that what is held back was compared with. */
+  #aligned = "";
+  /** The change that this server does not have was asked about first then. */
+  #asked = { change: "", at: 0 };
+  /** The rolled-back change that is in quarantine. */
+  #back = "";
+  #wanted: Wanted | undefined;
+
+  constructor(targets: SharedTargets, join: (side: GroupSide) => GroupShare) {
+    this.#targets = targets;
+    this.#share = join(this);
+  }
+
+  /** From now on nodes are told what there is: what the rollout under way has not reached is held back before. */
+  open(): void {
+    if (this.#state !== "shut") return;
+    const { record, isRead } = this.#share;
+    this.#state = isRead ? "open" : "late";
+    if (record === undefined) return;
+    this.#began(record);
+    this.#follow();
+  }
+
+  /** A change came here. At once: it is for all. */
+  changed(changes: Iterable<KeyChange>, how: FullRolloutSettings | "at-once"): void {
+    const known = this.#targets.underWay;
+    if (how === "at-once") {
+      if (known === undefined) return;
+      known.pass(changes);
+      this.#changeIs(known);
+    } else {
+      this.#settings = how;
+      const machine = known ?? this.#begin();
+      machine.change(changes, how);
+      this.#changeIs(machine);
+    }
+    this.#isFresh = true;
+    this.#follow();
+  }
+
+  heard(): void {
+    if (this.#state === "shut") return;
+    const { record } = this.#share;
+    if (this.#state === "late" && record !== undefined) this.#began(record);
+    this.#follow();
+  }
+
+  rejectedHeard(): void {
+    if (this.#state !== "shut") this.#targets.rejectedHeard();
+  }
+
+  ownRejected(): readonly RejectedContent[] {
+    return this.#targets.ownRejected();
+  }
+
+  proposal(record: RolloutRecord | undefined): Proposal | undefined {
+    this.#follow();
+    const machine = this.#targets.underWay;
+    if (this.#wanted === undefined || machine === undefined) return undefined;
+    const now = Date.now();
+    if (this.#wanted === "withdraw")
+      return record && { next: { ...record, course: ended(record.course, "withdrawn"), since: now } };
+    const isOn = record !== undefined && !isOver(record.course);
+    const settings = this.#settings ?? record?.course.settings;
+    if (settings === undefined) return undefined;
+    return {
+      next: {
+        id: isOn ? record.id : (record?.id ?? 0) + 1,
+        course: begun(isOn ? record.course : newCourse(settings), settings),
+        change: this.#change,
+        past: pastAfter(record, this.#change),
+        startedAt: isOn ? record.startedAt : now,
+        since: now,
+      },
+      list: [...machine.brings.list()],
+    };
+  }
+
+  needsPast({ course, change }: RolloutRecord): boolean {
+    if (course.phase !== "rolled-back") return !isOver(course);
+    return this.#back !== change || this.#targets.keepsRolledBack();
+  }
+
+  count(record: RolloutRecord): ServerCount | undefined {
+    // Its nodes are told nothing yet.
+    if (this.#state === "shut") return nobodyThere(record.course);
+    const machine = this.#targets.underWay;
+    if (machine === undefined) return this.#isPast(record) ? nobodyThere(record.course) : undefined;
+    if (this.#change !== record.change || this.#followed?.id !== record.id) return undefined;
+    return { ...machine.count, isDeserted: this.#targets.isDeserted() };
+  }
+
+  close(): void {
+    this.#share.leave();
+  }
+
+  /** All that the record's change brings is for all here: nothing has to be proven. */
+  #isPast({ change }: RolloutRecord): boolean {
+    const now = Date.now();
+    if (this.#asked.change !== change) this.#asked = { change, at: now };
+    // Mostly the change comes in a moment, and its list need not be read.
+    if (now - this.#asked.at < patienceMs) return false;
+    const [prepared, newest] = [this.#share.prepared(), this.#targets.newest()];
+    if (prepared === undefined || newest === undefined) return false;
+    return [...prepared.values()].every((each) => resourceIn(newest, each)?.version === each.wanted);
+  }
+
+  /** The first record that it knows. */
+  #began(record: RolloutRecord): void {
+    this.#state = "open";
+    this.#lastId = isOver(record.course) ? record.id : record.id - 1;
+    if (!isOver(record.course)) this.#seed(record);
+  }
+
+  /** Holds back what the rollout has not reached, as those servers do that were there before. */
+  #seed(record: RolloutRecord): void {
+    const newest = this.#targets.newest();
+    if (newest === undefined) return;
+    const prepared = this.#share.prepared();
+    if (prepared === undefined) {
+      this.#state = "late";
+      return;
+    }
+    this.#lastId = record.id;
+    const changes = [...prepared.values()].flatMap(({ type, key, from, resource }): readonly KeyChange[] => {
+      const after = resourceIn(newest, { type, key });
+      return after?.version === from ? [] : [{ type, key, before: resource, after }];
+    });
+    if (changes.length === 0) return;
+    // Changes may have come here before the record was known.
+    const machine = this.#targets.underWay ?? this.#begin();
+    machine.change(changes, this.#settings ?? record.course.settings);
+    this.#changeIs(machine);
+    this.#isFresh = this.#change !== record.change;
+    this.#targets.spread();
+  }
+
+  #begin(): RolloutMachine {
+    const { record } = this.#share;
+    this.#history.clear();
+    this.#aligned = "";
+    this.#followed = undefined;
+    const machine = this.#targets.renew((record?.id ?? 0) + 1);
+    // Whom the rollout has reached gets what comes on top at once.
+    if (record !== undefined && !isOver(record.course)) this.#followRecord(record, machine);
+    return machine;
+  }
+
+  #changeIs(machine: RolloutMachine): void {
+    this.#change = changeOf(machine.brings.list());
+    this.#history.add(this.#change);
+  }
+
+  /** Compares what is held back here with the record, and goes on from there. */
+  #follow(): void {
+    this.#wanted = undefined;
+    const { record } = this.#share;
+    const machine = this.#targets.underWay;
+    if (record?.course.phase === "rolled-back") this.#keepBack(record);
+    if (machine === undefined) return;
+    this.#wanted = this.#take(nextStep(record, this.#heldBack(machine)), machine);
+    if (this.#wanted !== undefined) this.#share.propose();
+  }
+
+  #heldBack({ undo }: RolloutMachine): HeldChange {
+    return {
+      isNothing: undo.size === 0,
+      change: this.#change,
+      history: this.#history,
+      isFresh: this.#isFresh,
+      id: this.#followed?.id,
+      lastId: this.#lastId,
+    };
+  }
+
+  /** Returns the record to write. */
+  #take(step: CourseStep, machine: RolloutMachine): Wanted | undefined {
+    switch (step.kind) {
+      case "wait":
+        return undefined;
+      case "propose":
+        return step.wanted;
+      case "end":
+        machine.end("withdrawn");
+        return undefined;
+      case "carry-out":
+        this.#carryOut(step.record, machine);
+        return undefined;
+      case "align":
+        if (!this.#isAligned(step.record, machine)) return undefined;
+        return this.#take(stepOnceAligned(step.record, this.#heldBack(machine)), machine);
+      case "outlive":
+        return this.#outlive(step, machine);
+    }
+  }
+
+  #outlive({ record, isAhead }: Extract<CourseStep, { kind: "outlive" }>, machine: RolloutMachine): Wanted | undefined {
+    if (record.course.phase === "completed" && !this.#isAligned(record, machine)) return undefined;
+    this.#lastId = record.id;
+    if (machine.undo.size === 0) {
+      machine.end("completed");
+      return undefined;
+    }
+    this.#renew(machine);
+    return isAhead ? "begin" : undefined;
+  }
+
+  /** What is held back here is based on what the record says; false: that is being read. */
+  #isAligned(record: RolloutRecord, machine: RolloutMachine): boolean {
+    const aligned = preparedFor(record);
+    if (this.#aligned === aligned) return true;
+    const prepared = this.#share.prepared();
+    if (prepared === undefined) return false;
+    this.#aligned = aligned;
+    if (!machine.brings.rebase(prepared)) return true;
+    this.#changeIs(machine);
+    this.#targets.spread();
+    return true;
+  }
+
+  #carryOut(record: RolloutRecord, known: RolloutMachine): void {
+    const { id = record.id } = this.#followed ?? {};
+    const machine = id === record.id ? known : this.#renew(known);
+    this.#isFresh = false;
+    this.#history.clear();
+    this.#history.add(this.#change);
+    if (record.course.phase === "rolled-back" && machine.isUnderWay) {
+      this.#back = record.change;
+      this.#targets.keepFromAll(machine.undo.values());
+    }
+    this.#followRecord(record, machine);
+  }
+
+  #followRecord(record: RolloutRecord, machine: RolloutMachine): void {
+    if (this.#followed?.id === record.id && this.#followed.writes === record.writes) return;
+    this.#followed = record;
+    this.#lastId = record.id;
+    machine.follow(record);
+  }
+
+  /** Another rollout brings the same: whom the one before has reached is not reached any more. */
+  #renew({ brings }: RolloutMachine): RolloutMachine {
+    this.#followed = undefined;
+    return this.#targets.renew((this.#share.record?.id ?? 0) + 1, brings);
+  }
+
+  /** Contents that were rolled back stay away from all nodes, also after a restart. */
+  #keepBack(record: RolloutRecord): void {
+    const newest = this.#targets.newest();
+    if (newest === undefined || this.#back === record.change) return;
+    if (this.#targets.underWay !== undefined && this.#change === record.change) return;
+    const prepared = this.#share.prepared();
+    if (prepared === undefined) return;
+    this.#back = record.change;
+    const back = [...prepared.values()].filter((each) => resourceIn(newest, each)?.version === each.wanted);
+    this.#targets.onlyFromAll(prepared);
+    this.#targets.keepFromAll(back);
+  }
+}

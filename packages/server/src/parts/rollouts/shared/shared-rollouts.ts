@@ -1,0 +1,334 @@
+import type { Clock, Finding, Resource, ResourceName, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
+import { getOrInsert } from "../../../basics/maps.js";
+import type {
+  RolloutAction,
+  RolloutLed,
+  RolloutSharing,
+  SharedRollouts,
+} from "../../../contracts/rollouts/rollout-sharing.js";
+import { mostConflicts, readAgainMs } from "../../../stores/basics/paces.js";
+import { storeFinding } from "../../../stores/basics/store-finding.js";
+import { Troubles } from "../../../stores/basics/troubles.js";
+import { isOver } from "../course/course.js";
+import { isHolding, type RolloutRecord } from "../records/record.js";
+import { othersAreFaster, RecordStore } from "../records/record-store.js";
+import { type LeadOptions, leadByHand, releaseByHand } from "./by-hand.js";
+import { type CountJson, countJson, nobodyThere } from "./count-json.js";
+import type { GroupShare, GroupSide, Prepared } from "./group-side.js";
+import { Leader } from "./leader.js";
+import { PreparedChanges } from "./prepared-changes.js";
+import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
+
+/**
+ * How long after a change a start waits for the record of its rollout, in milliseconds: the change is in the store
+ * before. Servers whose clocks differ by more do not wait.
+ */
+const freshMs = 1_500;
+/** How long a rollout of a group that is not here needs what was there before, in milliseconds: a week. */
+const elsewhereMs = 7 * 24 * 3_600_000;
+
+/**
+ * The rollouts that this server carries out together with others. The records have the decisions. The leading server
+ * asks all servers for their nodes' answers, and decides.
+ */
+export class SharedRolloutHub implements SharedRollouts {
+  readonly #sharing: RolloutSharing;
+  readonly #clock: Clock;
+  readonly #records: RecordStore;
+  readonly #prepared: PreparedChanges;
+  readonly #leader: Leader;
+  readonly #rejected: RejectedContents;
+  readonly #sides = new Map<string, Set<GroupSide>>();
+  /** Called at each record that is heard. */
+  readonly #waiting = new Set<() => void>();
+  /** The preparation of all records that is under way. */
+  #preparingAll: Promise<void> | undefined;
+  readonly #proposing = new Set<string>();
+  readonly #timers = new Set<() => void>();
+  #isOpen = false;
+  #isClosed = false;
+  #closing: Promise<void> | undefined;
+  readonly #troubles: Troubles;
+
+  private constructor(sharing: RolloutSharing, clock: Clock, types: ResourceTypes) {
+    this.#sharing = sharing;
+    this.#clock = clock;
+    this.#troubles = new Troubles(sharing.problem);
+    const { shared } = sharing.store;
+    this.#records = new RecordStore(shared, {
+      heard: (group) => this.#heard(group),
+      told: () => this.#troubles.over(),
+      away: (finding) => this.#trouble(finding),
+    });
+    const problem = (finding: Finding) => this.#trouble(finding);
+    this.#prepared = new PreparedChanges({ ...sharing, types, records: this.#records, problem });
+    this.#rejected = new RejectedContents({
+      ...{ shared, clock, problem },
+      heard: (group) => {
+        for (const side of this.#sides.get(group) ?? []) side.rejectedHeard();
+      },
+    });
+    this.#leader = new Leader({
+      ...{ shared, clock, problem, replica: sharing.replica, records: this.#records, peers: sharing.peers },
+      count: (record) => this.#count(record),
+    });
+  }
+
+  /** Reads the records, and what nodes have that their rollouts have not reached. */
+  static async open(sharing: RolloutSharing, clock: Clock, types: ResourceTypes): Promise<SharedRolloutHub> {
+    const hub = new SharedRolloutHub(sharing, clock, types);
+    const rejected = hub.#rejected.read().catch((error: unknown) => hub.#trouble(storeFinding(error)));
+    try {
+      // While the store is away, a copy of it may have these.
+      await hub.#records.read();
+    } catch (error) {
+      hub.#trouble(storeFinding(error));
+    }
+    await Promise.all([hub.#prepareAll(), rejected]);
+    return hub;
+  }
+
+  /**
+   * Reads what nodes have that the rollouts under way have not reached, including those that began or changed since the
+   * last read. Call it before nodes are told something: they would get what is held back from them at other servers.
+   */
+  prepare(): Promise<void> {
+    this.#preparingAll ??= this.#prepareNewest().finally(() => {
+      this.#preparingAll = undefined;
+      // A start may not have waited for all of it. What could not be read is read again.
+      for (const { group } of this.#records.all) if (this.#sides.has(group)) this.#heardPrepared(group);
+    });
+    return this.#preparingAll;
+  }
+
+  async #prepareNewest(): Promise<void> {
+    await this.#prepareAll();
+    await this.#recordsOfFresh().catch((error: unknown) => this.#trouble(storeFinding(error)));
+  }
+
+  /** Waits for the records of changes that were made just now, and reads what each is about. */
+  async #recordsOfFresh(): Promise<void> {
+    const heads = await this.#sharing.store.heads();
+    const changedAt = Math.max(...heads.map(({ time }) => time));
+    const started = Date.now();
+    if (changedAt > started + freshMs) return;
+    const leftMs = () => Math.min(changedAt, started) + freshMs - Date.now();
+    const isRecorded = (group: string) => (this.#records.of(group)?.since ?? 0) >= changedAt;
+    while (leftMs() > 0 && ![...this.#sides.keys()].every(isRecorded) && !this.#isClosed) {
+      await this.#nextRecord(leftMs());
+      await this.#prepareAll();
+    }
+  }
+
+  /** Resolves at the next record, or after this many milliseconds. */
+  async #nextRecord(withinMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(done, withinMs);
+      this.#waiting.add(done);
+    });
+  }
+
+  async #prepareAll(): Promise<void> {
+    await this.#prepared.readAll(() => this.#isClosed).catch((error: unknown) => this.#trouble(storeFinding(error)));
+  }
+
+  get neededSince(): number | undefined {
+    if (!this.#records.isRead) return 0;
+    const began = this.#records.all.filter((record) => this.#isNeeded(record)).map(({ startedAt }) => startedAt);
+    return began.length === 0 ? undefined : Math.min(...began);
+  }
+
+  /** Nodes of this server, or of another one, may have what was there before. */
+  #isNeeded(record: RolloutRecord): boolean {
+    if (!this.#isOpen) return isHolding(record);
+    const side = this.#sideOf(record.group);
+    if (side !== undefined) return side.needsPast(record);
+    // Other servers may have the group still; or it was removed in the middle of its rollout.
+    return !isOver(record.course) && Date.now() - record.since < elsewhereMs;
+  }
+
+  /** From now on nodes are told what there is, and every group is here that has nodes. */
+  opened(): void {
+    this.#isOpen = true;
+  }
+
+  recordOf(group: string): RolloutRecord | undefined {
+    return this.#records.of(group);
+  }
+
+  /** What clients of other servers rejected. */
+  rejected(group: string): readonly RejectedContent[] {
+    return this.#rejected.others(group);
+  }
+
+  /** What clients of this server rejected may be another list now. */
+  tellRejected(group: string): void {
+    const sides = [...(this.#sides.get(group) ?? [])];
+    this.#rejected.tell(
+      group,
+      sides.flatMap((side) => side.ownRejected()),
+    );
+  }
+
+  /** Somebody ended the quarantine of some of what was rolled back, for all servers. */
+  async release(group: string, ids: ReadonlySet<string>): Promise<void> {
+    await releaseByHand(this.#records, group, ids);
+  }
+
+  /** An order that somebody gave by hand could not be written. */
+  failed(error: unknown): void {
+    this.#trouble(storeFinding(error));
+  }
+
+  join(group: string, side: GroupSide): GroupShare {
+    const sides = getOrInsert(this.#sides, group, () => new Set()).add(side);
+    const records = this.#records;
+    return {
+      get isRead() {
+        return records.isRead;
+      },
+      get record() {
+        return records.of(group);
+      },
+      prepared: () => this.#preparedNow(group),
+      propose: () => void this.#propose(group),
+      leave: () => this.#left(group, sides, side),
+    };
+  }
+
+  /** Groups that a function names come and go with their streams. */
+  #left(group: string, sides: Set<GroupSide>, side: GroupSide): void {
+    sides.delete(side);
+    if (this.#sides.get(group) !== sides) return;
+    if (sides.size === 0) {
+      this.#sides.delete(group);
+      this.#prepared.forget(group);
+    }
+    this.tellRejected(group);
+  }
+
+  /** The answers of this server's nodes may have changed. */
+  nudge(): void {
+    this.#leader.nudge();
+  }
+
+  counts(asked: unknown): readonly CountJson[] {
+    const isWhole = (asked as { readonly isWhole?: boolean } | null)?.isWhole === true;
+    return this.#records.all
+      .filter(({ course }) => !isOver(course))
+      .flatMap((record) => {
+        const count = this.#count(record);
+        return count === undefined ? [] : [countJson(record, count, isWhole)];
+      });
+  }
+
+  async lead(group: string, action: RolloutAction, options: LeadOptions = {}): Promise<RolloutLed> {
+    return await leadByHand({ records: this.#records, leader: this.#leader }, group, action, options);
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosed = true;
+    for (const stop of this.#timers) stop();
+    for (const done of this.#waiting) done();
+    this.#records.close();
+    await Promise.all([this.#leader.close(), this.#rejected.close()]);
+  }
+
+  /** Nobody of a group that is not here has to answer. */
+  #count(record: RolloutRecord) {
+    const side = this.#sideOf(record.group);
+    return side === undefined ? nobodyThere(record.course) : side.count(record);
+  }
+
+  #heard(group: string): void {
+    if (this.#isClosed) return;
+    for (const done of this.#waiting) done();
+    // A record is heard while the hub is made.
+    queueMicrotask(() => {
+      if (this.#isClosed) return;
+      for (const side of [...(this.#sides.get(group) ?? [])]) side.heard();
+      this.#leader.heard();
+    });
+  }
+
+  #preparedNow(group: string): Prepared | undefined {
+    const record = this.#records.of(group);
+    if (record === undefined) return undefined;
+    const known = this.#prepared.of(record);
+    if (known !== undefined) return known.kind === "read" ? known.prepared : undefined;
+    void this.#prepared
+      .read(record)
+      .catch((error: unknown) => this.#trouble(storeFinding(error)))
+      .then(() => this.#heardPrepared(group));
+    return undefined;
+  }
+
+  #heardPrepared(group: string): void {
+    if (this.#isClosed) return;
+    const record = this.#records.of(group);
+    if (record !== undefined && this.#prepared.of(record)?.kind === "failed") {
+      this.#prepared.forget(group);
+      this.#later(() => this.#preparedNow(group));
+      return;
+    }
+    for (const side of [...(this.#sides.get(group) ?? [])]) side.heard();
+  }
+
+  /** A content that the store has; undefined: it has it no more. */
+  content(type: TypeUrl, key: ResourceName, version: Version): Promise<Resource | undefined> {
+    return this.#prepared.content(type, key, version);
+  }
+
+  async #propose(group: string): Promise<void> {
+    if (this.#isClosed || this.#proposing.has(group)) return;
+    this.#proposing.add(group);
+    try {
+      for (let tries = 0; ; tries += 1) {
+        const record = this.#records.of(group);
+        const proposal = this.#sideOf(group)?.proposal(record);
+        if (proposal === undefined || this.#isClosed) break;
+        if (tries === mostConflicts) throw othersAreFaster();
+        await this.#records.write(group, record, proposal.next, proposal.list);
+        // Those who hear of it answer first.
+        await Promise.resolve();
+      }
+      this.#troubles.over();
+    } catch (error) {
+      this.#trouble(storeFinding(error));
+      this.#later(async () => {
+        await this.#records.read().catch(() => {});
+        void this.#propose(group);
+      });
+    } finally {
+      this.#proposing.delete(group);
+    }
+  }
+
+  /** A group that got other layers is there twice for a moment: the newer one counts. */
+  #sideOf(group: string): GroupSide | undefined {
+    return [...(this.#sides.get(group) ?? [])].at(-1);
+  }
+
+  #later(run: () => void): void {
+    if (this.#isClosed) return;
+    const stop = this.#clock.after(readAgainMs, () => {
+      this.#timers.delete(stop);
+      run();
+    });
+    this.#timers.add(stop);
+  }
+
+  #trouble(finding: Finding): void {
+    if (!this.#isClosed) this.#troubles.tell(finding);
+  }
+}
