@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
@@ -16,6 +17,29 @@ let drafts = 0;
  * with the system's error, and leaves the old file as it was.
  */
 export async function replaceFile(path: string, content: string | Uint8Array, mode: FileMode): Promise<void> {
+  const draft = await draftOf(path, content, mode);
+  try {
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The same with several files, by path: they are replaced one after the other in one turn. */
+export async function replaceFiles(files: ReadonlyMap<string, Uint8Array>, mode: FileMode): Promise<void> {
+  const drafts = new Map<string, string>();
+  try {
+    for (const [path, content] of files) drafts.set(path, await draftOf(path, content, mode));
+    for (const [path, draft] of drafts) renameSync(draft, path);
+  } catch (error) {
+    for (const draft of drafts.values()) await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Writes the content beside the file, and returns where. Leaves nothing if that fails. */
+async function draftOf(path: string, content: string | Uint8Array, mode: FileMode): Promise<string> {
   const folder = dirname(path);
   drafts += 1;
   // Starts with a dot: readers of resource folders skip it.
@@ -29,7 +53,7 @@ export async function replaceFile(path: string, content: string | Uint8Array, mo
     } finally {
       await file.close();
     }
-    await rename(draft, path);
+    return draft;
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

@@ -11,7 +11,7 @@ import {
 } from "@xdskit/api";
 import type { ValidateLevel } from "@xdskit/client";
 import { keptResource, type ReceivedResource, receivedResource } from "@xdskit/protocol";
-import { type FileMode, replaceFile } from "../../files/replace-file.js";
+import { type FileMode, replaceFiles } from "../../files/replace-file.js";
 import { type CachedType, type ReadCache, readCacheFile, writeCacheFile } from "./cache-file.js";
 
 /** The files may hold private keys. */
@@ -149,16 +149,23 @@ export class CacheFolder {
     return { ...found, resources, version: "" };
   };
 
-  /** Replaces the file of a type. Rejects with the system's error. */
-  async write(cached: CachedType): Promise<void> {
-    const { type } = cached;
-    const blocking = this.#inTheWay.get(type);
-    if (blocking !== undefined) await this.#setAside(blocking);
-    this.#inTheWay.delete(type);
-    await replaceFile(join(this.#options.directory, `${type.name}.pb`), writeCacheFile(cached), cacheMode);
-    const before = this.#old.get(type);
-    if (before !== undefined) await rm(join(this.#options.directory, before), { force: true });
-    this.#old.delete(type);
+  /**
+   * Replaces the files of these types, all in one turn: a relay that is killed leaves them of one moment. Rejects with
+   * the system's error.
+   */
+  async write(all: readonly CachedType[]): Promise<void> {
+    for (const { type } of all) {
+      const blocking = this.#inTheWay.get(type);
+      if (blocking !== undefined) await this.#setAside(blocking);
+      this.#inTheWay.delete(type);
+    }
+    const pathOf = ({ type }: CachedType) => join(this.#options.directory, `${type.name}.pb`);
+    await replaceFiles(new Map(all.map((one) => [pathOf(one), writeCacheFile(one)])), cacheMode);
+    for (const { type } of all) {
+      const before = this.#old.get(type);
+      if (before !== undefined) await rm(join(this.#options.directory, before), { force: true });
+      this.#old.delete(type);
+    }
   }
 }
 

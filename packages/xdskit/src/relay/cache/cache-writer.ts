@@ -1,6 +1,7 @@
 import { canonicalName, type ResourceType } from "@xdskit/api";
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
+import type { CachedType } from "./cache-file.js";
 import type { CacheFolder } from "./cache-folder.js";
 import type { HeldOfGroup } from "./held-resources.js";
 
@@ -34,13 +35,12 @@ export function createCacheWriter({ cache, held, client, origin, isAwaited, writ
   async function write(): Promise<void> {
     // As long as the collection is unknown, names that others ask for would look like the whole set.
     const types = held.changed().filter((type) => !isAwaited(type));
+    const from = isMixed ? "" : origin;
+    // All at one moment, or else routes might name clusters of another one.
+    const contents = types.map((type) => ({ type, resources: held.of(type) }));
     try {
-      for (const type of types) {
-        const from = isMixed ? "" : origin;
-        const resources = held.of(type);
-        await cache.write({ type, resources, ...versionOf(type, resources), origin: from });
-        written(type);
-      }
+      await cache.write(contents.map((one) => ({ ...one, ...versionOf(one), origin: from })));
+      for (const type of types) written(type);
     } catch (error) {
       failed(error);
       for (const type of types) held.touch(type);
@@ -48,13 +48,14 @@ export function createCacheWriter({ cache, held, client, origin, isAwaited, writ
     }
   }
 
-  function versionOf(type: ResourceType, resources: readonly ReceivedResource[]) {
+  function versionOf({ type, resources }: Pick<CachedType, "type" | "resources">) {
     const active = client.status().find((server) => server.active);
     const status = active?.types.find((each) => each.type === type);
     // Resources from disk that nobody asked for yet may be older, and those of an authority are another server's.
     const isOf = (each: ReceivedResource) =>
       status?.resources.has(canonicalName(each.name)) === true && held.isAsked(each);
-    const version = status?.isWhole === true && resources.every(isOf) ? (status.version ?? "") : "";
+    const isWhole = status?.isWhole === true && !held.waited(type) && resources.every(isOf);
+    const version = isWhole ? (status.version ?? "") : "";
     return { version, isAll: version !== "" && status?.wildcard === true };
   }
 

@@ -4,16 +4,22 @@ import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
 export type HeldOfGroup = ReturnType<typeof createHeldOfGroup>;
 
+interface HeldOfGroupOptions {
+  isWanted(type: ResourceType, name: ResourceName): boolean;
+  /** Whether the last change of a resource is not served yet. */
+  isWaiting(type: ResourceType, name: ResourceName): boolean;
+  readonly graceMs: number;
+  now(): number;
+}
+
 /**
  * Names that are not wanted can be dropped. Resources from disk are kept for `graceMs`, even if no client asks for them
  * yet: after a restart clients come back one after the other.
  */
-export function createHeldOfGroup(
-  isWanted: (type: ResourceType, name: ResourceName) => boolean,
-  graceMs: number,
-  now: () => number,
-) {
+export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfGroupOptions) {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
+  /** What was served before the last changes; undefined: nothing. Needed while these changes wait. */
+  const before = new Map<ResourceType, Map<ResourceName, ReceivedResource | undefined>>();
   const fromDisk = new WeakSet<ReceivedResource>();
   const dirty = new Set<ResourceType>();
   const until = now() + graceMs;
@@ -26,6 +32,12 @@ export function createHeldOfGroup(
     return known;
   }
 
+  function beforeOf(type: ResourceType): Map<ResourceName, ReceivedResource | undefined> {
+    const known = before.get(type) ?? new Map<ResourceName, ReceivedResource | undefined>();
+    before.set(type, known);
+    return known;
+  }
+
   return {
     /** Starts with the content of the disk. */
     begin(type: ResourceType, resources: readonly ReceivedResource[]) {
@@ -34,8 +46,14 @@ export function createHeldOfGroup(
         fromDisk.add(resource);
       }
     },
+    /** Call it before the update can be served. */
     take({ type, upserted, removed, absent }: ResourceUpdate) {
       const held = ofType(type);
+      for (const { name } of [...upserted, ...removed, ...absent]) {
+        const key = canonicalName(name);
+        // A change that waits already was not served in between.
+        if (!isWaiting(type, key)) beforeOf(type).set(key, held.get(key));
+      }
       for (const resource of upserted) held.set(canonicalName(resource.name), resource);
       for (const { name } of [...removed, ...absent]) held.delete(canonicalName(name));
       dirty.add(type);
@@ -48,7 +66,10 @@ export function createHeldOfGroup(
     },
     has: (type: ResourceType, name: ResourceName): boolean => types.get(type)?.has(canonicalName(name)) === true,
     isAsked,
-    /** The wanted resources of a type; drops the others. */
+    /**
+     * The wanted resources of a type, as they are served: of those whose last change waits, what there was before it.
+     * After a restart nothing else would say what waits. Drops what is not wanted.
+     */
     of(type: ResourceType): readonly ReceivedResource[] {
       const held = ofType(type);
       const isOver = now() >= until;
@@ -56,8 +77,16 @@ export function createHeldOfGroup(
         if (fromDisk.has(resource) && !isOver) continue;
         if (!isAsked(resource)) held.delete(name);
       }
-      return [...held.values()];
+      const served = new Map(held);
+      for (const [name, resource] of beforeOf(type)) {
+        if (!isWaiting(type, name)) beforeOf(type).delete(name);
+        else if (resource === undefined) served.delete(name);
+        else served.set(name, resource);
+      }
+      return [...served.values()];
     },
+    /** Whether changes of the type waited when `of` was called last. */
+    waited: (type: ResourceType): boolean => beforeOf(type).size > 0,
     /** Something may not be wanted any more. */
     touch: (type: ResourceType) => void dirty.add(type),
   };

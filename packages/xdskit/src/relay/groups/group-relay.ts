@@ -130,7 +130,8 @@ export class GroupRelay {
       this.#globsOf.set(type.typeUrl, (this.#globsOf.get(type.typeUrl) ?? new Set()).add(canonicalName(name)));
     this.#wildcards = new Set(collections.filter(({ name }) => name === "*").map(({ type }) => type));
     const isWanted = (type: ResourceType, name: ResourceName) => this.#origin.isWanted(type, name);
-    this.#held = createHeldOfGroup(isWanted, graceMs, () => performance.now());
+    const isWaiting = (type: ResourceType, name: ResourceName) => this.#changes.isWaiting(type, name);
+    this.#held = createHeldOfGroup({ isWanted, isWaiting, graceMs, now: () => performance.now() });
     for (const { type, resources } of found) this.#held.begin(type, resources);
     const whole = new Set(found.filter(({ isWhole }) => isWhole).map(({ type }) => type));
     this.#whole = whole;
@@ -165,7 +166,11 @@ export class GroupRelay {
       mostMs: options.holdMs,
       isAbsent: (reference) => this.#followed.isAbsent(reference),
       isAway: () => !this.standing.isConnected,
-      waits: (key, type, resource) => this.#followed.set(type, `waiting: ${key}`, resource),
+      waits: (key, type, resource) => {
+        this.#followed.set(type, `waiting: ${key}`, resource);
+        // The cache has what is served.
+        this.#touch(type);
+      },
       isRolledBack: () => this.isRolledBack,
       report,
     });
@@ -380,9 +385,9 @@ export class GroupRelay {
     this.#closed = true;
     this.#silence.close();
     this.#stopListening();
-    this.#changes.close();
-    // Before the client closes, which knows the versions.
+    // Before the client closes, which knows the versions, and while it is known what waits.
     await this.#writer?.close();
+    this.#changes.close();
     this.#origin.close();
     this.#followed.close();
     await this.client.close();
