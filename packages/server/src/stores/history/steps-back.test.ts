@@ -41,12 +41,12 @@ describe("the steps back from what layers hold", () => {
     assert.deepEqual(held, [createResource(cluster("a", "2")).version, createResource(cluster("a", "1")).version]);
   });
 
-  it("lead back to the newest where two revisions of a layer have one time", async () => {
+  it("lead back one by one where two revisions of a layer have one time", async () => {
     const { store, now } = await changedTwice(() => 1);
-    const [step] = await stepsBack(store, now, reading, new AbortController().signal);
+    const steps = await stepsBack(store, now, reading, new AbortController().signal);
     assert.deepEqual(
-      step?.forward.map(({ upsert }) => upsert[0]?.version),
-      ["2", "3"].map((version) => createResource(cluster("a", version)).version),
+      steps.map(({ forward }) => forward.map(({ upsert }) => upsert[0]?.version)),
+      ["3", "2"].map((version) => [createResource(cluster("a", version)).version]),
     );
   });
 

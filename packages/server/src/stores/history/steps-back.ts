@@ -46,22 +46,31 @@ export async function stepsBack(
   return steps;
 }
 
-/** The newest commits that changed something that was there: the revisions of each, newest first. */
+/**
+ * The newest commits that changed something that was there, newest first: the revisions of each. A commit has one time
+ * and at most one revision of a layer.
+ */
 async function commits(
   store: Store,
   layers: readonly string[],
   since: number,
 ): Promise<readonly (readonly Revision[])[]> {
-  const byTime = new Map<number, Revision[]>();
+  const byTime = new Map<number, Revision[][]>();
   for (const layer of layers) {
-    for (const revision of await store.history(layer, { limit: mostRevisions }))
-      if (revision.parent !== undefined && revision.upserted + revision.removed > 0)
-        byTime.set(revision.time, [...(byTime.get(revision.time) ?? []), revision]);
+    const ofLayer = new Map<number, number>();
+    for (const revision of await store.history(layer, { limit: mostRevisions })) {
+      if (revision.parent === undefined || revision.upserted + revision.removed === 0) continue;
+      const at = byTime.get(revision.time) ?? [];
+      byTime.set(revision.time, at);
+      const earlier = ofLayer.get(revision.time) ?? 0;
+      ofLayer.set(revision.time, earlier + 1);
+      at[earlier] = [...(at[earlier] ?? []), revision];
+    }
   }
   return [...byTime]
     .sort(([one], [other]) => other - one)
+    .flatMap(([, all]) => all)
     .slice(0, mostRevisions)
-    .map(([, revisions]) => revisions)
     .filter((revisions, index) => index < mostSteps || isSince(revisions, since));
 }
 
