@@ -35,4 +35,21 @@ describe("SharedStacks", () => {
     assert.equal([...stacks].length, 16);
     assert.notEqual(visit("t0"), changed);
   });
+
+  it("a change during the start leaves what was before it known: clients have it from before a restart", () => {
+    const layers = createLayers();
+    const stacks = new SharedStacks(layers, systemClock, () => false);
+    const shared = stacks.acquire(["base"]);
+    const begin = (isLater: boolean, ...names: string[]) => {
+      const upsert = names.map((name) => clusterResource(name));
+      shared.publishEarly(layers.apply([{ layer: "base", kind: "replace", upsert }]), undefined, isLater);
+    };
+    const known = () => shared.recent.list().map((one) => Array.from(one.of(clusters), ({ name }) => name).join());
+    begin(false, "a");
+    begin(false, "b");
+    assert.deepEqual(known(), []);
+    begin(true, "c");
+    begin(true, "d");
+    assert.deepEqual(known(), ["c", "b"]);
+  });
 });

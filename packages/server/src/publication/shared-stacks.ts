@@ -103,14 +103,17 @@ export class SharedStack {
     for (const index of this.#indexes.values()) index.update(after);
   }
 
-  /** Takes over changes before nodes are told anything. `isLater`: they do not belong to what a source starts with. */
+  /**
+   * Takes over changes before nodes are told anything. `isLater`: they do not belong to what a source starts with,
+   * which clients may have from before a restart.
+   */
   publishEarly(changes: readonly LayerChange[], wish: Wish, isLater: boolean): void {
     const before = this.stack.known;
     const isChanged = this.stack.update(changes);
-    if (![...this.targets].some((targets) => targets.countsEarly)) return;
     // From the first content on, so that what was before a change is known.
     const after = this.stack.snapshot();
     if (!isLater || !isChanged || before === undefined || after === undefined) return;
+    this.recent.add(before, countOf(changes), replacesListeners(before, after));
     for (const targets of this.targets) targets.changedEarly?.(before, after, wish);
   }
 

@@ -66,6 +66,11 @@ export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfG
     },
     has: (type: ResourceType, name: ResourceName): boolean => types.get(type)?.has(canonicalName(name)) === true,
     isAsked,
+    all: (type: ResourceType): Iterable<ReceivedResource> => types.get(type)?.values() ?? [],
+    named(type: ResourceType, name: ResourceName): readonly ReceivedResource[] {
+      const found = types.get(type)?.get(canonicalName(name));
+      return found === undefined ? [] : [found];
+    },
     /**
      * The wanted resources of a type, as they are served: of those whose last change waits, what there was before it.
      * After a restart nothing else would say what waits. Drops what is not wanted.

@@ -19,7 +19,7 @@ import { createHeldOfGroup, type HeldOfGroup } from "../cache/held-resources.js"
 import { createAcknowledgements } from "./acknowledgements.js";
 import { createFollowed, type Followed, type Following } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
-import { createGroupLayer, type GroupLayer } from "./group-layer.js";
+import { createGroupLayer, type GroupLayer, servedAs } from "./group-layer.js";
 import { HeldChanges } from "./held/held-changes.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
@@ -160,7 +160,8 @@ export class GroupRelay {
       (reference) => this.#follow(reference),
     );
     this.#changes = new HeldChanges({
-      snapshot: () => server.snapshotOf(options.group),
+      // During the start nothing is served yet.
+      snapshot: () => server.snapshotOf(options.group) ?? server.layerSnapshot(options.layer),
       mayCome: (reference) => this.#mayCome(reference),
       types: this.#types,
       mostMs: options.holdMs,
@@ -363,9 +364,34 @@ export class GroupRelay {
       this.#silence.event(event);
       this.#writer?.event(event);
     });
+    if (this.#isCached) this.source.beginWith(this.#contentOfCache());
     for (const { type, name } of collections) this.#relayAll(type, name);
     await this.#first.settled(silenceMs);
     this.#isStarted = true;
+  }
+
+  /** What the layer had: what is asked for as a whole, and with it what is followed from there. */
+  #contentOfCache(): readonly Resource[] {
+    const content = new Map<ReceivedResource, Resource>();
+    const add = (received: ReceivedResource) => {
+      const resource = content.has(received) ? undefined : servedAs(received, this.#options.report);
+      if (resource === undefined) return;
+      content.set(received, resource);
+      for (const reference of resource.references) if (this.#isFollowed(reference)) follow(reference);
+    };
+    const follow = (reference: Reference) => {
+      const type = this.#types.byTypeUrl(reference.type)?.type;
+      if (type === undefined) return;
+      if (isCollectionReference(reference)) addAll(type, reference.name);
+      else for (const received of this.#held.named(type, reference.name)) add(received);
+    };
+    const addAll = (type: ResourceType, collection: ResourceName) => {
+      if (!this.#whole.has(type)) return;
+      const name = canonicalName(collection);
+      for (const received of this.#held.all(type)) if ((globOf(received.name) ?? "*") === name) add(received);
+    };
+    for (const { type, name } of this.#options.collections) addAll(type, name);
+    return [...content.values()];
   }
 
   #updated(update: ResourceUpdate): void {

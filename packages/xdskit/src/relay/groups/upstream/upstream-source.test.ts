@@ -48,3 +48,32 @@ describe("a resource of an origin that the server refuses", () => {
     assert.deepEqual(relayed.refused(), [["XDSKIT_AUTHORITY", foreign]]);
   });
 });
+
+describe("an origin that changes something while a relay starts from its cache", () => {
+  it("changes what the cache has, which is applied before", async () => {
+    const server = createServer();
+    const applied: string[] = [];
+    const source: UpstreamSource = new UpstreamSource({
+      ...{ group: "all", layer: "upstream", known: async () => {}, report: () => {} },
+      async begin() {
+        source.beginWith(clustersOf("a", "b"));
+        applied.push(served());
+        // The start brings the cache once more.
+        source.update({ upsert: clustersOf("a") });
+        source.update({ upsert: clustersOf("c"), remove: clustersOf("a").map(({ type, name }) => ({ type, name })) });
+        applied.push(served());
+        source.update({ upsert: clustersOf("a") });
+        applied.push(served());
+      },
+    });
+    const served = () => {
+      const clusters = server.layerSnapshot("upstream")?.of(resourceTypes.find("cluster")!) ?? [];
+      return Array.from(clusters, ({ name }) => name)
+        .sort()
+        .join();
+    };
+    await server.addSource(source);
+    assert.deepEqual(applied, ["a,b", "b,c", "a,b,c"]);
+    await server.close({ timeoutMs: 0 });
+  });
+});

@@ -1,4 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, type Version, XdskitError } from "@xdskit/api";
 import type { LayerName, LayerUpdate, Source, SourceSink } from "@xdskit/server";
 
 /** What an origin's content is brought into a server with. */
@@ -27,6 +27,8 @@ export class UpstreamSource implements Source {
   #sink: SourceSink | undefined;
   /** Undefined: what comes is applied at once. */
   #first: LayerUpdate[] | undefined = [];
+  /** What it began with, by `keyOf`, while the start brings it once more. */
+  readonly #begun = new Map<string, Version>();
   #isClosed = false;
 
   constructor(options: UpstreamSourceOptions) {
@@ -38,9 +40,20 @@ export class UpstreamSource implements Source {
     const { begin, known } = this.#options;
     this.#sink = sink;
     await begin();
-    this.#applyFirst(sink);
+    if (this.#first !== undefined) this.#applyFirst(sink, contentAfter(this.#first));
+    this.#begun.clear();
     // Only what is complete is a good configuration.
     void known().then(() => !this.#isClosed && sink.report([]));
+  }
+
+  /**
+   * Begins with this content, before the start brings anything: what the origin says during the start is a change of
+   * it.
+   */
+  beginWith(content: LayerUpdate["upsert"]): void {
+    if (this.#sink === undefined || this.#isClosed) return;
+    for (const one of content) this.#begun.set(keyOf(one.type.typeUrl, one.key), one.version);
+    this.#applyFirst(this.#sink, content);
   }
 
   /**
@@ -50,7 +63,7 @@ export class UpstreamSource implements Source {
   update({ upsert, remove = [] }: UpstreamChange): UpstreamChange | undefined {
     const update: LayerUpdate = { layer: this.#options.layer, kind: "patch", upsert, remove };
     if (this.#isClosed || this.#sink === undefined) return update;
-    if (this.#first === undefined) return this.#apply(this.#sink, update);
+    if (this.#first === undefined) return this.#isSame(update) ? update : this.#apply(this.#sink, update);
     this.#first.push(update);
     return update;
   }
@@ -62,10 +75,18 @@ export class UpstreamSource implements Source {
     this.#isClosed = true;
   }
 
-  #applyFirst(sink: SourceSink): void {
-    const first = this.#first ?? [];
+  /** Whether it only says again what it began with. */
+  #isSame({ upsert, remove = [] }: UpstreamChange): boolean {
+    if (this.#begun.size === 0) return false;
+    const isSame = upsert.every((one) => this.#begun.get(keyOf(one.type.typeUrl, one.key)) === one.version);
+    for (const { type, name } of remove) this.#begun.delete(keyOf(type.typeUrl, name));
+    if (!isSame) for (const { type, key } of upsert) this.#begun.delete(keyOf(type.typeUrl, key));
+    return isSame && remove.length === 0;
+  }
+
+  #applyFirst(sink: SourceSink, upsert: LayerUpdate["upsert"]): void {
     this.#first = undefined;
-    const all: LayerUpdate = { layer: this.#options.layer, kind: "replace", upsert: contentAfter(first) };
+    const all: LayerUpdate = { layer: this.#options.layer, kind: "replace", upsert };
     if (this.#apply(sink, all) === undefined) sink.apply([{ ...all, upsert: [] }]);
   }
 
@@ -84,9 +105,12 @@ export class UpstreamSource implements Source {
   }
 }
 
+function keyOf(typeUrl: string, name: string): string {
+  return `${typeUrl} ${name}`;
+}
+
 function contentAfter(updates: readonly LayerUpdate[]): LayerUpdate["upsert"] {
   const held = new Map<string, LayerUpdate["upsert"][number]>();
-  const keyOf = (typeUrl: string, name: string) => `${typeUrl} ${name}`;
   for (const { upsert, remove = [] } of updates) {
     for (const { type, name } of remove) held.delete(keyOf(type.typeUrl, name));
     for (const resource of upsert) held.set(keyOf(resource.type.typeUrl, resource.key), resource);
