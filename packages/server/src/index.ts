@@ -89,6 +89,7 @@ export { storeFinding } from "./stores/basics/store-finding.js";
 export { CopiedStore, type CopiedStoreOptions } from "./stores/copied/copied-store.js";
 export { StoreCopy } from "./stores/copied/store-copy.js";
 export { decodeStored, encodeStored } from "./stores/history/stored-content.js";
+export { AheadFile } from "./stores/kept/ahead-file.js";
 export type { KeptSourceOptions, RollbackTerms } from "./stores/kept/kept-options.js";
 export { KeptSource } from "./stores/kept/kept-source.js";
 export type { TimeLeft } from "./stores/leases/lease-book.js";

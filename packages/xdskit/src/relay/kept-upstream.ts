@@ -1,5 +1,5 @@
 import type { Finding, Registry } from "@xdskit/api";
-import { KeptSource, type Revision, type RolledBack, type Store, type XdsServer } from "@xdskit/server";
+import { type AheadFile, KeptSource, type Revision, type RolledBack, type Store, type XdsServer } from "@xdskit/server";
 import type { Log } from "../output/log.js";
 import { logFinding } from "../serving/logs/source-log.js";
 import type { KeptHistory } from "../state/retention.js";
@@ -9,6 +9,7 @@ import type { UpstreamStatus } from "./upstream-status.js";
 interface KeptUpstreamOptions {
   readonly server: XdsServer;
   readonly store: Store;
+  readonly ahead: AheadFile | undefined;
   readonly history: Pick<KeptHistory, "now">;
   readonly registry: Registry;
   readonly log: Log;
@@ -24,12 +25,12 @@ export class KeptUpstream {
   #rolledBack: UpstreamStatus["rolledBack"] = null;
   #problems: readonly Finding[] = [];
 
-  constructor(relayed: GroupRelay, { server, store, history, registry, log, onRevision }: KeptUpstreamOptions) {
+  constructor(relayed: GroupRelay, { server, store, ahead, history, registry, log, onRevision }: KeptUpstreamOptions) {
     this.#relayed = relayed;
     this.#log = log;
     const { source, layer } = relayed;
     this.source = new KeptSource({
-      ...{ source, store, registry, types: server.types, layers: [layer], retention: history.now, onRevision },
+      ...{ source, store, ahead, registry, types: server.types, layers: [layer], retention: history.now, onRevision },
       // While the origin is away, its cache is served, which has what clients ask for by name, too.
       restores: false,
       check: server.checkChange,

@@ -1,6 +1,8 @@
-import { resolve } from "node:path";
+import { hash } from "node:crypto";
+import { join, resolve } from "node:path";
 import type { ApiLayer } from "@xdskit/admin";
 import type { Registry } from "@xdskit/api";
+import { AheadFile } from "@xdskit/server";
 import type { Log } from "../output/log.js";
 import type { Settings } from "../settings/schema.js";
 import { RevisionEvents } from "../state/revision-events.js";
@@ -45,7 +47,12 @@ export async function openRelayState({ server, groups }: Relay, options: RelaySt
   const kept = new Map<string, KeptUpstream>();
   if (store !== undefined)
     for (const relayed of groups) {
-      const ofGroup = { server, store, history, registry, log, onRevision: revisions.tell };
+      const { directory } = state;
+      const ahead =
+        directory === undefined
+          ? undefined
+          : new AheadFile(join(directory, `${hash("sha256", relayed.layer, "hex")}.ahead`));
+      const ofGroup = { server, store, ahead, history, registry, log, onRevision: revisions.tell };
       kept.set(relayed.group, new KeptUpstream(relayed, ofGroup));
     }
   for (const { source } of kept.values()) await source.load();

@@ -3,11 +3,22 @@ import { setTimeout as delay } from "node:timers/promises";
 /** The longest that a start waits for a slow store each time, in milliseconds. */
 const mostMs = 2_000;
 
-/** Settles as the work does, or resolves once a start must not wait any longer: then `late` is aborted. */
+/** How much longer it waits for work that ends early because it is late, in milliseconds. */
+const lateMs = 500;
+
+/**
+ * Settles as the work does, or resolves once a start must not wait any longer. Some time before that `late` is aborted,
+ * so that the work can end with what it has.
+ */
 export async function inTime(work: (late: AbortSignal) => Promise<unknown> | undefined): Promise<void> {
   const late = new AbortController();
   const isDone = new AbortController();
-  const tooLong = delay(mostMs, undefined, { signal: isDone.signal }).catch(() => {});
+  const tooLong = delay(mostMs, undefined, { signal: isDone.signal })
+    .then(() => {
+      late.abort();
+      return delay(lateMs, undefined, { signal: isDone.signal });
+    })
+    .catch(() => {});
   try {
     await Promise.race([work(late.signal), tooLong]);
   } finally {

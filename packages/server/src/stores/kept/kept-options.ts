@@ -4,12 +4,17 @@ import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
 import type { CommitInfo, Retention, Revision, Store } from "../../contracts/stores/store.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import type { AheadFile } from "./ahead-file.js";
 
 /** The options of a kept source. */
 export interface KeptSourceOptions {
   /** A folder needs `waits`: a source that rejects at the start has nothing kept served. */
   readonly source: Source;
   readonly store: Store;
+  /**
+   * Has what is served before the store has it, so that nothing is lost if the process is killed. Of this source alone.
+   */
+  readonly ahead?: AheadFile | undefined;
   /** The layers that the source fills, and no other writer of the store. */
   readonly layers: readonly LayerName[];
   readonly registry: Registry;

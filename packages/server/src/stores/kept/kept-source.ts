@@ -68,16 +68,30 @@ export class KeptSource implements Source {
   }
 
   /**
-   * Finds the rollbacks that held when the server stopped. Call it before the source is started, or they end with the
-   * restart.
+   * Keeps what an earlier process served and did not keep, and finds the rollbacks that held when the server stopped.
+   * Call it before the source is started, or they end with the restart.
    */
   async load(): Promise<void> {
     const { store, onProblem } = this.#options;
     try {
+      await this.#keepLeft();
       await this.#rollbacks.remember(store, await this.#heads(), (stored) => decodeStored(stored, this.#options));
     } catch (error) {
       onProblem(storeFindings(error));
     }
+  }
+
+  async #keepLeft(): Promise<void> {
+    const { ahead, store, source, layers } = this.#options;
+    for (const { layer, time, upsert, remove } of (await ahead?.left()) ?? []) {
+      const head = await store.head(layer);
+      // Without a head nothing of the layer was ever kept, and a rollback came after it.
+      if (head === undefined || head.cause.kind === "rollback" || !layers.includes(layer)) continue;
+      const commit = { layer, kind: "patch", parent: head.id, upsert, remove } as const;
+      const cause = { kind: "source", source: source.name } as const;
+      await store.commit([commit], { author: head.author, cause, message: "", time });
+    }
+    ahead?.clear();
   }
 
   readonly catchUp: NonNullable<Source["catchUp"]> = () => this.#options.source.catchUp?.();
@@ -265,9 +279,10 @@ export class KeptSource implements Source {
       if (late.aborted || sink.resume === undefined || served === undefined || !this.#writer.isUpToDate) return;
       try {
         const steps = await stepsBack(store, served, this.#options, late, Date.now() - (sink.rememberedMs ?? 0));
-        if (late.aborted) return;
-        if (this.#served !== served) continue;
-        if (steps.length > 0) sink.resume(steps);
+        // The start is over, or the content has changed. If it was only too late for all steps, the newest are there.
+        if (this.#served === undefined) return;
+        if (this.#served !== served && !late.aborted) continue;
+        if (this.#served === served && steps.length > 0) sink.resume(steps);
       } catch (error) {
         onProblem(storeFindings(error));
       }

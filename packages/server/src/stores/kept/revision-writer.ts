@@ -9,13 +9,15 @@ import { storeFindings } from "../basics/store-finding.js";
 import { Retaining } from "../history/retaining.js";
 import { commitOf } from "../history/stored-content.js";
 import type { KeptSourceOptions } from "./kept-options.js";
+import { addedTo, type RevisionChanges } from "./lossless.js";
 import type { Rollbacks } from "./rollbacks.js";
 import type { ToldRevisions } from "./told-revisions.js";
 
 /** The number of files that a revision names. */
 const mostNamedFiles = 100;
 
-interface RevisionWriterOptions extends Pick<KeptSourceOptions, "store" | "describe" | "retention" | "onProblem"> {
+interface RevisionWriterOptions
+  extends Pick<KeptSourceOptions, "store" | "describe" | "retention" | "onProblem" | "ahead"> {
   readonly rollbacks: Rollbacks;
   readonly revisions: ToldRevisions;
   /** A start did not know this rollback of another server, because the store was away. */
@@ -31,13 +33,16 @@ type WriterState =
   | { readonly kind: "writing"; readonly done: Promise<void> }
   | { readonly kind: "failed"; readonly retry: NodeJS.Timeout };
 
-/** Writes the changes of a source to the store, in order. Those that come while one is written share a revision. */
+/**
+ * Writes the changes of a source to the store, in order. Those that come while one is written share a revision as long
+ * as it loses nothing that clients may come back with.
+ */
 export class RevisionWriter {
   readonly #options: RevisionWriterOptions;
   readonly #retaining: Retaining;
   #state: WriterState = { kind: "idle" };
-  /** The changes that are not written yet. */
-  #pending: readonly LayerUpdate[] = [];
+  /** The changes that are not written yet, a revision each. */
+  #pending: readonly RevisionChanges[] = [];
   /** A problem was told, and no commit has come after it. */
   #hasProblem = false;
 
@@ -55,9 +60,10 @@ export class RevisionWriter {
     return this.#pending.length === 0;
   }
 
-  /** Writes these changes, and those that wait. */
+  /** Writes these changes, and those that wait. Call it in the turn in which they are applied. */
   keep(updates: readonly LayerUpdate[] = []): void {
-    this.#pending = mergedUpdates(this.#pending, updates);
+    this.#writeAhead(updates);
+    this.#pending = addedTo(this.#pending, updates);
     if (this.#pending.length === 0) return;
     if (this.#state.kind === "failed") clearTimeout(this.#state.retry);
     else if (this.#state.kind !== "idle") return;
@@ -73,12 +79,14 @@ export class RevisionWriter {
 
   /** These come before the changes that wait. Writes nothing yet. */
   putFirst(update: LayerUpdate): void {
-    this.#pending = mergedUpdates([update], this.#pending);
+    const [first = [], ...rest] = this.#pending;
+    this.#pending = [mergedUpdates([update], first), ...rest];
   }
 
   /** The store has another content of a layer now: what waits of it is over. */
   forget(layer: LayerName): void {
-    this.#pending = this.#pending.filter((update) => update.layer !== layer);
+    const others = this.#pending.map((updates) => updates.filter((update) => update.layer !== layer));
+    this.#pending = others.filter(({ length }) => length > 0);
   }
 
   /** Resolves once nothing is being written. */
@@ -121,12 +129,13 @@ export class RevisionWriter {
     // Not in the turn in which streams are told.
     await nextTurn();
     while (this.#pending.length > 0) {
-      const updates = this.#pending;
+      const [updates = [], ...rest] = this.#pending;
       try {
-        this.#pending = [];
+        this.#pending = rest;
         const info = await describe(updates);
         if (info === undefined) {
-          this.#pending = mergedUpdates(updates, this.#pending);
+          // No revision shows what is no good configuration.
+          this.#pending = [[updates, ...this.#pending].reduce(mergedUpdates)];
           break;
         }
         await this.#commit(updates, info);
@@ -136,13 +145,23 @@ export class RevisionWriter {
         this.#hasProblem = true;
         onProblem(storeFindings(error));
         // Later changes must not be kept without this one.
-        this.#pending = mergedUpdates(updates, this.#pending);
+        this.#pending = [updates, ...this.#pending];
         then = { kind: "failed", retry: setTimeout(() => this.keep(), writeAgainMs).unref() };
         break;
       }
       this.#retaining.soon();
     }
+    if (this.#pending.length === 0) this.#options.ahead?.clear();
     this.#state = then;
+  }
+
+  #writeAhead(updates: readonly LayerUpdate[]): void {
+    try {
+      this.#options.ahead?.append(updates);
+    } catch (error) {
+      this.#hasProblem = true;
+      this.#options.onProblem(storeFindings(error));
+    }
   }
 
   async #commit(updates: readonly LayerUpdate[], info: CommitInfo): Promise<void> {
