@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { freePorts, started } from "./scale/processes.mjs";
 
 const hertz = 4_000;
-const mostMs = 120_000;
+const maxMs = 120_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -55,7 +55,7 @@ try {
 }
 
 function run(command, args, stdout) {
-  const child = spawn(command, args, { stdio: ["ignore", stdout, "ignore"], timeout: mostMs, killSignal: "SIGKILL" });
+  const child = spawn(command, args, { stdio: ["ignore", stdout, "ignore"], timeout: maxMs, killSignal: "SIGKILL" });
   return { child, ended: once(child, "exit") };
 }
 

@@ -18,7 +18,7 @@ export const assumed = {
   /** Changes that every proxy gets, each second. */
   changesPerSecond: 1,
   /** With more processes than this, relays carry the streams: the questions of replicas grow with their square. */
-  mostReplicas: 6,
+  maxReplicas: 6,
   sites: 2,
 };
 
@@ -30,10 +30,10 @@ function tiersAbove(relays, replicas, streamsPerProcess) {
 }
 
 /** The plan of a fleet with this number of proxies, each with one stream. Every figure is computed. */
-export function planOf(proxies, measured, { streamsPerProcess, changesPerSecond, mostReplicas, sites } = assumed) {
+export function planOf(proxies, measured, { streamsPerProcess, changesPerSecond, maxReplicas, sites } = assumed) {
   const { server, relay, replicas } = measured;
   const carriers = Math.max(sites, Math.ceil(proxies / streamsPerProcess));
-  const isRelayed = carriers > mostReplicas;
+  const isRelayed = carriers > maxReplicas;
   const carrier = isRelayed ? relay : server;
   const streams = Math.ceil(proxies / carriers);
   const replicasNeeded = isRelayed ? replicas.replicas : Math.max(carriers, replicas.replicas);

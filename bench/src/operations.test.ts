@@ -12,9 +12,9 @@ const small = 1_000;
 const large = 10_000;
 
 /** The extra cost allowed at the larger size: a map grows in leaps, a code path is taken once more. */
-const mostSteps = 1.2;
+const maxSteps = 1.2;
 /** Copying a map of 10,000 entries allocates more than 300,000 bytes, a list of them 80,000. */
-const mostBytes = 60_000;
+const maxBytes = 60_000;
 
 const names = (from: number) =>
   Array.from({ length: 10 }, (_, index) => `cluster-${String(from + index).padStart(6, "0")}`);
@@ -158,11 +158,11 @@ describe("operations of a change", () => {
 function follows(few: Operations, many: Operations): void {
   assert.ok(few.steps > 0);
   assert.ok(
-    many.steps <= few.steps * mostSteps,
+    many.steps <= few.steps * maxSteps,
     `${many.steps} steps, and ${few.steps} at a tenth of the size:\n${more(few, many)}`,
   );
   assert.ok(
-    many.bytes <= few.bytes + mostBytes,
+    many.bytes <= few.bytes + maxBytes,
     `${many.bytes} bytes allocated, and ${few.bytes} at a tenth of the size`,
   );
 }

@@ -92,7 +92,7 @@ async function lives(
   const client = createClient({
     servers: [{ kind: "grpc", address: server.address, variant, aggregated }],
     node: { id: "go" },
-    backoff: { firstMs: 50, mostMs: 500 },
+    backoff: { firstMs: 50, maxMs: 500 },
   });
   t.after(() => client.close());
   const seen = watchAll(client, [

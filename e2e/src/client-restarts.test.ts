@@ -41,7 +41,7 @@ function follow(address: string, variant: "sotw" | "delta", aggregated: boolean)
   const client = createClient({
     servers: [{ kind: "grpc", address, variant, aggregated }],
     node: { id: how },
-    backoff: { firstMs: 20, mostMs: 200 },
+    backoff: { firstMs: 20, maxMs: 200 },
   });
   const events: ClientEvent[] = [];
   client.on((event) => events.push(event));

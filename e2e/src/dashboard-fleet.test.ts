@@ -17,7 +17,7 @@ const nodes = 10_000;
  * card, on a machine that runs other tests as well, draws slower than a person's; a page that drew ten thousand rows
  * would take seconds.
  */
-const mostFrameMs = { usual: 250, worst: 1_000 };
+const maxFrameMs = { usual: 250, worst: 1_000 };
 
 test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   const scene = await createScene(t);
@@ -66,8 +66,8 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
       `# ${frames.length} frames, 95 of 100 within ${usual.toFixed(0)} ms, all within ${worst.toFixed(0)} ms`,
     );
     assert.ok(frames.length > 20, `${frames.length} frames`);
-    assert.ok(usual < mostFrameMs.usual, `95 of 100 frames took up to ${usual} ms`);
-    assert.ok(worst < mostFrameMs.worst, `a frame took ${worst} ms`);
+    assert.ok(usual < maxFrameMs.usual, `95 of 100 frames took up to ${usual} ms`);
+    assert.ok(worst < maxFrameMs.worst, `a frame took ${worst} ms`);
     assert.ok(!isWithRejections(shown[0] ?? "") && shown.some(isWithRejections), shown.join("; "));
   });
 

@@ -41,7 +41,7 @@ for (const name of grpcClients) {
       server: served.address,
       target: "greeter",
       pauseMs: 2,
-      mostOwnFaults: 0,
+      maxOwnFaults: 0,
     });
     const reaches = (backend: string): Promise<unknown> => {
       const seen = client.ok();

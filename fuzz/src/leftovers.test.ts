@@ -50,11 +50,11 @@ const warmUp = 100;
  * The memory that a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which
  * is more than such a test reaches.
  */
-const mostBytes = 24_000_000;
+const maxBytes = 24_000_000;
 
 /** The objects of the healthy client, and a few that the compiler's registers may hold. */
-const mostObjects = 4;
-const mostNameSets = 40;
+const maxObjects = 4;
+const maxNameSets = 40;
 
 const watchdog = createWatchdog(120_000);
 after(() => watchdog.close());
@@ -86,17 +86,17 @@ for (const { target, runs, counted } of tried) {
       const before = await bytesInUse();
       await run(2, runs * effort);
       const grown = (await bytesInUse()) - before;
-      assert.ok(grown < mostBytes, `${grown} bytes more`);
+      assert.ok(grown < maxBytes, `${grown} bytes more`);
       context.diagnostic(`${Math.round(grown / 1_000)} kB more`);
       for (const [name, each] of Object.entries(counted)) {
-        const count = await countOf(each, mostObjects);
-        assert.ok(count <= mostObjects, `there are ${count} of ${name}`);
+        const count = await countOf(each, maxObjects);
+        assert.ok(count <= maxObjects, `there are ${count} of ${name}`);
         // The healthy client's object is found, so the count works.
         if (each === Session) assert.ok(count >= 1);
       }
       // Lists of names that clients chose.
-      const nameSets = await countOf(NameSet, mostNameSets);
-      assert.ok(nameSets <= mostNameSets, `there are ${nameSets} lists of names`);
+      const nameSets = await countOf(NameSet, maxNameSets);
+      assert.ok(nameSets <= maxNameSets, `there are ${nameSets} lists of names`);
     } finally {
       await session.close();
     }

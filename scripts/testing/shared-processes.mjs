@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 
 /** This many files share a process, and this many of those whose tests start the command: these wait for it. */
 const most = 16;
-const mostStarting = 4;
-const mostSkipped = 100;
+const maxStarting = 4;
+const maxSkipped = 100;
 /** What concerns the whole process: programs, signals, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =
   /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:exit|on|once|chdir)|process\.kill\(process\.pid|process\.env\.\w+ = |delete process\.env|mock\.timers|mock\.method\((?:globalThis|Math|process)|\.prototype,|^before\(/m;
@@ -51,12 +51,12 @@ export function sharedProcesses(files, isMissing = () => false) {
 }
 
 function groupOf(file, skipped) {
-  if (skipped.some((pattern) => pattern.test(file))) return { name: "skipped", most: mostSkipped };
+  if (skipped.some((pattern) => pattern.test(file))) return { name: "skipped", most: maxSkipped };
   if (scripts.test(file)) return { name: "scripts", most };
   const [, inPackage, inDashboard] = unit.exec(file) ?? [];
   if ((inPackage ?? inDashboard) === undefined || alone.test(file)) return undefined;
   const text = readFileSync(file, "utf8");
   if (ownProcess.test(text)) return undefined;
   const starts = starting.test(text);
-  return { name: `${inPackage ?? inDashboard} ${starts}`, most: starts ? mostStarting : most };
+  return { name: `${inPackage ?? inDashboard} ${starts}`, most: starts ? maxStarting : most };
 }

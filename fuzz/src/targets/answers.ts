@@ -125,7 +125,7 @@ export const answers: FuzzTarget = {
         node: { id: "n" },
         servers: [{ kind: "rest", url, refreshDelayMs: 1 }],
         limits: { responseBytes: 1_000_000 },
-        backoff: { mostMs: 2 },
+        backoff: { maxMs: 2 },
       });
       const events: ClientEvent[] = [];
       client.on((event) => events.push(event));

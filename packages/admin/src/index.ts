@@ -8,7 +8,7 @@ export type {
 } from "./contract/admin-options.js";
 export type { ProblemEntry, ProblemList } from "./contract/answers.js";
 export type { FleetSummary, NodeRow, NodeRows } from "./contract/fleet.js";
-export { mostPage, usualPage } from "./contract/limits.js";
+export { maxPage, usualPage } from "./contract/limits.js";
 export type { Peer, PeerAnswers } from "./contract/peers.js";
 export type { ProblemDocument as Problem } from "./contract/problem.js";
 export { type AdminApi, createAdminApi } from "./create-admin-api.js";

@@ -16,13 +16,13 @@ export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./errors/error
 export { describe, type Finding, type Where, XdskitError } from "./errors/errors.js";
 export type { FieldStep } from "./errors/field-path.js";
 export {
-  mostBody,
-  mostFindings,
-  mostKept,
-  mostListed,
-  mostNamesKept,
-  mostSmallBody,
-  mostWholeAnswer,
+  maxBody,
+  maxFindings,
+  maxKept,
+  maxListed,
+  maxNamesKept,
+  maxSmallBody,
+  maxWholeAnswer,
 } from "./errors/limits.js";
 export { didYouMean } from "./errors/nearest-name.js";
 export {
@@ -37,7 +37,7 @@ export {
 } from "./errors/option-table.js";
 export { throwIfAny } from "./errors/throw-if-any.js";
 export { type PlacedDocument, readDocument } from "./files/document.js";
-export { type FieldPlaces, type FieldPlacesOptions, fieldPlaces, mostBytesForPlaces } from "./files/field-places.js";
+export { type FieldPlaces, type FieldPlacesOptions, fieldPlaces, maxBytesForPlaces } from "./files/field-places.js";
 export {
   type ReadResourcesOptions,
   type ResourceFile,

@@ -1,4 +1,4 @@
-import { mostListed } from "@xdskit/api";
+import { maxListed } from "@xdskit/api";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import { formatAddress } from "@xdskit/server/address";
 import type { ChangesReport } from "./figures/changes.js";
@@ -166,7 +166,7 @@ function waitingFor({ nodes }: Fleet): readonly WaitingReport[] {
     }
   }
   return Array.from(byType, ([type, { nodes: count, names }]) => {
-    const listed = [...names].slice(0, mostListed);
+    const listed = [...names].slice(0, maxListed);
     return { type, nodes: count, names: listed, more: names.size - listed.length };
   });
 }

@@ -50,7 +50,7 @@ export {
   updateSnapshot,
 } from "./model/snapshots/snapshot.js";
 export { covers, type Subscription } from "./model/subscribed/subscription.js";
-export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./planning/plan.js";
+export { maxStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./planning/plan.js";
 export { planJson, type StageJson, type WaitJson } from "./planning/plan-json.js";
 export {
   type ChangeOutline,
@@ -103,6 +103,6 @@ export {
   TooMuchInMessage,
 } from "./wire/loads/load-stats.js";
 export { readLoadStatsRequest } from "./wire/loads/read-load-stats.js";
-export { dearNames, isDearName, mostDearNames } from "./wire/requests/dear-names.js";
+export { dearNames, isDearName, maxDearNames } from "./wire/requests/dear-names.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/requests/json-request.js";
 export type { ResourceError } from "./wire/responses/responses.js";

@@ -16,7 +16,7 @@ export const markValue = "1";
 /** What it holds once another writer was faster. */
 export const lostValue = "lost";
 /** The most entries in one value: below etcd's limit of a request also where names are long. */
-const mostPart = { bytes: 512 * 1024, operations: 5_000 } as const;
+const maxPart = { bytes: 512 * 1024, operations: 5_000 } as const;
 
 /**
  * Writes all that a revision needs ahead of it, in requests of etcd's size. Nothing of it is seen before a head names
@@ -50,7 +50,7 @@ export class AheadWriter {
 
   async revision(revision: Revision, changes: readonly StoredChange[]): Promise<void> {
     const { id } = revision;
-    const parts = [...inParts(changes, sizeOfJson, mostPart)];
+    const parts = [...inParts(changes, sizeOfJson, maxPart)];
     await this.#put([
       { kind: "put", key: this.#keys.revision(id), value: JSON.stringify(revision) },
       ...parts.map((part, index): Put => {
@@ -60,7 +60,7 @@ export class AheadWriter {
   }
 
   async checkpoint(id: string, entries: readonly ContentName[]): Promise<void> {
-    const parts = entries.length === 0 ? [[]] : inParts(entries, sizeOfJson, mostPart);
+    const parts = entries.length === 0 ? [[]] : inParts(entries, sizeOfJson, maxPart);
     const puts = Array.from(parts, (part, index): Put => {
       return { kind: "put", key: this.#keys.checkpoint(id, index), value: JSON.stringify(part) };
     });

@@ -7,12 +7,12 @@ import type { Operation } from "./client/messages.js";
 import type { ContentName } from "./contents.js";
 import { type Keys, resourceId } from "./keys.js";
 import type { Manifest, Manifests } from "./manifests.js";
-import { mostTries, onceMade } from "./once-made.js";
+import { maxTries, onceMade } from "./once-made.js";
 
 /** etcd takes 128 operations in one transaction; a layer needs two. */
-const mostLayers = 60;
+const maxLayers = 60;
 /** A checkpoint follows this many changes, or as many as the layer has resources: it costs no more than they did. */
-const mostSinceCheckpoint = 1_000;
+const maxSinceCheckpoint = 1_000;
 
 /** What a commit makes of one layer. */
 interface Planned {
@@ -51,17 +51,17 @@ export class Committing {
   }
 
   async #tried(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const result = await this.#commit(layers, info);
       if (result !== undefined) return result;
     }
-    throw XdskitError.of("XDSKIT_STORE", `what was written for a change was collected ${mostTries} times`);
+    throw XdskitError.of("XDSKIT_STORE", `what was written for a change was collected ${maxTries} times`);
   }
 
   /** Undefined: it took so long that its writer was taken for dead, and nothing of it may be there. */
   async #commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult | undefined> {
-    if (layers.length > mostLayers)
-      throw XdskitError.of("XDSKIT_STORE", `a change of ${layers.length} layers: etcd takes ${mostLayers} at once`);
+    if (layers.length > maxLayers)
+      throw XdskitError.of("XDSKIT_STORE", `a change of ${layers.length} layers: etcd takes ${maxLayers} at once`);
     const befores: (Revision | undefined)[] = [];
     for (const { layer, parent } of layers) {
       const before = await this.#head(layer);
@@ -104,7 +104,7 @@ export class Committing {
     const revision: Revision = { id: revisionId(JSON.stringify([said, changes])), ...said };
     const after = manifest.size + changes.length;
     const since = changes.length + (before === undefined ? 0 : this.#manifests.since(layer));
-    const isDue = since > Math.max(mostSinceCheckpoint, after);
+    const isDue = since > Math.max(maxSinceCheckpoint, after);
     return { ...nothing, revision, checkpoint: isDue ? heldAfter(manifest, changes) : undefined };
   }
 

@@ -3,14 +3,14 @@ import type { StoredKey, StoredResource } from "@xdskit/server";
 import { contentKey, damaged } from "@xdskit/server/tables";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue, Operation } from "./client/messages.js";
-import { eachAtOnce, inParts, mostInRequest } from "./in-parts.js";
+import { eachAtOnce, inParts, maxInRequest } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
 
 /** The target size of a page, in bytes. A much larger one takes long, and both ends hold it whole. */
 const pageBytes = 4 * 1024 * 1024;
 /** The first page has this many keys, each of which may be as large as a request may be. */
 const firstPageKeys = 50;
-const mostPageKeys = 5_000;
+const maxPageKeys = 5_000;
 
 /** A resource without its bytes. */
 export interface ContentName extends StoredKey {
@@ -22,8 +22,8 @@ export function putsOf(keys: Keys, resource: StoredResource): readonly Extract<O
   const content = contentKey(resource.type, resource.key, resource.version);
   const { bytes } = resource;
   const puts: Extract<Operation, { kind: "put" }>[] = [];
-  for (let at = 0; at === 0 || at < bytes.byteLength; at += mostInRequest.bytes) {
-    const value = bytes.subarray(at, at + mostInRequest.bytes);
+  for (let at = 0; at === 0 || at < bytes.byteLength; at += maxInRequest.bytes) {
+    const value = bytes.subarray(at, at + maxInRequest.bytes);
     puts.push({ kind: "put", key: keys.content(content, puts.length), value });
   }
   return puts;
@@ -48,7 +48,7 @@ export async function readContents(
 /** Whether it costs less to read all contents. */
 async function areMost(client: EtcdClient, keys: Keys, wanted: readonly string[]): Promise<boolean> {
   // One request has them; etcd would go through all keys to count them.
-  if (wanted.length <= mostInRequest.operations) return false;
+  if (wanted.length <= maxInRequest.operations) return false;
   const { count } = await client.range({ key: keys.contents(), end: endOf(keys.contents()), countOnly: true });
   // One by one costs about three times as much as reading along.
   return count < 3 * wanted.length;
@@ -78,7 +78,7 @@ async function allContents(client: EtcdClient, keys: Keys): Promise<Found> {
     const last = page.found.at(-1);
     if (!page.more || last === undefined) return found;
     key = `${last.key}\u0000`;
-    limit = Math.min(mostPageKeys, 2 * limit, Math.ceil((page.found.length * pageBytes) / bytes));
+    limit = Math.min(maxPageKeys, 2 * limit, Math.ceil((page.found.length * pageBytes) / bytes));
   }
 }
 

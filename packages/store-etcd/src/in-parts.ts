@@ -1,11 +1,11 @@
 /** As much as goes into one request: etcd takes 1.5 MiB and 128 operations. */
-export const mostInRequest = { bytes: 1024 * 1024, operations: 100 } as const;
+export const maxInRequest = { bytes: 1024 * 1024, operations: 100 } as const;
 
 /** Cuts a list into parts that fit into requests. `sizeOf` is in bytes. */
 export function* inParts<T>(
   list: readonly T[],
   sizeOf: (one: T) => number,
-  most: { readonly bytes: number; readonly operations: number } = mostInRequest,
+  most: { readonly bytes: number; readonly operations: number } = maxInRequest,
 ): Iterable<readonly T[]> {
   let part: T[] = [];
   let bytes = 0;

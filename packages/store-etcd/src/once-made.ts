@@ -3,7 +3,7 @@ import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
 import type { Transaction } from "./client/messages.js";
 
 /** How often an operation is tried while its outcome is unknown, or others are faster. */
-export const mostTries = 5;
+export const maxTries = 5;
 
 /**
  * Makes a transaction once; resolves to the revision of the store that it made; undefined: a comparison does not hold.
@@ -23,7 +23,7 @@ export async function onceMade(
     } catch (error) {
       // Trying again tells: the keys are compared.
       if (!(error instanceof UnknownOutcome)) throw error;
-      if (tries < mostTries) continue;
+      if (tries < maxTries) continue;
       const message = `nobody knows whether ${what} was written: ${error.message}`;
       throw XdskitError.of("XDSKIT_STORE", message, {}, { cause: error });
     }

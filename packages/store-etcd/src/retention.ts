@@ -6,13 +6,13 @@ import type { KeyValue, Operation, Transaction } from "./client/messages.js";
 import { eachAtOnce, inParts } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
 import { type Manifests, missingRevision } from "./manifests.js";
-import { mostTries } from "./once-made.js";
+import { maxTries } from "./once-made.js";
 
 const text = new TextDecoder();
 /** The most keys to list with one request. */
 const pageKeys = 10_000;
 /** This many writers that lost a race leave enough to collect: that costs all revisions. */
-const mostLost = 20;
+const maxLost = 20;
 
 /**
  * Removes the revisions that retention does not keep, and everything that no revision needs: theirs, and what writers
@@ -32,7 +32,7 @@ export async function collect(
   const isAlive = ({ key }: KeyValue) => living.has(key.split("/").at(-1));
   const dead = marks.found.filter((mark) => !isAlive(mark));
   const hasDied = dead.some(({ value }) => text.decode(value) !== lostValue);
-  if (!hasDied && dead.length < mostLost && !(await isWorthIt(client, keys, manifests, retention))) return 0;
+  if (!hasDied && dead.length < maxLost && !(await isWorthIt(client, keys, manifests, retention))) return 0;
   // First: a writer that was taken for dead, and goes on, must not commit what is collected now.
   await eachAtOnce(dead, ({ key }) => client.transaction({ compare: [], operations: [{ kind: "delete", key }] }));
   const lines = await histories(client, keys, manifests);
@@ -75,7 +75,7 @@ async function histories(client: EtcdClient, keys: Keys, manifests: Manifests): 
 /** Never without the newest revision: what a layer holds would be taken for useless. Rejects if that is missing. */
 async function historyOf(client: EtcdClient, keys: Keys, manifests: Manifests, headKey: string): Promise<Revision[]> {
   let newest: RevisionId = "";
-  for (let tries = 0; tries < mostTries; tries += 1) {
+  for (let tries = 0; tries < maxTries; tries += 1) {
     newest = text.decode((await client.range({ key: headKey })).found[0]?.value);
     const head = await manifests.revision(newest);
     if (head === undefined) continue;

@@ -1,6 +1,6 @@
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue } from "./client/messages.js";
-import { mostInRequest } from "./in-parts.js";
+import { maxInRequest } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
 
 /** All entries that are watched, at one revision of the store. */
@@ -91,7 +91,7 @@ export class StateReader {
   ): Promise<readonly KeyValue[] | undefined> {
     const found = new Map(known.map((entry) => [entry.key, entry]));
     const compare = names.filter(({ key, writtenAt }) => found.get(key)?.writtenAt !== writtenAt);
-    if (compare.length > mostInRequest.operations) return undefined;
+    if (compare.length > maxInRequest.operations) return undefined;
     if (compare.length > 0) {
       const operations = compare.map(({ key }) => ({ kind: "range", range: { key } }) as const);
       const unchanged = compare.map(({ key, writtenAt }) => ({ key, writtenAt }));

@@ -40,9 +40,9 @@ export class Acknowledged {
 
   /** Undefined: it is not there, or damaged. */
   async read(): Promise<AcknowledgedLine | undefined> {
-    const bytes = Buffer.alloc(mostLength);
+    const bytes = Buffer.alloc(maxLength);
     await this.#opened()
-      .then((handle) => readAt(handle, bytes, 0, mostLength, 0))
+      .then((handle) => readAt(handle, bytes, 0, maxLength, 0))
       .catch(() => {});
     const [, line = "", store = "", number, seal = "", sum] =
       /^((\S+) (\d+) (\S+)) (\S+)\n/.exec(bytes.toString()) ?? [];
@@ -97,7 +97,7 @@ export class Acknowledged {
   }
 }
 
-const mostLength = 100;
+const maxLength = 100;
 const unsealed = "-".repeat(12);
 
 function sumOf(line: string): string {

@@ -10,7 +10,7 @@ import { TableRows } from "./table-rows.js";
 const waitForWriterMs = 60_000;
 
 /** The longest time between two looks whether that process has ended its transaction, in milliseconds. */
-const mostPauseMs = 20;
+const maxPauseMs = 20;
 
 /** The size down to which SQLite cuts its log once it is written into the file, in bytes. */
 const logBytes = 16 * 1024 ** 2;
@@ -141,7 +141,7 @@ export class SqliteTables implements Tables {
   /** Waits for other processes without holding up this one. */
   async #begin(): Promise<void> {
     const until = performance.now() + waitForWriterMs;
-    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, mostPauseMs)) {
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       try {
         this.#writing.exec("BEGIN IMMEDIATE");
         return;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 const key = "xdskit-author";
-const mostAuthor = 100;
+const maxAuthor = 100;
 
 /** Why somebody changes something, and who. */
 export interface Said {
@@ -42,7 +42,7 @@ export function ReasonFields({
         <input
           placeholder="Your name"
           autocomplete="name"
-          maxLength={mostAuthor}
+          maxLength={maxAuthor}
           value={author}
           onInput={({ currentTarget }) => change({ author: currentTarget.value })}
         />

@@ -4,7 +4,7 @@ import { typeName } from "../../text/type-names.js";
 import { YamlDiff } from "./yaml-view.js";
 
 /** More are not drawn. */
-const mostShown = 200;
+const maxShown = 200;
 /** The first ones are open. */
 const openFirst = 3;
 
@@ -13,7 +13,7 @@ export function Changes({ changes, total }: { readonly changes: readonly Changed
   if (changes.length === 0) return <p class="quiet">Nothing differs.</p>;
   return (
     <>
-      {changes.slice(0, mostShown).map((one, index) => (
+      {changes.slice(0, maxShown).map((one, index) => (
         <details class="changed" key={`${one.type} ${one.key ?? one.name}`} open={index < openFirst}>
           <summary>
             <span class={`change-${one.change}`}>{one.change}</span> <b>{one.name}</b>{" "}
@@ -22,7 +22,7 @@ export function Changes({ changes, total }: { readonly changes: readonly Changed
           <Served change={one} />
         </details>
       ))}
-      {total > mostShown ? <p class="quiet">{counted(total - mostShown, "more", "more")}</p> : null}
+      {total > maxShown ? <p class="quiet">{counted(total - maxShown, "more", "more")}</p> : null}
     </>
   );
 }

@@ -10,13 +10,13 @@ export interface CardPlace {
 }
 
 /** Of a card, in pixels: what the style says, and the rim of the window. */
-const mostWidth = 500;
+const maxWidth = 500;
 const rim = 8;
 
 /** Below the key, or above it where there is more room. A text that scrolls does not cut it off. */
 export function besides(element: Element): CardPlace {
   const { left, top, bottom } = element.getBoundingClientRect();
-  const side = `${Math.max(rim, Math.min(left, innerWidth - mostWidth))}px`;
+  const side = `${Math.max(rim, Math.min(left, innerWidth - maxWidth))}px`;
   const [above, below] = [top, innerHeight - bottom];
   return below < 320 && above > below
     ? { left: side, bottom: `${innerHeight - top}px`, maxHeight: `${above - rim}px` }
@@ -24,7 +24,7 @@ export function besides(element: Element): CardPlace {
 }
 
 /** Letters of a comment; the link leads to the rest. */
-const mostLetters = 700;
+const maxLetters = 700;
 
 /** What a field is: its type, what its value must be, and what Envoy's protos say of it. */
 export function FieldCard({
@@ -53,7 +53,7 @@ function Description({ field }: { readonly field: Field }) {
       <b>{name}</b> <span class="quiet">{type}</span>
       {deprecated ? <b class="missing"> deprecated</b> : null}
       {rules.length === 0 ? null : <span class="below">Must be: {rules.join(", ")}</span>}
-      {comment === null ? null : <span class="field-comment">{marked(shortened(comment, mostLetters))}</span>}
+      {comment === null ? null : <span class="field-comment">{marked(shortened(comment, maxLetters))}</span>}
       {values.length === 0 ? null : <span class="below quiet">Values: {values.join(", ")}</span>}
       <span class="quiet below">
         in {message}

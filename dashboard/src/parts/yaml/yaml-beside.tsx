@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { type BesideRow, besideRows, placesNear } from "../../text/beside.js";
 import { counted } from "../../text/counts.js";
 import { lineOfField, type YamlLine, yamlLines } from "../../text/yaml.js";
-import { context, isStopOf, Mark, mostLines, YamlText } from "./yaml-view.js";
+import { context, isStopOf, Mark, maxLines, YamlText } from "./yaml-view.js";
 
 /** One of two contents; null: there is none. */
 export interface Side {
@@ -42,7 +42,7 @@ export function YamlBeside({
   const places = rows
     .map((_, place) => place)
     .filter((place) => isWhole || near.has(place))
-    .slice(0, mostLines);
+    .slice(0, maxLines);
   const hidden = rows.length - near.size;
   const shown = { rows, places };
   return (

@@ -6,7 +6,7 @@ import { Key } from "./field-key.js";
 import { intoView } from "./into-view.js";
 
 /** More lines are not drawn at once. */
-export const mostLines = 5_000;
+export const maxLines = 5_000;
 
 /** JSON as YAML, with the keys in a colour of their own. `mark`: a field that is pointed at, and scrolled to. */
 export function YamlView({
@@ -25,10 +25,10 @@ export function YamlView({
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
     <section class="code" aria-label={label} tabIndex={0}>
       <pre>
-        {lines.slice(0, mostLines).map((line, index) => (
+        {lines.slice(0, maxLines).map((line, index) => (
           <YamlRow key={index} line={line} number={index + 1} isStop={index === stop} isMarked={index === marked} />
         ))}
-        {lines.length > mostLines ? `… ${lines.length - mostLines} more lines\n` : null}
+        {lines.length > maxLines ? `… ${lines.length - maxLines} more lines\n` : null}
       </pre>
     </section>
   );
@@ -112,7 +112,7 @@ export function YamlDiff({
     return lines
       .map((line, index) => ({ line, index }))
       .filter(({ index }) => near.has(index))
-      .slice(0, mostLines);
+      .slice(0, maxLines);
   }, [lines]);
   const stop = shown.findIndex(({ line }) => isStopOf(line.yaml));
   if (shown.length === 0) return <p class="quiet">The contents are equal.</p>;

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import type { ChosenFile } from "../../text/joined-files.js";
 
 /** A body in YAML may have 4 MiB: more is not taken from files. */
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 const isResources = (name: string) => /\.(ya?ml|json)$/i.test(name);
 
 /** What came of a choice: files, or why there are none. */
@@ -62,7 +62,7 @@ async function taken(chosen: readonly File[], isFolder: boolean): Promise<Taken>
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   if (named.length === 0) return { kind: "nothing", why: "There is no file in YAML or JSON in this folder." };
   const bytes = named.reduce((sum, { file }) => sum + file.size, 0);
-  if (bytes > mostBytes) {
+  if (bytes > maxBytes) {
     const largest = named.toSorted((a, b) => b.file.size - a.file.size)[0]?.name ?? "";
     const why = `These files have more than 4 MiB together (${largest} is the largest). Use xdskit apply -f for them.`;
     return { kind: "nothing", why };

@@ -64,9 +64,9 @@ export function LeadRollout({
       close={close}
     >
       <p>{outlookOf(action, rollout)}</p>
-      <ResourceNames group={group} resources={resources.slice(0, mostNames)} more={rollout.changed - mostNames} />
+      <ResourceNames group={group} resources={resources.slice(0, maxNames)} more={rollout.changed - maxNames} />
     </Confirm>
   );
 }
 
-const mostNames = 20;
+const maxNames = 20;

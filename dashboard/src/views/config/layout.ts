@@ -22,7 +22,7 @@ const columnGap = 56;
 const rowHeight = boxHeight + 12;
 const headHeight = 28;
 const leastWidth = 150;
-const mostWidth = 300;
+const maxWidth = 300;
 
 /** From left to right as a request goes. */
 const order = ["listener", "scoped-route", "route", "virtual-host", "extension-config", "cluster", "endpoint"];
@@ -46,7 +46,7 @@ export function layoutOf({ nodes, edges }: GraphJson, room: number): Layout {
   for (let column = largest + 1; column < members.length; column += 1)
     place(members[column] ?? [], (index) => lines.usedBy(index), rows, true);
   const free = Math.floor((room - (columns.length - 1) * columnGap) / Math.max(1, columns.length));
-  const boxWidth = Math.min(mostWidth, Math.max(leastWidth, free));
+  const boxWidth = Math.min(maxWidth, Math.max(leastWidth, free));
   return {
     columns,
     boxWidth,

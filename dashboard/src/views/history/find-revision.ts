@@ -9,7 +9,7 @@ export interface RevisionPage {
 
 const pageSize = 1_000;
 /** Nobody keeps more. */
-const mostPages = 50;
+const maxPages = 50;
 
 /** What somebody types to name a revision: `folder 12`, or the beginning of its id. */
 export function isNamed({ id, layer, number }: RevisionJson, text: string): boolean {
@@ -22,7 +22,7 @@ export async function findRevision(text: string, listed: readonly RevisionJson[]
   const known = listed.find((one) => isNamed(one, text));
   if (known !== undefined) return known;
   let after: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const query = new URLSearchParams({ limit: String(pageSize), ...(after === undefined ? {} : { after }) });
     const { revisions, next } = await get<RevisionPage>(`revisions?${query}`);
     const found = revisions.find((one) => isNamed(one, text));

@@ -7,7 +7,7 @@ import { State } from "../../parts/state.js";
 import { go, linkTo, replaceQuery } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
-const mostShown = 300;
+const maxShown = 300;
 
 /** All states but one. */
 export const notSynced = "rejected,sent,not-sent,missing,held-back";
@@ -34,7 +34,7 @@ export function NodeResourceList({
   readonly shown: { readonly type: string; readonly name: string } | undefined;
 }) {
   const [q, type, state] = ["q", "type", "state"].map((name) => query.get(name) ?? "") as [string, string, string];
-  const given = Object.entries({ q, type, state, limit: String(mostShown) }).filter(([, value]) => value !== "");
+  const given = Object.entries({ q, type, state, limit: String(maxShown) }).filter(([, value]) => value !== "");
   const { data } = useLive<NodeResources>(`${path}/resources?${new URLSearchParams(given)}`);
   const rows = data?.resources ?? [];
   const linkOf = (one: (typeof rows)[number]) => linkTo("node", [id, one.type, one.name], { q, type, state });

@@ -79,7 +79,7 @@ export async function startGrpcClient(
     /** Milliseconds. Default 20. */
     readonly pauseMs?: number;
     /** How many failures may be the client's own fault. Default 3. */
-    readonly mostOwnFaults?: number;
+    readonly maxOwnFaults?: number;
   },
 ): Promise<GrpcClient> {
   const api = options.name === "go-v2" ? "v2" : "v3";
@@ -102,7 +102,7 @@ export async function startGrpcClient(
       ok += 1;
       backends.push(rest);
       if (backends.length > 1_000) backends.shift();
-    } else if (isOwnFault(options.name, rest) && ownFaults < (options.mostOwnFaults ?? 3)) {
+    } else if (isOwnFault(options.name, rest) && ownFaults < (options.maxOwnFaults ?? 3)) {
       ownFaults += 1;
       console.error(`${options.name} client, a fault of its own after ${ok} answers: ${rest}`);
     } else if (failures.length < keptFailures) failures.push(`after ${ok} answers: ${rest}`);

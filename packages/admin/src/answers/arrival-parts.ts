@@ -1,6 +1,6 @@
 import type { NodeArrival } from "@xdskit/server";
 import type { ArrivalJson } from "../contract/answers.js";
-import { mostInList } from "../contract/limits.js";
+import { maxInList } from "../contract/limits.js";
 
 /** By id, the state of the nodes with streams to one server. */
 export type EachOfServer = Readonly<Record<string, NodeArrival>>;
@@ -61,5 +61,5 @@ export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJs
     const { isServed = false, isFromBefore = false } = "part" in one ? one.part : {};
     if (isServed && isFromBefore) uncounted.push({ replica: one.replica, reason: notBackYet });
   }
-  return { counts: countsOfNodes(each), nodes: [...nodes.values()].slice(0, mostInList), uncounted };
+  return { counts: countsOfNodes(each), nodes: [...nodes.values()].slice(0, maxInList), uncounted };
 }

@@ -3,7 +3,7 @@ import { inHundreds, type Resource, type Steps } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { GroupPreview, LayerUpdate } from "@xdskit/server";
 import type { ChangedResource } from "../contract/answers.js";
-import { mostInEntry } from "../contract/limits.js";
+import { maxInEntry } from "../contract/limits.js";
 import type { ShowResource } from "./resource-json.js";
 
 /** The change of one resource of a layer. */
@@ -37,7 +37,7 @@ export function* servedChangesOf(
       const id = JSON.stringify([before?.version, after?.version]);
       const known = served.get(id);
       if (known === undefined) served.set(id, { before, after, groups: [group] });
-      else if (known.groups.length < mostInEntry) known.groups.push(group);
+      else if (known.groups.length < maxInEntry) known.groups.push(group);
     }
     const all = [...served.values()];
     const isAsInLayer = ({ before, after }: ServedChange) =>

@@ -2,7 +2,7 @@ import {
   type Finding,
   inHundreds,
   isGlobName,
-  mostFindings,
+  maxFindings,
   type Reference,
   type Resource,
   type Steps,
@@ -95,7 +95,7 @@ export function* danglingIn(
     const key = `${resource.type.typeUrl} ${resource.key} ${what}`;
     const known = lacking.get(key);
     if (known !== undefined) known.groups.add(group);
-    else if (lacking.size < mostFindings) lacking.set(key, { resource, what, groups: new Set([group]) });
+    else if (lacking.size < maxFindings) lacking.set(key, { resource, what, groups: new Set([group]) });
   };
   const upserted = changes.flatMap(({ after }) => after ?? []);
   const removed = changes.flatMap(({ before, after }) => (after === undefined ? (before ?? []) : []));

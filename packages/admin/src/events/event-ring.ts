@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mostKept } from "@xdskit/api";
+import { maxKept } from "@xdskit/api";
 
 /** The subject of an event. `reset`: events are missing here, and a reader must look at everything again. */
 export type EventKind = "revision" | "node" | "rollout" | "problem" | "reset";
@@ -32,7 +32,7 @@ export class EventRing {
     this.#count += 1;
     const event = { id: this.last, kind, data };
     this.#kept.push(event);
-    if (this.#kept.length > mostKept) this.#kept.shift();
+    if (this.#kept.length > maxKept) this.#kept.shift();
     for (const listener of this.#listeners) listener(event);
   }
 

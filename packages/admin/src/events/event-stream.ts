@@ -2,11 +2,11 @@ import { ApiProblem } from "../contract/problem.js";
 import { type ApiEvent, type EventRing, resetData } from "./event-ring.js";
 
 /** How many readers there may be. */
-const mostReaders = 100;
+const maxReaders = 100;
 /** The bytes that may wait for a reader. */
-const mostWaiting = 4 * 1024 * 1024;
+const maxWaiting = 4 * 1024 * 1024;
 /** The bytes of missed events that a reader is sent when it comes back. The rest is for what comes meanwhile. */
-const mostMissed = mostWaiting / 2;
+const maxMissed = maxWaiting / 2;
 /** A comment after this much silence keeps the connection open. */
 const heartbeatMs = 15_000;
 
@@ -39,8 +39,8 @@ export class EventStreams {
    * readers. An address that has few of them gets a place of the one that has the most.
    */
   open(last: string | undefined, address: string): ReadableStream<Uint8Array> {
-    if (this.#readers.size >= mostReaders && !this.#makeRoom(address))
-      throw ApiProblem.of(503, "XDSKIT_BUSY", `${mostReaders} others read events already`);
+    if (this.#readers.size >= maxReaders && !this.#makeRoom(address))
+      throw ApiProblem.of(503, "XDSKIT_BUSY", `${maxReaders} others read events already`);
     const missed = last === undefined ? [] : this.#ring.after(last);
     const start = (missed && textOfMissed(missed)) ?? resetText(this.#ring.last);
     let reader: Reader | undefined;
@@ -55,7 +55,7 @@ export class EventStreams {
         },
       },
       // A reader that is further behind is cut off, and resumes later where it was.
-      new ByteLengthQueuingStrategy({ highWaterMark: mostWaiting }),
+      new ByteLengthQueuingStrategy({ highWaterMark: maxWaiting }),
     );
   }
 
@@ -121,7 +121,7 @@ function textOfMissed(events: readonly ApiEvent[]): string | undefined {
   for (const event of events) {
     const text = textOf(event);
     bytes += Buffer.byteLength(text);
-    if (bytes > mostMissed) return undefined;
+    if (bytes > maxMissed) return undefined;
     texts.push(text);
   }
   return texts.join("");

@@ -1,6 +1,6 @@
 import { type Finding, redactErrorText } from "@xdskit/api";
 import type { ServerEvent, XdsServer } from "@xdskit/server";
-import { mostInEntry } from "../contract/limits.js";
+import { maxInEntry } from "../contract/limits.js";
 import type { EventRing } from "./event-ring.js";
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
@@ -42,7 +42,7 @@ function note(event: ServerEvent, ring: EventRing): void {
       const { stream, type, version, message, names } = event;
       const about = { node: stream.node.id, group: stream.group, type: type.name, version };
       ring.add("problem", {
-        ...{ kind: "rejected", ...about, names: names.slice(0, mostInEntry) },
+        ...{ kind: "rejected", ...about, names: names.slice(0, maxInEntry) },
         message: redactErrorText(message),
       });
       break;
@@ -64,5 +64,5 @@ function note(event: ServerEvent, ring: EventRing): void {
 }
 
 function few(findings: readonly Finding[]): readonly Finding[] {
-  return findings.slice(0, mostInEntry);
+  return findings.slice(0, maxInEntry);
 }

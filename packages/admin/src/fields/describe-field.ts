@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { commentOf, formatEnvoyVersion, mostFindings, type Registry, sinceOf } from "@xdskit/api";
+import { commentOf, formatEnvoyVersion, maxFindings, type Registry, sinceOf } from "@xdskit/api";
 import type { Field } from "../contract/answers.js";
 import { fieldRules } from "./field-rules.js";
 
@@ -36,7 +36,7 @@ function fieldJson(registry: Registry, field: DescField): Field {
     rules: [...fieldRules(registry, field)],
     // Where a field says nothing of its own, its message or enum often does.
     comment: commentOf(fullName) ?? commentOf((field.message ?? field.enum)?.typeName ?? "") ?? null,
-    values: field.enum?.values.slice(0, mostFindings).map(({ name }) => name) ?? [],
+    values: field.enum?.values.slice(0, maxFindings).map(({ name }) => name) ?? [],
     deprecated: field.proto.options?.deprecated ?? false,
     since: since === undefined ? null : formatEnvoyVersion(since),
     docs: docsOf(field.parent, field.name),

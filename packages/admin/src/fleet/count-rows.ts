@@ -1,6 +1,6 @@
 import { noNodes, rankOf } from "@xdskit/server";
 import type { FleetMapJson, FleetSummary, NodeRow, NodeStateName } from "../contract/fleet.js";
-import { mostInList } from "../contract/limits.js";
+import { maxInList } from "../contract/limits.js";
 import type { RowsAsOf } from "./row-cache.js";
 
 type Counts = FleetSummary["states"];
@@ -73,7 +73,7 @@ class Tally {
 
   /** Clients choose their versions freely: only this many names are told apart. */
   add(name: string, state: NodeStateName): void {
-    const key = this.#counts.has(name) || this.#counts.size < mostInList ? name : "(other)";
+    const key = this.#counts.has(name) || this.#counts.size < maxInList ? name : "(other)";
     const counts = this.#counts.get(key) ?? noNodes();
     counts[state] += 1;
     this.#counts.set(key, counts);

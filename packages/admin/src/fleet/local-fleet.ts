@@ -18,7 +18,7 @@ import type {
   NodeResourcesQuery,
   NodeTimeline,
 } from "../contract/fleet.js";
-import { mostInList, usualPage } from "../contract/limits.js";
+import { maxInList, usualPage } from "../contract/limits.js";
 import { answersFromRows } from "./answers-from-rows.js";
 import { fieldNamedIn, fieldText } from "./named-field.js";
 import { nodeJson } from "./node-json.js";
@@ -26,7 +26,7 @@ import { rejectionJson, rowOf } from "./row.js";
 import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
 
 /** The most resources that are looked at: any number of streams may have the id of one node. */
-const mostLookedAt = 50_000;
+const maxLookedAt = 50_000;
 
 export interface LocalFleetOptions extends Pick<AdminApiOptions, "server" | "whereIs" | "whereField"> {
   readonly show: ShowResource;
@@ -56,7 +56,7 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
     },
     async node(id, { type, all }) {
       const node = server.node(id);
-      const config = server.nodeConfig(id, { type, most: mostLookedAt });
+      const config = server.nodeConfig(id, { type, most: maxLookedAt });
       if (node === undefined || config === undefined) return undefined;
       const listed = config.resources.filter(({ state }) => all || state !== "synced").slice(0, usualPage);
       return {
@@ -71,7 +71,7 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
       return node && rowOf(node, replica, Date.now());
     },
     async resources(id, query) {
-      const config = server.nodeConfig(id, { type: query.type, most: mostLookedAt });
+      const config = server.nodeConfig(id, { type: query.type, most: maxLookedAt });
       return config && resourcesPage(config, query);
     },
     contents: async (id, type, name) => contentsOf({ server, show, whereIs, whereField }, id, type, name),
@@ -80,7 +80,7 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
       const isConnected = server.node(id) !== undefined;
       return moments.length === 0 && !isConnected ? undefined : { isConnected, moments: moments.map(momentJson) };
     },
-    loads: async (id) => server.loadReports({ node: id }).slice(0, mostInList).map(loadJson),
+    loads: async (id) => server.loadReports({ node: id }).slice(0, maxInList).map(loadJson),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { NodeRowType } from "../contract/answers.js";
 import type { NodeProblem, NodeRow } from "../contract/fleet.js";
-import { mostInEntry, mostInList } from "../contract/limits.js";
+import { maxInEntry, maxInList } from "../contract/limits.js";
 
 /** A problem while nodes are counted. */
 interface Counted extends NodeProblem {
@@ -23,7 +23,7 @@ export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
       const id = `${type.state} ${withoutNumbers(reason)}`;
       const known = found.get(id);
       if (known !== undefined) join(known, row, type);
-      else if (found.size < mostInList) found.set(id, nodeProblem(id, row, type, reason));
+      else if (found.size < maxInList) found.set(id, nodeProblem(id, row, type, reason));
     }
   }
   const problems = [...found.values()].map(({ last: _, ...problem }) => problem);
@@ -41,14 +41,14 @@ function nodeProblem(id: string, row: NodeRow, type: NodeRowType, reason: string
 function join(known: Counted, row: NodeRow, type: NodeRowType): void {
   if (!known.types.includes(type.type)) known.types.push(type.type);
   for (const name of type.rejected?.blamed ?? [])
-    if (known.blamed.length < mostInEntry && !known.blamed.includes(name)) known.blamed.push(name);
+    if (known.blamed.length < maxInEntry && !known.blamed.includes(name)) known.blamed.push(name);
   known.resources = Math.max(known.resources, type.rejected?.resources ?? 0);
   const since = sinceOf(type);
   if (since !== null && (known.since === null || since < known.since)) known.since = since;
   if (known.last === row.id) return;
   known.last = row.id;
   known.nodes += 1;
-  if (known.ids.length < mostInEntry) known.ids.push(row.id);
+  if (known.ids.length < maxInEntry) known.ids.push(row.id);
   if (!known.groups.includes(row.group)) known.groups.push(row.group);
 }
 

@@ -1,7 +1,7 @@
 import { type NodeStatus, type RejectionReport, rankOf, type TypeReport } from "@xdskit/server";
 import type { NodeRowType } from "../contract/answers.js";
 import type { NodeRow } from "../contract/fleet.js";
-import { mostInEntry } from "../contract/limits.js";
+import { maxInEntry } from "../contract/limits.js";
 import { clientOf } from "./node-json.js";
 
 type Rejection = NonNullable<NodeRowType["rejected"]>;
@@ -46,7 +46,7 @@ function rowType(report: TypeReport, now: number): NodeRowType {
 
 /** A client's words against a response; their secrets were taken out when they came. */
 export function rejectionJson({ at, version, message, blamed = [], resources }: RejectionReport): Rejection {
-  return { at: at.toISOString(), version, message, blamed: blamed.slice(0, mostInEntry), resources };
+  return { at: at.toISOString(), version, message, blamed: blamed.slice(0, maxInEntry), resources };
 }
 
 function lagOf({ lag }: TypeReport, now: number): number | null {

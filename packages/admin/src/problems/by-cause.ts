@@ -1,5 +1,5 @@
 import type { ProblemEntry } from "../contract/answers.js";
-import { mostInEntry, mostInList } from "../contract/limits.js";
+import { maxInEntry, maxInList } from "../contract/limits.js";
 
 /** The kinds of which each finding makes an entry. */
 const titles: Partial<Record<ProblemEntry["kind"], (what: string) => string>> = {
@@ -34,7 +34,7 @@ function together(id: string, all: readonly [ProblemEntry, ...ProblemEntry[]]): 
     title: titles[first.kind]?.(what) ?? first.title,
     count: all.length,
     type: types.size === 1 ? first.type : null,
-    names: names.slice(0, mostInEntry),
-    groups: [...new Set(all.flatMap(({ groups }) => groups))].slice(0, mostInList),
+    names: names.slice(0, maxInEntry),
+    groups: [...new Set(all.flatMap(({ groups }) => groups))].slice(0, maxInList),
   };
 }

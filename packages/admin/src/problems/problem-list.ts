@@ -3,7 +3,7 @@ import type { Quarantined, RolloutStatus } from "@xdskit/server";
 import type { SourceReport, Trouble } from "../contract/admin-options.js";
 import type { ProblemEntry, ProblemList } from "../contract/answers.js";
 import type { FleetSummary, NodeProblem } from "../contract/fleet.js";
-import { mostInEntry, mostInList } from "../contract/limits.js";
+import { maxInEntry, maxInList } from "../contract/limits.js";
 import { advice } from "./advice.js";
 import { byCause } from "./by-cause.js";
 
@@ -63,7 +63,7 @@ export function problemList({ troubles, silent, nodes, sources, groupsOf, ...mor
   );
   const errors = all.filter(isError).length;
   const asOf = new Date().toISOString();
-  return { asOf, errors, warnings: all.length - errors, problems: all.slice(0, mostInList) };
+  return { asOf, errors, warnings: all.length - errors, problems: all.slice(0, maxInList) };
 }
 
 type Told = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> & Partial<ProblemEntry>;
@@ -193,7 +193,7 @@ function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEnt
   return groups.map((group) => {
     const kept = quarantines.filter((one) => one.group === group);
     const [first] = kept;
-    const names = kept.slice(0, mostInEntry).map(({ name }) => name);
+    const names = kept.slice(0, maxInEntry).map(({ name }) => name);
     return entry({
       id: `quarantine ${group}`,
       kind: "quarantine",

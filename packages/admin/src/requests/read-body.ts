@@ -1,5 +1,5 @@
-import { mostBody } from "@xdskit/api";
-import { bodyGraceMs, bodyMsPerMib, mostHeldBytes } from "../contract/limits.js";
+import { maxBody } from "@xdskit/api";
+import { bodyGraceMs, bodyMsPerMib, maxHeldBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 
 export interface BodyLimits {
@@ -10,7 +10,7 @@ export interface BodyLimits {
 }
 
 /** Reads bodies, however many at once: all bodies that requests hold share a number of bytes. */
-export function createBodies({ heldBytes, graceMs }: BodyLimits = { heldBytes: mostHeldBytes, graceMs: bodyGraceMs }) {
+export function createBodies({ heldBytes, graceMs }: BodyLimits = { heldBytes: maxHeldBytes, graceMs: bodyGraceMs }) {
   const held = new WeakMap<Request, number>();
   let all = 0;
   const take = (request: Request, bytes: number): void => {
@@ -37,7 +37,7 @@ async function bytesOf(
   graceMs: number,
   take: (bytes: number) => void,
 ): Promise<Uint8Array> {
-  if (Number(headers.get("content-length") ?? 0) > mostBody) throw tooLarge();
+  if (Number(headers.get("content-length") ?? 0) > maxBody) throw tooLarge();
   if (body === null) return new Uint8Array();
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const chunks: Uint8Array[] = [];
@@ -49,7 +49,7 @@ async function bytesOf(
       const { done, value } = await before(end, reader.read());
       if (done) return Buffer.concat(chunks, size);
       size += value.byteLength;
-      if (size > mostBody) throw tooLarge();
+      if (size > maxBody) throw tooLarge();
       take(value.byteLength);
       chunks.push(value);
     }
@@ -74,7 +74,7 @@ async function before<T>(end: number, work: Promise<T>): Promise<T> {
 }
 
 function tooLarge(): ApiProblem {
-  return ApiProblem.of(413, "XDSKIT_API_REQUEST", `the body has more than ${mostBody} bytes`);
+  return ApiProblem.of(413, "XDSKIT_API_REQUEST", `the body has more than ${maxBody} bytes`);
 }
 
 function tooSlow(): ApiProblem {

@@ -8,7 +8,7 @@ import type {
   Where,
 } from "@xdskit/api";
 import type { ReadingThread } from "@xdskit/api/threads";
-import { mostResources, mostYamlBytes } from "../contract/limits.js";
+import { maxResources, maxYamlBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changeFieldsSchema } from "../contract/schemas.js";
 import type { BodyForm } from "./body-form.js";
@@ -87,8 +87,8 @@ async function readBody(
   reading: ReadingThread,
   keys?: RequestKeys,
 ): Promise<ResourceRequest> {
-  if (form === "yaml" && bytes.byteLength > mostYamlBytes) {
-    const message = `a body in YAML may have ${mostYamlBytes} bytes: send JSON or protobuf`;
+  if (form === "yaml" && bytes.byteLength > maxYamlBytes) {
+    const message = `a body in YAML may have ${maxYamlBytes} bytes: send JSON or protobuf`;
     throw ApiProblem.of(413, "XDSKIT_API_REQUEST", message);
   }
   const request = await reading.request(bytes, { form: form === "protobuf" ? "binary" : form, keys, name: bodyName });
@@ -107,8 +107,8 @@ function refuse(findings: readonly Finding[]): void {
 function checked(change: ReadChange): ReadChange {
   const { upsert, remove, findings } = change;
   refuse(findings);
-  if (upsert.length + remove.length > mostResources)
-    throw ApiProblem.of(413, "XDSKIT_API_REQUEST", `one change has at most ${mostResources} resources`);
+  if (upsert.length + remove.length > maxResources)
+    throw ApiProblem.of(413, "XDSKIT_API_REQUEST", `one change has at most ${maxResources} resources`);
   const known = new Map<string, Where>();
   const twice: Finding[] = [];
   for (const { resource, where } of upsert) {

@@ -4,12 +4,12 @@ import { ApiProblem } from "../contract/problem.js";
 import type { BodyForm } from "./body-form.js";
 
 /** Bytes of such a body: it is read in one turn. */
-const mostSmall = 64 * 1024;
+const maxSmall = 64 * 1024;
 
 /** Reads a small body by a schema; an empty one is an empty mapping. Throws a problem with the places of all errors. */
 export function readJson<S extends z.ZodType>(bytes: Uint8Array, form: BodyForm, schema: S): z.output<S> {
-  if (bytes.length > mostSmall)
-    throw ApiProblem.of(413, "XDSKIT_API_REQUEST", `the body has more than ${mostSmall} bytes`);
+  if (bytes.length > maxSmall)
+    throw ApiProblem.of(413, "XDSKIT_API_REQUEST", `the body has more than ${maxSmall} bytes`);
   if (form === "protobuf") throw ApiProblem.of(415, "XDSKIT_API_REQUEST", "this body must be JSON or YAML");
   const isEmpty = bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
   const document = readDocument(isEmpty ? Buffer.from("{}") : bytes, "body", form);

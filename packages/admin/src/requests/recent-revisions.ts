@@ -1,10 +1,10 @@
 /** Revisions that are asked for again and again: by a caller that waits for one, and by a page that shows one. */
-const mostRecentRevisions = 16;
+const maxRecentRevisions = 16;
 
 /** Puts what is known of a revision last, and forgets what was asked for longest ago. */
 export function keepRecent<Known>(known: Map<string, Known>, revision: string, found: Known): void {
   known.delete(revision);
   known.set(revision, found);
   const [oldest] = known.keys();
-  if (known.size > mostRecentRevisions && oldest !== undefined) known.delete(oldest);
+  if (known.size > maxRecentRevisions && oldest !== undefined) known.delete(oldest);
 }

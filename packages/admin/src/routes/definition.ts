@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { mostNames, mostPage, usualPage } from "../contract/limits.js";
+import { maxNames, maxPage, usualPage } from "../contract/limits.js";
 import { problemSchema } from "../contract/schemas.js";
 import { bodyTypes } from "../requests/body-form.js";
 
@@ -76,9 +76,9 @@ export const fieldNames = z.enum(["json", "proto"]).default("json").openapi({
 /** The page of the changes in an answer. */
 export const changesPage = {
   fields: fieldNames,
-  limit: limit(usualPage, mostPage),
+  limit: limit(usualPage, maxPage),
   after,
-  names: limit(usualPage, mostNames).openapi({
+  names: limit(usualPage, maxNames).openapi({
     description: `The most names in each list of a stage. Default ${usualPage}`,
   }),
 };

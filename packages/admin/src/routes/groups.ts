@@ -3,7 +3,7 @@ import type { Resource } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import { graphSchema, groupContentSchema, groupResourcesSchema } from "../contract/group-schemas.js";
-import { mostInList } from "../contract/limits.js";
+import { maxInList } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
 import { type GroupContext, groupRow, groupRows } from "../usage/group-rows.js";
@@ -101,7 +101,7 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
       }),
       usedByNames: usage
         .usedBy({ type: type.typeUrl, name })
-        .slice(0, mostInList)
+        .slice(0, maxInList)
         .map((one) => ({ type: one.type.name, name: one.name })),
       where: where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column },
     };

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource, ResourceType } from "@xdskit/api";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import type { ApiLayer } from "../contract/admin-options.js";
-import { mostPage, usualPage } from "../contract/limits.js";
+import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { layerSchema, resourceSchema } from "../contract/schemas.js";
 import { after, json, limit, problems } from "./definition.js";
@@ -25,7 +25,7 @@ const listResources = createRoute({
     query: z.strictObject({
       type: z.string().optional().openapi({ description: "`cluster`, `cds` …, or a type URL" }),
       name: z.string().optional(),
-      limit: limit(usualPage, mostPage),
+      limit: limit(usualPage, maxPage),
       after,
     }),
   },

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { WrittenLayers } from "@xdskit/server";
 import { leaseJson } from "../answers/lease-json.js";
 import type { ApiContext } from "../context/api-context.js";
-import { mostPage, usualPage } from "../contract/limits.js";
+import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { leaseSchema } from "../contract/schemas.js";
 import { after, json, limit, problems } from "./definition.js";
@@ -13,7 +13,7 @@ const list = createRoute({
   method: "get",
   path: "/api/v1/leases",
   summary: "Lists the leases, by id",
-  request: { query: z.strictObject({ limit: limit(usualPage, mostPage), after }) },
+  request: { query: z.strictObject({ limit: limit(usualPage, maxPage), after }) },
   responses: {
     200: json(z.object({ leases: z.array(leaseSchema), next: z.string().optional() }), "A page of leases"),
     ...problems(400),

@@ -10,7 +10,7 @@ import {
   timelineSchema,
 } from "../contract/fleet-schemas.js";
 import { mustBeKnown } from "../contract/known-values.js";
-import { mostPage, usualPage } from "../contract/limits.js";
+import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { silentServersSchema } from "../contract/silent-servers.js";
 import { after, indented, json, limit, offset, problems } from "./definition.js";
@@ -40,7 +40,7 @@ const list = createRoute({
     query: z.strictObject({
       state: nodeStateSchema.optional(),
       group: z.string().optional(),
-      limit: limit(usualPage, mostPage),
+      limit: limit(usualPage, maxPage),
       after,
     }),
   },

@@ -1,5 +1,5 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { mostPage, usualPage } from "../contract/limits.js";
+import { maxPage, usualPage } from "../contract/limits.js";
 import {
   eventLoopSchema,
   rolloutSchema,
@@ -33,7 +33,7 @@ export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void 
     method: "get",
     path: "/api/v1/rollouts",
     summary: "Lists rollouts and quarantines",
-    request: { query: z.object({ limit: limit(usualPage, mostPage), after }) },
+    request: { query: z.object({ limit: limit(usualPage, maxPage), after }) },
     responses: {
       200: json(rolloutsSchema, "A page: all rollouts come first, and then all quarantines"),
       ...problems(400, 403),

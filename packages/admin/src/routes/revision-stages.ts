@@ -11,7 +11,7 @@ import {
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
 import { isReplacedRevision } from "../context/revision-arrival.js";
-import { mostNames } from "../contract/limits.js";
+import { maxNames } from "../contract/limits.js";
 import { revisionStagesSchema } from "../contract/schemas.js";
 import { keepRecent } from "../requests/recent-revisions.js";
 import { json, problems } from "./definition.js";
@@ -54,7 +54,7 @@ async function arrivalsOf(context: ApiContext, id: string): Promise<StageArrival
   const after = await context.contents(store, id);
   const preview = (upsert: typeof before) => server.preview([{ layer: revision.layer, kind: "replace", upsert }]);
   const previews = previewsBetween(preview(before), preview(after), server.snapshotOf);
-  const found = await inTurns(stagesOf(previews, mostNames));
+  const found = await inTurns(stagesOf(previews, maxNames));
   const asked = found.filter((one) => one.stages.length > 0);
   const changed = await inTurns(changesBetween(before, after));
   const upserted = changed.flatMap(({ after: content }) => content ?? []);

@@ -6,7 +6,7 @@ import { historyOf } from "../answers/history-of.js";
 import { pageBehindCursor } from "../answers/page.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
-import { mostPage, usualPage } from "../contract/limits.js";
+import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changedSchema, countsSchema, groupStagesSchema, revisionSchema } from "../contract/schemas.js";
 import { after, changesPage, fieldNames, flag, json, limit, problems } from "./definition.js";
@@ -16,7 +16,7 @@ const list = createRoute({
   path: "/api/v1/revisions",
   summary: "Lists revisions, the newest first",
   request: {
-    query: z.strictObject({ layer: z.string().optional(), limit: limit(100, mostPage), after }),
+    query: z.strictObject({ layer: z.string().optional(), limit: limit(100, maxPage), after }),
   },
   responses: {
     200: json(z.object({ revisions: z.array(revisionSchema), next: z.string().optional() }), "A page of revisions"),
@@ -30,7 +30,7 @@ const get = createRoute({
   summary: "Shows a revision and what it changed",
   request: {
     params: z.object({ id: z.string() }),
-    query: z.strictObject({ limit: limit(usualPage, mostPage), after, fields: fieldNames }),
+    query: z.strictObject({ limit: limit(usualPage, maxPage), after, fields: fieldNames }),
   },
   responses: {
     200: json(

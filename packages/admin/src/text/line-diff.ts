@@ -8,7 +8,7 @@ export interface DiffLine {
 }
 
 /** More differences are not looked for: the texts are shown as replaced. */
-const mostSteps = 1_000;
+const maxSteps = 1_000;
 
 /** The shortest way from one list of lines to another (Myers 1986). */
 export function diffLines(from: readonly string[], to: readonly string[]): readonly DiffLine[] {
@@ -47,7 +47,7 @@ function editsOf(left: readonly string[], right: readonly string[]): readonly Di
   /** How far each diagonal came, for each number of differences. */
   const traces: Map<number, number>[] = [];
   let reach = new Map<number, number>([[1, 0]]);
-  for (let steps = 0; steps <= Math.min(most, mostSteps); steps += 1) {
+  for (let steps = 0; steps <= Math.min(most, maxSteps); steps += 1) {
     traces.push(new Map(reach));
     for (let k = -steps; k <= steps; k += 2) {
       const isDown = k === -steps || (k !== steps && at(reach, k - 1) < at(reach, k + 1));

@@ -8,7 +8,7 @@ import { isUnused } from "./unused.js";
 import { type Named, usageOf } from "./usage.js";
 
 /** The most nodes of a graph: nobody can read a picture with more. */
-const mostNodes = 300;
+const maxNodes = 300;
 
 /** The parts from which the graph is made. */
 export interface GraphContext {
@@ -39,7 +39,7 @@ function unusedOf({ snapshot }: GraphContext): readonly Resource[] {
   const found: Resource[] = [];
   for (const set of snapshot.sets.values()) {
     for (const resource of set) {
-      if (found.length >= mostNodes) return found;
+      if (found.length >= maxNodes) return found;
       if (isUnused(resource, usage)) found.push(resource);
     }
   }
@@ -144,7 +144,7 @@ class Drawing {
   #add(key: string, node: GraphJson["nodes"][number]): number | undefined {
     const known = this.#places.get(key);
     if (known !== undefined) return known;
-    if (this.#nodes.length >= mostNodes) {
+    if (this.#nodes.length >= maxNodes) {
       this.#isCut = true;
       return undefined;
     }

@@ -3,7 +3,7 @@ import type { Resource } from "@xdskit/api";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GroupResource, GroupResources } from "../contract/answers.js";
 import type { NodeResourcesQuery } from "../contract/fleet.js";
-import { mostInEntry } from "../contract/limits.js";
+import { maxInEntry } from "../contract/limits.js";
 import type { GraphContext } from "./graph.js";
 import { resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
@@ -63,7 +63,7 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
 export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resource: Resource): GroupResource {
   const usage = usageOf(snapshot);
   const { type, name, version, references } = resource;
-  const dangling = usage.dangling(resource).slice(0, mostInEntry);
+  const dangling = usage.dangling(resource).slice(0, maxInEntry);
   return {
     ...{ type: type.name, typeUrl: type.typeUrl, name, version, layer: layerOf(resource) },
     summary: resourceSummary(type.name, show(resource)),

@@ -1,5 +1,5 @@
 import type { DescField, Registry } from "@bufbuild/protobuf";
-import { mostKept } from "../errors/limits.js";
+import { maxKept } from "../errors/limits.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import { copied, shownType } from "../reading/file-reading.js";
@@ -48,7 +48,7 @@ function createKinds(types: ResourceTypes, registry: Registry): Kinds {
     const found = find(own);
     if (found === undefined) return undefined;
     // Files may spell type URLs in many ways.
-    if (byUrl.size >= mostKept) byUrl.clear();
+    if (byUrl.size >= maxKept) byUrl.clear();
     byUrl.set(own, found);
     return found;
   }

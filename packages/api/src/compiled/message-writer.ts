@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { slotsOf } from "../envoy-versions/extension-types.js";
-import { mostKept } from "../errors/limits.js";
+import { maxKept } from "../errors/limits.js";
 import { isTypedStruct } from "../messages/any.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
@@ -60,7 +60,7 @@ class Writers {
       const schema = schemaOf(typeNameOf(url), this.registry);
       if (schema === undefined) return undefined;
       writer = this.of(schema);
-      if (this.urls.size >= mostKept) this.urls.clear();
+      if (this.urls.size >= maxKept) this.urls.clear();
       // A URL from YAML is a view of its file's text.
       this.urls.set(copied(url), writer);
     }

@@ -38,8 +38,8 @@ function whole(most: number): Scalar<number> {
   };
 }
 
-const mostInt32 = 0x7fffffff;
-const int32 = whole(mostInt32);
+const maxInt32 = 0x7fffffff;
+const int32 = whole(maxInt32);
 const uint32 = whole(0xffffffff);
 
 /** Numbers that a double can hold, as digits or as a number. */

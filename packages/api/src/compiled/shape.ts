@@ -1,5 +1,5 @@
 import type { DescField } from "@bufbuild/protobuf";
-import { mostKept } from "../errors/limits.js";
+import { maxKept } from "../errors/limits.js";
 import type { Fields } from "../references/rules.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
@@ -81,7 +81,7 @@ export function createShapes(members: Members, typed: boolean): Shapes {
       if (member === undefined && !isType) return giveUp();
       next = createShape(shape, member);
       // Other key sequences are looked up every time.
-      if (count >= mostKept) return next;
+      if (count >= maxKept) return next;
       count += 1;
       shape.next.set(key, next);
     }

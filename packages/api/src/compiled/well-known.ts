@@ -1,7 +1,7 @@
-import { mostKept } from "../errors/limits.js";
+import { maxKept } from "../errors/limits.js";
 import { sortedRecord } from "../messages/sorted.js";
 import { isObject } from "../text/source-document.js";
-import { mostSeconds } from "../validate/refused/spans.js";
+import { maxSeconds } from "../validate/refused/spans.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
 import type { WriteMessage } from "./writers.js";
@@ -31,9 +31,9 @@ export function spanOf(json: unknown): DurationParts {
   if (match === null) return giveUp();
   const [text, seconds = "", part = ""] = match;
   const span = { seconds: BigInt(seconds), nanos: Number(part.padEnd(9, "0")) };
-  if (span.seconds > mostSeconds) return giveUp();
+  if (span.seconds > maxSeconds) return giveUp();
   if (text.length > longestKept) return span;
-  if (spans.size >= mostKept) spans.clear();
+  if (spans.size >= maxKept) spans.clear();
   spans.set(json, span);
   return span;
 }

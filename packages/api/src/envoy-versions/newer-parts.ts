@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
-import { mostFindings } from "../errors/limits.js";
+import { maxFindings } from "../errors/limits.js";
 import { isTypedStruct, pairIn, pathInto, type TypedStruct, type UnpackedAny, unpackBytes } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
 import { schemaOf } from "../messages/v2-names.js";
@@ -83,7 +83,7 @@ export function newerParts(
   registry: Registry,
 ): readonly NewerPart[] {
   const parts: NewerPart[] = [];
-  walk({ version, registry, part: (part) => parts.length < mostFindings && parts.push(part) }, schema, body);
+  walk({ version, registry, part: (part) => parts.length < maxFindings && parts.push(part) }, schema, body);
   return parts;
 }
 
@@ -115,7 +115,7 @@ export function missingExtensions(
       configured(type, file, steps) {
         // Other packages are not Envoy's; of gRPC's it is known that Envoy has no extension for them.
         const isForeign = file !== undefined && !/^(?:(?:contrib\/)?envoy|grpc)\//.test(file);
-        if (isForeign || categoriesOf(type).length > 0 || missing.length >= mostFindings) return;
+        if (isForeign || categoriesOf(type).length > 0 || missing.length >= maxFindings) return;
         missing.push({ steps: steps(), type, isContrib: file?.startsWith("contrib/") === true });
       },
     },

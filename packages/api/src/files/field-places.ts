@@ -14,11 +14,11 @@ export interface FieldPlacesOptions {
   readonly registry?: Registry | undefined;
   readonly types?: ResourceTypes | undefined;
   /** Bytes of all files that may be read. Beyond them a field has the place of its resource. Default: any. */
-  readonly mostBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
 }
 
 /** What a server reads again for the lines of fields, at once: it holds up everything else meanwhile. */
-export const mostBytesForPlaces = 128 * 1024;
+export const maxBytesForPlaces = 128 * 1024;
 
 /** Finds fields in files. A place is that of the resource where the field's own is not known. */
 export interface FieldPlaces {
@@ -34,9 +34,9 @@ export interface FieldPlaces {
  */
 export function fieldPlaces(
   whereIs: (resource: Resource) => Where | undefined,
-  { registry, types, mostBytes = Number.POSITIVE_INFINITY }: FieldPlacesOptions,
+  { registry, types, maxBytes = Number.POSITIVE_INFINITY }: FieldPlacesOptions,
 ): FieldPlaces {
-  let left = mostBytes;
+  let left = maxBytes;
   let last: { readonly file: string; readonly resources: ReadonlyMap<string, PositionedResource> } | undefined;
 
   function resourcesOf(file: string): ReadonlyMap<string, PositionedResource> {

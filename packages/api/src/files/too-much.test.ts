@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { mostErrors } from "../errors/limits.js";
+import { maxErrors } from "../errors/limits.js";
 import { readResources } from "./resource-file.js";
 
 const million = 1_000_000;
 const tooMany = /^more than [1-9]\d+ fields, items, lists and mappings in one text: the rest is not read$/;
 const atOnce = /^more than \d+ (?:values|words)/;
-const errors = new RegExp(`^more than ${mostErrors} (?:errors|mistakes)`);
+const errors = new RegExp(`^more than ${maxErrors} (?:errors|mistakes)`);
 
 /** A binary `DiscoveryResponse` with one load assignment of as many empty localities. */
 function emptyLocalities(count: number): Uint8Array {
@@ -23,8 +23,8 @@ const texts: readonly (readonly [string, string, () => string | Uint8Array, RegE
   ["lists", "a.json", () => `[${"[],".repeat(2 * million)}[]]`, tooMany, 1],
   ["lists as only Envoy reads them", "a.json", () => `['"',${"[],".repeat(2 * million)}]`, tooMany, 1],
   ["lines", "a.json", () => `[${"0,\n".repeat(3 * million)}0]`, tooMany, 2 * million],
-  ["things that are no resources", "a.json", () => `[${"[],\n".repeat(20_000)}[]]`, errors, mostErrors + 1],
-  ["no resources", "a.yaml", () => "- 1\n".repeat(million), errors, mostErrors + 1],
+  ["things that are no resources", "a.json", () => `[${"[],\n".repeat(20_000)}[]]`, errors, maxErrors + 1],
+  ["no resources", "a.yaml", () => "- 1\n".repeat(million), errors, maxErrors + 1],
   ["lines without an indent in one text", "a.yaml", () => `a: "${"x\n".repeat(100_000)}"`, errors, undefined],
   ["comments", "a.yaml", () => `${"#\n".repeat(million)}a`, atOnce, 750_001],
   ["documents", "a.yaml", () => "---\n".repeat(200_000), atOnce, undefined],

@@ -9,7 +9,7 @@ import {
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { mostFindings } from "../errors/limits.js";
+import { maxFindings } from "../errors/limits.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { typeNameOf } from "../names/identifiers.js";
@@ -64,7 +64,7 @@ class Explanation {
 
   /** Spares the cost of further messages. */
   private get isFull(): boolean {
-    return this.problems.length >= mostFindings;
+    return this.problems.length >= maxFindings;
   }
 
   private add(path: FieldPath | undefined, message: string, code: FieldProblem["code"] = "XDSKIT_FIELD_INVALID"): void {

@@ -1,6 +1,6 @@
 import type { DescMessage, JsonObject, JsonValue, Message, Registry } from "@bufbuild/protobuf";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { mostFindings } from "../errors/limits.js";
+import { maxFindings } from "../errors/limits.js";
 import { keepWritten, setOwn } from "../text/source-document.js";
 import { takeUnknown } from "../unknown/json-reader.js";
 import { messageFromJson } from "./forms/canonical-json.js";
@@ -76,7 +76,7 @@ export function readSentJsonMessage(
   if (wrong.length > 0) return { kind: "problems", problems: wrong };
   const taken = takeUnknown(schema, json, registry);
   const known = taken?.json ?? json;
-  if (read.problems.length >= mostFindings) {
+  if (read.problems.length >= maxFindings) {
     // Unknown fields used up the limit: the others may have problems as well.
     const others = explainJson(schema, known, registry, true);
     if (others.length > 0) return { kind: "problems", problems: others };

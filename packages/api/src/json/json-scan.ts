@@ -16,7 +16,7 @@ export interface JsonScan {
 }
 
 /** Scans a text before JSON.parse makes values of it: a few bytes each can be more than the memory holds. */
-export function scanJson(text: string, mostValues: number): JsonScan {
+export function scanJson(text: string, maxValues: number): JsonScan {
   let keys = 0;
   let hasLongNumbers = false;
   let depth = 0;
@@ -29,11 +29,11 @@ export function scanJson(text: string, mostValues: number): JsonScan {
     } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
       depth++;
       if (depth > deepest) deepest = depth;
-      if (++values > mostValues) return { keys, hasLongNumbers, depth: deepest, tooMany: at };
+      if (++values > maxValues) return { keys, hasLongNumbers, depth: deepest, tooMany: at };
     } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
       depth--;
     } else if (code === 0x2c /* , */) {
-      if (++values > mostValues) return { keys, hasLongNumbers, depth: deepest, tooMany: at };
+      if (++values > maxValues) return { keys, hasLongNumbers, depth: deepest, tooMany: at };
     } else if (code === 0x3a /* : */) {
       keys++;
     } else if (code >= 0x30 && code <= 0x39) {

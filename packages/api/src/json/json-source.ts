@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { mostValues, tooManyValues } from "../errors/limits.js";
+import { maxValues, tooManyValues } from "../errors/limits.js";
 import { longestInteger, nestingLimit, type SourceText, setOwn } from "../text/source-document.js";
 import { JsonPlaces } from "./json-places.js";
 import { countKeys, scanJson } from "./json-scan.js";
@@ -12,7 +12,7 @@ import { inDoubleQuotes, isQuoted } from "./json-strings.js";
  * @param dialect `envoy` also accepts trailing commas, single quotes, keys without quotes, and line breaks in strings
  */
 export function parseJson(text: string, dialect: "core" | "envoy" = "core"): SourceText {
-  const most = mostValues(text.length);
+  const most = maxValues(text.length);
   const scan = scanJson(text, most);
   if (scan.tooMany !== undefined)
     return { documents: [], problems: [{ offset: scan.tooMany, message: tooManyValues(most) }] };

@@ -1,4 +1,4 @@
-import { mostFindings } from "../errors/limits.js";
+import { maxFindings } from "../errors/limits.js";
 import type { Version } from "../names/identifiers.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
 
@@ -39,13 +39,13 @@ export class AdoptionRecord {
 
   /** Notes a part that is left out: `warming cluster`, 2. The count 0 means that it is not counted. */
   leaveOut(what: string, count: number): void {
-    const isTooMuch = what.length > longestKind || (this.leftOut.size >= mostFindings && !this.leftOut.has(what));
+    const isTooMuch = what.length > longestKind || (this.leftOut.size >= maxFindings && !this.leftOut.has(what));
     if (isTooMuch && what !== otherPart) this.leaveOut(otherPart, Math.max(count, 1));
     else this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + count);
   }
 
   nameServer(cluster: string): void {
-    if (cluster.length <= longestKind && this.serverClusters.size < mostFindings) this.serverClusters.add(cluster);
+    if (cluster.length <= longestKind && this.serverClusters.size < maxFindings) this.serverClusters.add(cluster);
   }
 
   get adoption(): Adoption {

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, fromBinary, type Message, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { leastValues, mostValues, tooManyValues } from "../errors/limits.js";
+import { leastValues, maxValues, tooManyValues } from "../errors/limits.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { typeNameOf } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
@@ -82,7 +82,7 @@ export function hasTooManyValues(schema: DescMessage, bytes: Uint8Array, registr
   // Each takes a byte at least.
   if (bytes.length <= leastValues) return false;
   try {
-    return new ValueCount(registry, mostValues(bytes.length)).isExceeded(schema, bytes, 0);
+    return new ValueCount(registry, maxValues(bytes.length)).isExceeded(schema, bytes, 0);
   } catch {
     // It is no message: the decoder says why.
     return false;

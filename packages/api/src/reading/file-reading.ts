@@ -2,7 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import { type Finding, type Where, XdskitError } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
-import { mostErrors } from "../errors/limits.js";
+import { maxErrors } from "../errors/limits.js";
 import { makePlace } from "../errors/make-place.js";
 import { createUnpack } from "../messages/any.js";
 import { typeNameOf } from "../names/identifiers.js";
@@ -83,7 +83,7 @@ class TooManyErrors extends Error {
   readonly at: FilePart["at"];
 
   constructor(at: FilePart["at"]) {
-    super(`more than ${mostErrors} errors: what follows here is not read`);
+    super(`more than ${maxErrors} errors: what follows here is not read`);
     this.at = at;
   }
 }
@@ -96,7 +96,7 @@ function countErrors(
 ): void {
   if (severity !== "error") return;
   reading.errors += 1;
-  if (reading.errors > mostErrors) throw new TooManyErrors(() => part.at(steps));
+  if (reading.errors > maxErrors) throw new TooManyErrors(() => part.at(steps));
 }
 
 /** Tells where reading stopped for too many errors, in the place of the last one. Throws any other error. */

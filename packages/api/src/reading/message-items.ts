@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { FieldStep } from "../errors/field-path.js";
-import { mostValues, tooManyValues } from "../errors/limits.js";
+import { maxValues, tooManyValues } from "../errors/limits.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { typeNameOf } from "../names/identifiers.js";
@@ -26,7 +26,7 @@ export function* readBinarySteps(reading: FileReading, bytes: Uint8Array): Steps
   const schema = responseSchema(reading);
   let found: ScannedResponse;
   try {
-    found = scanResponse(schema, bytes, mostValues(bytes.length));
+    found = scanResponse(schema, bytes, maxValues(bytes.length));
   } catch (error) {
     const told = error instanceof TooManyValues ? error.message : `not a binary DiscoveryResponse: ${reasonOf(error)}`;
     addFinding(reading, { at: nowhere }, "XDSKIT_SYNTAX", told);
@@ -101,7 +101,7 @@ export function unpack(
     return undefined;
   }
   if (hasTooManyValues(schema, any.value, reading.registry)) {
-    addFinding(reading, part, "XDSKIT_SYNTAX", tooManyValues(mostValues(any.value.length)));
+    addFinding(reading, part, "XDSKIT_SYNTAX", tooManyValues(maxValues(any.value.length)));
     return undefined;
   }
   try {

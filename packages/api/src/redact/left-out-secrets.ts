@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
-import { mostFindings } from "../errors/limits.js";
+import { maxFindings } from "../errors/limits.js";
 import { pathInto, type Unpack } from "../messages/any.js";
 import { fieldValue } from "../messages/walk-plan.js";
 import { redacted, valueDepth } from "./secret-text.js";
@@ -14,7 +14,7 @@ import { redacted, valueDepth } from "./secret-text.js";
 export function leftOutSecrets(schema: DescMessage, message: Message, unpack: Unpack): readonly FieldStep[][] {
   const found: FieldStep[][] = [];
   const visit = (value: unknown, schema: DescMessage | undefined, path: FieldPath | undefined, depth: number): void => {
-    if (found.length >= mostFindings || depth > valueDepth) return;
+    if (found.length >= maxFindings || depth > valueDepth) return;
     if (typeof value === "string") {
       if (isLeftOut(value)) found.push(stepsOf(path));
     } else if (value instanceof Uint8Array) {

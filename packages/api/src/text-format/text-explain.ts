@@ -2,7 +2,7 @@ import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { mostFindings } from "../errors/limits.js";
+import { maxFindings } from "../errors/limits.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { typeNameOf } from "../names/identifiers.js";
@@ -41,14 +41,14 @@ class TextExplanation {
     message: string,
     code: FieldProblem["code"] = "XDSKIT_FIELD_INVALID",
   ): void {
-    if (this.problems.length < mostFindings) this.problems.push({ code, steps: stepsOf(path), message, offset });
+    if (this.problems.length < maxFindings) this.problems.push({ code, steps: stepsOf(path), message, offset });
   }
 
   message(schema: DescMessage, { fields }: TextMessage, path: FieldPath | undefined): void {
     const counts = new Map<DescField, number>();
     const oneofs = new Map<string, string>();
     for (const field of fields) {
-      if (this.problems.length >= mostFindings) return;
+      if (this.problems.length >= maxFindings) return;
       if (field.name.startsWith("[")) {
         if (fields.length > 1 && schema.typeName === "google.protobuf.Any") {
           this.add(path, field.offset, "an Any has nothing beside its content in [type URL] { }");

@@ -50,7 +50,7 @@ export function parseTextTree(text: string): TextMessage {
  * Fields of a text: the protobuf library reads it whole, and needs some 700 bytes for each. Ordinary files have that
  * many in ten megabytes.
  */
-const mostFields = 500_000;
+const maxFields = 500_000;
 
 class TreeReader {
   private readonly text: string;
@@ -120,8 +120,8 @@ class TreeReader {
   private value(depth: number): TextValue {
     const token = this.peek();
     const { offset } = token;
-    if (++this.values > mostFields)
-      throw new TextProblem(offset, `more than ${mostFields} values: split the file, or write it in another form`);
+    if (++this.values > maxFields)
+      throw new TextProblem(offset, `more than ${maxFields} values: split the file, or write it in another form`);
     if (token.text === "{" || token.text === "<") {
       this.take(token);
       return { kind: "message", offset, message: this.message(token.text === "{" ? "}" : ">", depth + 1) };

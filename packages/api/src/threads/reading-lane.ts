@@ -23,13 +23,13 @@ export class ReadingLane {
   }
 
   /**
-   * Rejects if the thread ends before: it needed more memory than there is, or more time than `mostMs` since its turn
+   * Rejects if the thread ends before: it needed more memory than there is, or more time than `maxMs` since its turn
    * came, or was closed. The next text gets a new thread.
    */
-  read(what: ToRead, mostMs: number | undefined, take: TakeBatch): Promise<void> {
+  read(what: ToRead, maxMs: number | undefined, take: TakeBatch): Promise<void> {
     clearTimeout(this.#idle);
     this.#waiting += 1;
-    const read = this.#last.then(() => this.#readNext(what, mostMs, take));
+    const read = this.#last.then(() => this.#readNext(what, maxMs, take));
     this.#last = read
       .catch(() => {})
       .finally(() => {
@@ -47,7 +47,7 @@ export class ReadingLane {
     this.#end();
   }
 
-  async #readNext(what: ToRead, mostMs: number | undefined, take: TakeBatch): Promise<void> {
+  async #readNext(what: ToRead, maxMs: number | undefined, take: TakeBatch): Promise<void> {
     if (this.#isClosed) throw new Error("the source was closed");
     const worker = this.#worker ?? this.#startWorker();
     let request: ThreadRequest = what;
@@ -57,7 +57,7 @@ export class ReadingLane {
       isLate = true;
       void worker.terminate();
     };
-    const limit = mostMs === undefined ? undefined : setTimeout(late, mostMs).unref();
+    const limit = maxMs === undefined ? undefined : setTimeout(late, maxMs).unref();
     // A program that waits for nothing else must not end before its file was read.
     worker.ref();
     try {
@@ -73,7 +73,7 @@ export class ReadingLane {
     } catch (error) {
       // The next text gets a new thread.
       if (this.#worker === worker) this.#end();
-      throw isLate ? new Error(`it takes more than ${Math.ceil((mostMs ?? 0) / 1000)} s to read`) : error;
+      throw isLate ? new Error(`it takes more than ${Math.ceil((maxMs ?? 0) / 1000)} s to read`) : error;
     } finally {
       clearTimeout(limit);
       worker.unref();

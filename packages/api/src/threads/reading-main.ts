@@ -12,9 +12,9 @@ import { shownBody } from "../writing/shown-body.js";
 import type { ReadRest, SentResource, ThreadAnswer, ThreadRequest, ThreadStart, ToRead } from "./thread-messages.js";
 
 /** The most of one message: the main thread takes it over in some milliseconds. */
-const mostResources = 500;
-const mostReferences = 5_000;
-const mostBytes = 1024 * 1024;
+const maxResources = 500;
+const maxReferences = 5_000;
+const maxBytes = 1024 * 1024;
 
 const { descriptorSet, types: packed, validate, envoy } = workerData as ThreadStart;
 const registry = descriptorSet === undefined ? undefined : createRegistry({ descriptorSets: [descriptorSet] });
@@ -36,7 +36,7 @@ port.on("message", (request: ThreadRequest) => {
   if (request !== "next") result = { ...resultOf(request), sent: 0, sentNames: 0 };
   if (result === undefined) return;
   const resources = nextResources(result);
-  const named = result.named.slice(result.sentNames, result.sentNames + mostReferences);
+  const named = result.named.slice(result.sentNames, result.sentNames + maxReferences);
   result.sentNames += named.length;
   const isLast = result.sent >= result.resources.length && result.sentNames >= result.named.length;
   const answer: ThreadAnswer = {
@@ -77,11 +77,11 @@ function nextResources(from: Result): readonly PositionedResource[] {
   const start = from.sent;
   let references = 0;
   let bytes = 0;
-  while (from.sent < from.resources.length && from.sent - start < mostResources) {
+  while (from.sent < from.resources.length && from.sent - start < maxResources) {
     const resource = from.resources[from.sent]?.resource;
     references += resource?.references.length ?? 0;
     bytes += resource?.body.length ?? 0;
-    if (from.sent > start && (references > mostReferences || bytes > mostBytes)) break;
+    if (from.sent > start && (references > maxReferences || bytes > maxBytes)) break;
     from.sent += 1;
   }
   return from.resources.slice(start, from.sent);

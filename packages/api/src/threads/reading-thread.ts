@@ -93,9 +93,9 @@ export class ReadingThread {
     how: Pick<ReadResourceRequestOptions, "form" | "keys" | "name">,
   ): Promise<ResourceRequest> {
     if (!this.#takes(how.form, bytes.length)) return readResourceRequest(bytes, { ...this.#options, ...how });
-    const mostMs = mostMsOf(bytes);
+    const maxMs = maxMsOf(bytes);
     try {
-      const { resources, named, end } = await this.#read({ kind: "request", bytes, how }, how.form, mostMs);
+      const { resources, named, end } = await this.#read({ kind: "request", bytes, how }, how.form, maxMs);
       return { resources, named, ...restOf(end, "request") };
     } catch (error) {
       const message = `is not read: ${failureText(error)}; send less at once`;
@@ -110,9 +110,9 @@ export class ReadingThread {
     { type, ...how }: Pick<ReadJsonResponseOptions, "type" | "standInType">,
   ): Promise<ReadResponseJson> {
     if (!this.#takes("json", bytes.length)) return readJsonResponse(bytes, { ...this.#options, type, ...how });
-    const mostMs = mostMsOf(bytes);
+    const maxMs = maxMsOf(bytes);
     try {
-      const { end } = await this.#read({ kind: "response", bytes, type: type.typeUrl, how }, "json", mostMs);
+      const { end } = await this.#read({ kind: "response", bytes, type: type.typeUrl, how }, "json", maxMs);
       return restOf(end, "response");
     } catch (error) {
       return { kind: "problem", message: `the body is not read: ${failureText(error)}` };
@@ -147,10 +147,10 @@ export class ReadingThread {
     this.#veryLong.close();
   }
 
-  async #read(what: ToRead, form: ResourceFileForm, mostMs?: number): Promise<ReadAll> {
+  async #read(what: ToRead, form: ResourceFileForm, maxMs?: number): Promise<ReadAll> {
     const all: ReadAll = { resources: [], named: [], end: undefined };
     const lane = what.bytes.length < veryLongText[form] ? this.#long : this.#veryLong;
-    await lane.read(what, mostMs, ({ resources, named, end }) => {
+    await lane.read(what, maxMs, ({ resources, named, end }) => {
       for (const each of resources) all.resources.push(this.#arrived(each));
       for (const [type, name] of named) all.named.push({ type: this.#typeOf(type), name });
       all.end = end;
@@ -181,7 +181,7 @@ function restOf<K extends keyof ReadRests>(end: ReadRest | undefined, kind: K): 
   return end.rest as ReadRests[K];
 }
 
-function mostMsOf({ length }: Uint8Array): number {
+function maxMsOf({ length }: Uint8Array): number {
   return graceMs + (length / (1024 * 1024)) * msPerMib;
 }
 

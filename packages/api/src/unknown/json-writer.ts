@@ -11,7 +11,7 @@ import {
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
-import { mostFindings } from "../errors/limits.js";
+import { maxFindings } from "../errors/limits.js";
 import { hasOwnJsonForm } from "../json/forms/own-form.js";
 import { createUnpack, isTypedStruct, unpackStruct } from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
@@ -234,7 +234,7 @@ class JsonWriter {
   }
 
   #keep(path: FieldPath | undefined, what: string): void {
-    if (this.#kept.length < mostFindings) this.#kept.push({ steps: stepsOf(path), what });
+    if (this.#kept.length < maxFindings) this.#kept.push({ steps: stepsOf(path), what });
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type Tags,
 } from "yaml";
 import type { FieldStep } from "../errors/field-path.js";
-import { mostErrors, mostValues, tooManyValues } from "../errors/limits.js";
+import { maxErrors, maxValues, tooManyValues } from "../errors/limits.js";
 import {
   keysOfStep,
   nestingLimit,
@@ -42,7 +42,7 @@ const ignoredTag = "!ignore";
  * Tokens of a text that is read at once, with spaces and line ends: the parser needs about 300 bytes for each. Ordinary
  * files have that many in ten megabytes.
  */
-const mostTokens = 1_500_000;
+const maxTokens = 1_500_000;
 
 /** What the parts of one file may have together. */
 export interface YamlBudget {
@@ -54,7 +54,7 @@ export interface YamlBudget {
 
 /** The budget of a file. */
 export function yamlBudget(length: number): YamlBudget {
-  return { aliased: aliasLimit, values: mostValues(length) };
+  return { aliased: aliasLimit, values: maxValues(length) };
 }
 
 /** Collections and times of YAML 1.1 have no meaning of their own to Envoy, nor here: their content counts. */
@@ -140,7 +140,7 @@ function tooDeep(offset: number): ReadingEnds {
 }
 
 function tooManyErrors(offset: number): ReadingEnds {
-  return new ReadingEnds(offset, `more than ${mostErrors} mistakes: the rest is not read`);
+  return new ReadingEnds(offset, `more than ${maxErrors} mistakes: the rest is not read`);
 }
 
 /** The composer collects all errors. One text in quotes can have one in each of its lines. */
@@ -152,7 +152,7 @@ function endAfterTooManyErrors(composer: Composer<ParsedNode>): void {
   composing.onError = (at, ...rest) => {
     count += 1;
     // It catches what is thrown inside of a collection, and reports it at the outer one.
-    if (count > mostErrors) end ??= tooManyErrors(offsetOf(at));
+    if (count > maxErrors) end ??= tooManyErrors(offsetOf(at));
     if (end !== undefined) throw end;
     onError(at, ...rest);
   };
@@ -178,13 +178,13 @@ function* boundedTokens(text: string): Generator<CST.Token> {
   let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
-      if (token.type === "error" && ++errors > mostErrors) throw tooManyErrors(token.offset);
+      if (token.type === "error" && ++errors > maxErrors) throw tooManyErrors(token.offset);
       yield token;
     }
     if (parser.stack.length > deepestStack) throw tooDeep(parser.offset);
     // What ends a document, and begins it, costs more than what is in it.
     tokens += lexeme === documentMark ? 16 : 1;
-    if (tokens > mostTokens) throw new ReadingEnds(parser.offset, tooManyTokens);
+    if (tokens > maxTokens) throw new ReadingEnds(parser.offset, tooManyTokens);
   }
   yield* parser.end();
 }
@@ -192,7 +192,7 @@ function* boundedTokens(text: string): Generator<CST.Token> {
 /** Begins a document. */
 const documentMark = "---";
 
-const tooManyTokens = `more than ${mostTokens} words, marks, comments and line ends at once: write a list of resources, or JSON`;
+const tooManyTokens = `more than ${maxTokens} words, marks, comments and line ends at once: write a list of resources, or JSON`;
 
 interface Anchored {
   readonly node: ParsedNode;
@@ -220,7 +220,7 @@ class Reader {
   read(node: ParsedNode, depth: number): JsonValue {
     this.size += weightOf(node);
     this.budget.values -= 1;
-    if (this.budget.values < 0) throw new ReadingEnds(node.range?.[0] ?? 0, tooManyValues(mostValues(0)));
+    if (this.budget.values < 0) throw new ReadingEnds(node.range?.[0] ?? 0, tooManyValues(maxValues(0)));
     if (isAlias(node)) return this.alias(node.source, node.range[0])?.value ?? null;
     const anchor = node.anchor;
     if (anchor === undefined) return this.content(node, depth);
@@ -317,7 +317,7 @@ class Reader {
 
   private problem(offset: number, message: string): void {
     this.problems.push({ offset, message });
-    if (this.problems.length > mostErrors) throw tooManyErrors(offset);
+    if (this.problems.length > maxErrors) throw tooManyErrors(offset);
   }
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { mostBody, readDocument, XdskitError } from "@xdskit/api";
+import { maxBody, readDocument, XdskitError } from "@xdskit/api";
 import type { BootstrapOptions, BootstrapSource, EnvoySourceField } from "../options/bootstrap-options.js";
 import { checkClientCall } from "../options/option-tables.js";
 import { type DocumentPart, rootPart } from "./document-part.js";
@@ -29,8 +29,8 @@ async function bootstrapContent(file: string): Promise<Uint8Array> {
     const message = `the bootstrap cannot be read: ${cause.code ?? "it failed"}`;
     throw XdskitError.of("XDSKIT_FILE_UNREADABLE", message, { file }, { cause });
   });
-  if (content.length <= mostBody) return content;
-  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `the bootstrap has more than ${mostBody / 1024 / 1024} MiB`, { file });
+  if (content.length <= maxBody) return content;
+  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `the bootstrap has more than ${maxBody / 1024 / 1024} MiB`, { file });
 }
 
 /** The same for content that was read already; errors call it `file`. */

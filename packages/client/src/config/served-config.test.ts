@@ -152,7 +152,7 @@ describe("a configuration from a server", () => {
       let server = createServer();
       server.config.set(resources);
       const { grpc: address = "" } = await server.listen({ grpc: "127.0.0.1:0" });
-      const backoff = { firstMs: 20, mostMs: 50 };
+      const backoff = { firstMs: 20, maxMs: 50 };
       const client = createClient({ servers: [{ kind: "grpc", address, variant }], node: { id: "me" }, backoff });
       const told: string[] = [];
       try {

@@ -99,7 +99,7 @@ for (const kind of ["grpc", "rest"] as const) {
       createClient({
         servers: [settingsOf(front, tls)],
         node: { id: "me" },
-        backoff: { firstMs: 50, mostMs: 50 },
+        backoff: { firstMs: 50, maxMs: 50 },
       });
 
     it("a client shows its certificate, and the newer one with the next connection", () =>

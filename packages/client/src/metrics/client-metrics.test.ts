@@ -30,7 +30,7 @@ describe("metrics of a client", () => {
         servers: [{ kind: "grpc", address, variant }],
         node: { id: "me" },
         absentAfterMs: 300,
-        backoff: { firstMs: 50, mostMs: 50 },
+        backoff: { firstMs: 50, maxMs: 50 },
         checks: {
           cluster: (message) => ("altStatName" in message && message.altStatName === "bad" ? "it is bad" : undefined),
         },

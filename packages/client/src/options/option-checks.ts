@@ -31,10 +31,10 @@ export function checkOptions(options: ClientOptions): void {
   for (const [option, value] of Object.entries(limits ?? {})) {
     if (value !== undefined && !(value > 0)) throw wrongOption(`limits.${option}`, "a number above 0", value);
   }
-  const { firstMs, factor, mostMs, jitter } = backoff ?? {};
+  const { firstMs, factor, maxMs, jitter } = backoff ?? {};
   // With 0 milliseconds the client would ask a server that is away without a pause.
   if (firstMs !== undefined && !(firstMs > 0)) throw wrongOption("backoff.firstMs", "milliseconds above 0", firstMs);
-  if (mostMs !== undefined && !(mostMs > 0)) throw wrongOption("backoff.mostMs", "milliseconds above 0", mostMs);
+  if (maxMs !== undefined && !(maxMs > 0)) throw wrongOption("backoff.maxMs", "milliseconds above 0", maxMs);
   if (factor !== undefined && !(factor >= 1)) throw wrongOption("backoff.factor", "a number from 1 up", factor);
   if (jitter !== undefined && !(jitter >= 0 && jitter <= 1)) throw wrongOption("backoff.jitter", "from 0 to 1", jitter);
 }

@@ -103,8 +103,8 @@ const calls = {
     table: { target: "string" } satisfies TableOf<ClientMetricsOptions>,
   },
   createStatusService: {
-    example: "{ mostBytes: 1_000_000 }",
-    table: { registry: "object", mostBytes: "number" } satisfies TableOf<StatusOptions>,
+    example: "{ maxBytes: 1_000_000 }",
+    table: { registry: "object", maxBytes: "number" } satisfies TableOf<StatusOptions>,
   },
   clientOptionsFromBootstrap: {
     example: '{ path: "bootstrap.json" }',

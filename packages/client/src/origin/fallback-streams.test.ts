@@ -10,7 +10,7 @@ import { createStreamUpstream } from "../upstreams/grpc/stream-upstream.js";
 
 /** A client of both places, over a stream for each type. */
 function clientOf(first: Place, second: Place, variant: SotwOrDelta, events: ClientEvent[]): XdsClient {
-  const options = { node: { id: "me" }, validate: false, backoff: { firstMs: 2, mostMs: 8 } } as const;
+  const options = { node: { id: "me" }, validate: false, backoff: { firstMs: 2, maxMs: 8 } } as const;
   const client = createClientWith({ servers: ["first", "second"], ...options }, (settings, context, sink) => {
     const server = settings.kind === "grpc" ? settings.address : "";
     const { transport } = server === "first" ? first : second;

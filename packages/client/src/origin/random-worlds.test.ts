@@ -43,7 +43,7 @@ async function play(seed: number, variant: SotwOrDelta, aggregated: boolean): Pr
       node: { id: "me" },
       validate: false,
       absentAfterMs: 100,
-      backoff: { firstMs: 2, mostMs: 8 },
+      backoff: { firstMs: 2, maxMs: 8 },
       random,
     },
     (settings, context, sink) => {

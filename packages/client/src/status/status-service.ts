@@ -10,7 +10,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { createRedactedBody, mostSmallBody } from "@xdskit/api";
+import { createRedactedBody, maxSmallBody } from "@xdskit/api";
 import {
   type ClientStatusRequest,
   ClientStatusRequestSchema,
@@ -36,7 +36,7 @@ export interface StatusService {
 }
 
 /** The number of answers that may be built at once. Few people look at the same time. */
-const mostAtOnce = 4;
+const maxAtOnce = 4;
 
 /**
  * Shows the resources that clients ask for, have and rejected, with a `ClientConfig` for each client. Keeps no state.
@@ -46,7 +46,7 @@ export function createStatusService(
   options: StatusOptions = {},
 ): StatusService {
   checkClientCall("createStatusService", options);
-  const { registry, mostBytes = 64 * 1024 * 1024 } = options;
+  const { registry, maxBytes = 64 * 1024 * 1024 } = options;
   const all = (): readonly XdsClient[] => ("watch" in clients ? [clients] : clients);
   const redacted = createRedactedBody(registry);
   let busy = 0;
@@ -59,9 +59,9 @@ export function createStatusService(
       for (const part of clientConfigParts(client, contents ? redacted : undefined)) {
         parts.push(part);
         bytes += part.byteLength;
-        if (bytes > mostBytes) {
+        if (bytes > maxBytes) {
           const hint = contents ? ": ask without contents (exclude_resource_contents)" : "";
-          throw failure(status.RESOURCE_EXHAUSTED, `the answer has more than ${mostBytes} bytes${hint}`);
+          throw failure(status.RESOURCE_EXHAUSTED, `the answer has more than ${maxBytes} bytes${hint}`);
         }
         await turn();
       }
@@ -72,7 +72,7 @@ export function createStatusService(
 
   async function respond(bytes: Buffer): Promise<Buffer> {
     const { excludeResourceContents } = readRequest(bytes);
-    if (busy >= mostAtOnce) throw failure(status.RESOURCE_EXHAUSTED, `${busy} answers are being made: try again later`);
+    if (busy >= maxAtOnce) throw failure(status.RESOURCE_EXHAUSTED, `${busy} answers are being made: try again later`);
     busy += 1;
     try {
       return await answer(!excludeResourceContents);
@@ -127,7 +127,7 @@ const definition: ServiceDefinition = {
 
 /** As gRPC's clients do (A40), it refuses a request for other nodes. */
 function readRequest(bytes: Buffer): ClientStatusRequest {
-  if (bytes.byteLength > mostSmallBody) throw failure(status.RESOURCE_EXHAUSTED, "the request is too large");
+  if (bytes.byteLength > maxSmallBody) throw failure(status.RESOURCE_EXHAUSTED, "the request is too large");
   let request = create(ClientStatusRequestSchema);
   try {
     request = fromBinary(ClientStatusRequestSchema, bytes);

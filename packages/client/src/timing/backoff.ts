@@ -2,25 +2,25 @@
 export interface Backoff {
   readonly firstMs: number;
   readonly factor: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
   /** A share of each wait, up or down: 0.2 is ±20 %. */
   readonly jitter: number;
 }
 
 /** gRPC's defaults. */
-export const defaultBackoff: Backoff = { firstMs: 1_000, factor: 1.6, mostMs: 120_000, jitter: 0.2 };
+export const defaultBackoff: Backoff = { firstMs: 1_000, factor: 1.6, maxMs: 120_000, jitter: 0.2 };
 
 /** The waits between attempts that fail one after the other. */
 export type Waits = ReturnType<typeof createWaits>;
 
 /** `random` gives numbers from 0 to 1. */
-export function createWaits({ firstMs, factor, mostMs, jitter }: Backoff, random: () => number) {
+export function createWaits({ firstMs, factor, maxMs, jitter }: Backoff, random: () => number) {
   let base = firstMs;
   return {
     /** The time from the start of the last attempt to that of the next, in milliseconds. */
     next(): number {
-      const wait = Math.min(base, mostMs);
-      base = Math.min(wait * factor, mostMs);
+      const wait = Math.min(base, maxMs);
+      base = Math.min(wait * factor, maxMs);
       return wait * (1 + jitter * (2 * random() - 1));
     },
     /** An attempt was answered: the next wait is the first again. */

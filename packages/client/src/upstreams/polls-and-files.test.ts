@@ -36,7 +36,7 @@ async function withTools(run: (tools: Tools) => Promise<void>): Promise<void> {
       file: { kind: "files", files: [{ type: "cds", path }] },
       rest: (url) => ({ kind: "rest", url, refreshDelayMs: 20 }),
       client(...servers) {
-        const client = createClient({ node: { id: "n" }, servers, backoff: { mostMs: 100 } });
+        const client = createClient({ node: { id: "n" }, servers, backoff: { maxMs: 100 } });
         const events: ClientEvent[] = [];
         client.on((event) => events.push(event));
         clients.push(client);

@@ -36,7 +36,7 @@ function clustersOf(contents: string) {
 }
 
 function start(t: TestContext, options: Partial<ClientOptions>): { client: XdsClient; events: readonly ClientEvent[] } {
-  const client = createClient({ node: { id: "n" }, backoff: { firstMs: 10, mostMs: 100 }, ...options });
+  const client = createClient({ node: { id: "n" }, backoff: { firstMs: 10, maxMs: 100 }, ...options });
   t.after(() => client.close());
   const events: ClientEvent[] = [];
   client.on((event) => events.push(event));

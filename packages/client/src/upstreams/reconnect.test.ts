@@ -9,7 +9,7 @@ import type { ClientEvent } from "../events/client-event.js";
 import { waitFor } from "../testing/wait-for.js";
 
 const cluster = (name: string, content = "") => create(ClusterSchema, { name, altStatName: content });
-const backoff = { firstMs: 20, mostMs: 100 };
+const backoff = { firstMs: 20, maxMs: 100 };
 
 /** A port on which nobody listens, for a while. */
 async function freePort(): Promise<number> {

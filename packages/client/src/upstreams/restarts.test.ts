@@ -64,7 +64,7 @@ async function lives(t: TestContext, variant: "sotw" | "delta", aggregated: bool
   const client = createClient({
     servers: [{ kind: "grpc", address, variant, aggregated }],
     node: { id: "n" },
-    backoff: { firstMs: 5, mostMs: 40 },
+    backoff: { firstMs: 5, maxMs: 40 },
     // SotW does not report absent names, so a timeout does.
     absentAfterMs: 400,
   });

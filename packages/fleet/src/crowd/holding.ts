@@ -19,7 +19,7 @@ export interface HeldEntry {
 
 const noEntries = { typeUrl: "", node: undefined, nonce: "", error: undefined };
 /** Of one group: what is sent to its clients differs only where they hold different things. */
-const mostTransitions = 4;
+const maxTransitions = 4;
 
 /**
  * What clients hold of one type. Immutable, but for what it remembers: what became of it when a certain response came,
@@ -114,6 +114,6 @@ export class CrowdHolding {
 
   remember(group: number, transition: CrowdTransition<CrowdHolding>): void {
     const known = this.#transitions.get(group) ?? [];
-    this.#transitions.set(group, [transition, ...known].slice(0, mostTransitions));
+    this.#transitions.set(group, [transition, ...known].slice(0, maxTransitions));
   }
 }

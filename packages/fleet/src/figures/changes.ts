@@ -1,4 +1,4 @@
-import { mostFindings } from "@xdskit/api";
+import { maxFindings } from "@xdskit/api";
 import type { CrowdHolding } from "../crowd/holding.js";
 import { type FigureSpread, rounded, Values } from "./spread.js";
 
@@ -37,7 +37,7 @@ export interface ChangesReport {
 }
 
 /** Changes that still spread; an older one counts as finished. */
-const mostOpen = 10_000;
+const maxOpen = 10_000;
 
 /** Follows how changes spread over the nodes. The fleet does not know when they were made. */
 export class Changes {
@@ -62,7 +62,7 @@ export class Changes {
     this.#known.set(held, change);
     this.#count++;
     this.#newest.push(change);
-    if (this.#newest.length > mostOpen) this.#spread(this.#newest.shift());
+    if (this.#newest.length > maxOpen) this.#spread(this.#newest.shift());
   }
 
   #spread(change: Change | undefined): void {
@@ -72,7 +72,7 @@ export class Changes {
   /** Call it once, at the end. */
   report(start: number): ChangesReport {
     for (const change of this.#newest) this.#spread(change);
-    const newest = this.#newest.slice(-mostFindings).map(({ type, version, nodes, first, last }) => {
+    const newest = this.#newest.slice(-maxFindings).map(({ type, version, nodes, first, last }) => {
       return { type, version, nodes, atMs: rounded(first - start), spreadMs: rounded(last - first) };
     });
     return { count: this.#count, spreadMs: this.#spreads.spread(), newest };

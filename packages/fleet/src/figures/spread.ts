@@ -8,7 +8,7 @@ export interface FigureSpread {
 }
 
 /** Further values are counted, but not all are kept. */
-const mostValues = 200_000;
+const maxValues = 200_000;
 
 /** Collects values to compute their spread. */
 export class Values {
@@ -19,9 +19,9 @@ export class Values {
   add(value: number): void {
     this.#count++;
     this.#max = Math.max(this.#max, value);
-    if (this.#values.length < mostValues) this.#values.push(value);
+    if (this.#values.length < maxValues) this.#values.push(value);
     // Every value has the same chance to be kept.
-    else if (Math.random() * this.#count < mostValues) this.#values[Math.floor(Math.random() * mostValues)] = value;
+    else if (Math.random() * this.#count < maxValues) this.#values[Math.floor(Math.random() * maxValues)] = value;
   }
 
   get count(): number {

@@ -1,4 +1,4 @@
-import { mostFindings } from "@xdskit/api";
+import { maxFindings } from "@xdskit/api";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import type { CrowdRequest, CrowdResponse } from "../crowd/crowd-client.js";
 import { Changes } from "./changes.js";
@@ -52,7 +52,7 @@ export class Tally {
   error({ code, message }: GrpcStatus): void {
     const status = grpcStatusName(code);
     // Servers put numbers into texts.
-    const full = this.#errors.size >= mostFindings;
+    const full = this.#errors.size >= maxFindings;
     const key = `${status} ${message}`;
     const known = this.#errors.get(key) ?? (full ? this.#errors.get(`${status} …`) : undefined);
     if (known !== undefined) known.count++;

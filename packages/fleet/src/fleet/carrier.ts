@@ -11,7 +11,7 @@ export interface CarrierContext {
 
 /** The first and the longest wait after a failure, in milliseconds, as in Envoy. */
 const firstWaitMs = 500;
-const mostWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /** A connection with its nodes; it is made again when it is lost. */
 export class Carrier {
@@ -122,5 +122,5 @@ export class Carrier {
  * same moment.
  */
 function waitAfter(failures: number): number {
-  return Math.min(firstWaitMs * 2 ** Math.min(failures, 10), mostWaitMs) * (0.5 + Math.random());
+  return Math.min(firstWaitMs * 2 ** Math.min(failures, 10), maxWaitMs) * (0.5 + Math.random());
 }

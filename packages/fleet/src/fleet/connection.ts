@@ -46,7 +46,7 @@ export const usualWindow = 4 * 1024 * 1024;
 const connectMs = 20_000;
 
 /** A larger message is none of discovery. */
-const mostMessageBytes = 0x4000_0000;
+const maxMessageBytes = 0x4000_0000;
 
 /** One HTTP/2 connection. */
 export type FleetConnection = ReturnType<typeof openConnection>;
@@ -172,7 +172,7 @@ function openStream(session: ClientHttp2Session, { path, headers }: Call, listen
         stream.close(constants.NGHTTP2_CANCEL);
       },
     },
-    { mostBytes: mostMessageBytes, noun: "response" },
+    { maxBytes: maxMessageBytes, noun: "response" },
   );
   stream.on("response", (given) => {
     status = statusOfHeaders(given);

@@ -10,7 +10,7 @@ import type { FleetOptions } from "./fleet-options.js";
 import { groupOf, nodeBytes } from "./node-templates.js";
 
 /** How many connections are dialled at the same time without a ramp. */
-const mostDialling = 64;
+const maxDialling = 64;
 /** The time between steps of a ramp, in milliseconds. */
 const rampStepMs = 20;
 
@@ -108,7 +108,7 @@ export class Fleet {
     this.#startedAt = performance.now();
     const { ramp: perSecond } = this.#options;
     if (perSecond === undefined) {
-      for (let index = 0; index < mostDialling; index++) this.#dialNext();
+      for (let index = 0; index < maxDialling; index++) this.#dialNext();
       return;
     }
     this.#ramp = setInterval(() => {

@@ -11,7 +11,7 @@ import { SharedState } from "../crowd/shared-state.js";
 const types = ["cluster", "endpoint", "listener", "route"] as const;
 const names = ["a", "b", "c", "d"];
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
-const mostRounds = 100;
+const maxRounds = 100;
 
 /** One client of the crowd, with the servers' ends of its streams and what is on its way. */
 interface Member {
@@ -181,7 +181,7 @@ class CrowdRun {
   #settle(): void {
     for (const member of this.#members) {
       for (let round = 0; ; round++) {
-        assert.ok(round < mostRounds, `${member.label} does not come to rest`);
+        assert.ok(round < maxRounds, `${member.label} does not come to rest`);
         let moved = false;
         for (let stream = 0; stream < member.client.streams; stream++) {
           moved = this.#ask(member, stream) || moved;

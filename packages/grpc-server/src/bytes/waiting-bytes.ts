@@ -1,7 +1,7 @@
 import { giveMemory, takeMemory } from "./spare-memory.js";
 
 /** The most memory, in multiples of the bytes that came. */
-const mostGrowth = 8;
+const maxGrowth = 8;
 
 /** The beginning of something whose rest has not come: a copy, in memory with room for more. */
 export class WaitingBytes {
@@ -33,7 +33,7 @@ export class WaitingBytes {
     const length = this.#length + bytes.length;
     if (length > this.#capacity) {
       const before = this.#memory;
-      const room = needed === undefined ? 2 * this.#capacity : Math.min(needed, mostGrowth * length);
+      const room = needed === undefined ? 2 * this.#capacity : Math.min(needed, maxGrowth * length);
       this.#capacity = Math.max(length, room);
       this.#memory = takeMemory(this.#capacity);
       before.copy(this.#memory, 0, 0, this.#length);

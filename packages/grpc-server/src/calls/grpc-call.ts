@@ -92,8 +92,8 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     this.#context = context;
     this.#method = method;
     this.#stream = stream;
-    const { requestBytes: mostBytes, use, fault } = context;
-    this.#reader = new MessageReader(this, { mostBytes, encoding, hold: use.hold, fault });
+    const { requestBytes: maxBytes, use, fault } = context;
+    this.#reader = new MessageReader(this, { maxBytes, encoding, hold: use.hold, fault });
   }
 
   get peer(): string {

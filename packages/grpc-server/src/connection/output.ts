@@ -12,9 +12,9 @@ const slabBytes = 16 * 1024;
 /** Smaller parts are copied: that costs less than a separate chunk. */
 const sharedBytes = 2 * 1024;
 /** Bytes of answers that a client may provoke without reading them, once its socket is full. */
-const mostUnread = 64 * 1024;
+const maxUnread = 64 * 1024;
 /** The number of bytes that are gathered before they are written. */
-const mostGathered = 256 * 1024;
+const maxGathered = 256 * 1024;
 
 const noChunks: Buffer[] = [];
 
@@ -137,7 +137,7 @@ export class Output {
   }
 
   get isLarge(): boolean {
-    return this.#bytes >= mostGathered;
+    return this.#bytes >= maxGathered;
   }
 
   /** The socket has room again. */
@@ -151,7 +151,7 @@ export class Output {
    * 9517).
    */
   checkUnread(): void {
-    if (this.#unread > mostUnread) throw new ConnectionError(http2Error.enhanceYourCalm, "answers are not read");
+    if (this.#unread > maxUnread) throw new ConnectionError(http2Error.enhanceYourCalm, "answers are not read");
   }
 
   flush(): void {

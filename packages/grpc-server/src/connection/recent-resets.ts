@@ -1,4 +1,4 @@
-const mostResets = 1_000;
+const maxResets = 1_000;
 
 /** The last thousand streams that we reset: their frames may still arrive. */
 export class RecentResets {
@@ -6,7 +6,7 @@ export class RecentResets {
 
   add(stream: number): void {
     this.#streams.add(stream);
-    if (this.#streams.size <= mostResets) return;
+    if (this.#streams.size <= maxResets) return;
     for (const oldest of this.#streams) {
       this.#streams.delete(oldest);
       return;

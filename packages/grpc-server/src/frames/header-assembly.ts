@@ -9,7 +9,7 @@ export interface AssembledBlock {
 }
 
 /** Clients cut blocks of at most 32 kB at 16 kB: a client that sends more pieces wants to keep us busy. */
-const mostContinuations = 32;
+const maxContinuations = 32;
 
 /** A block whose end has not come yet. */
 interface OpenBlock {
@@ -21,12 +21,12 @@ interface OpenBlock {
 
 /** Puts header blocks together from HEADERS and the CONTINUATIONs behind them, which nothing may interrupt. */
 export class HeaderAssembly {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #open: OpenBlock | undefined;
 
-  /** `mostBytes` is for the frames of one block. */
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  /** `maxBytes` is for the frames of one block. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** The stream whose block is open; undefined between blocks. */
@@ -55,7 +55,7 @@ export class HeaderAssembly {
     open.parts.push(Buffer.from(payload));
     open.bytes += payload.length;
     // CVE-2024-27316: without these two bounds a client could go on for ever.
-    if (open.parts.length > mostContinuations + 1 || open.bytes > this.#mostBytes) {
+    if (open.parts.length > maxContinuations + 1 || open.bytes > this.#maxBytes) {
       throw new ConnectionError(http2Error.enhanceYourCalm, "a header block is too large");
     }
     if ((flags & flag.endHeaders) === 0) return undefined;

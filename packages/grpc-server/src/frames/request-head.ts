@@ -17,7 +17,7 @@ const connectionHeaders = new Set(["connection", "proxy-connection", "keep-alive
 
 const pseudoHeaders = new Set([":method", ":scheme", ":path", ":authority"]);
 
-/** Decodes a header block and keeps at most `mostBytes` of it. Throws a ConnectionError if it cannot be read. */
+/** Decodes a header block and keeps at most `maxBytes` of it. Throws a ConnectionError if it cannot be read. */
 export function decodeBlock(decoder: HeaderDecoder, bytes: Buffer, most: number): HeaderBlock {
   try {
     return decoder.decode(bytes, most);

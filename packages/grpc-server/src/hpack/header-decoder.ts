@@ -49,16 +49,16 @@ export function createHeaderDecoder(tableBytes = 4_096) {
 
   return {
     /**
-     * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `mostBytes`
+     * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `maxBytes`
      * bounds the kept part of it, counted as the dynamic table counts.
      */
-    decode(block: Uint8Array, mostBytes: number): HeaderBlock {
+    decode(block: Uint8Array, maxBytes: number): HeaderBlock {
       const reader = new BlockReader(block);
       const fields: HeaderField[] = [];
       let total = 0;
       const keep = (field: HeaderField) => {
         total += sizeOf(field);
-        if (total <= mostBytes) fields.push(field);
+        if (total <= maxBytes) fields.push(field);
       };
       while (!reader.atEnd) {
         const first = reader.peek();
@@ -79,7 +79,7 @@ export function createHeaderDecoder(tableBytes = 4_096) {
           keep(literal(4));
         }
       }
-      return { fields, isTooLarge: total > mostBytes };
+      return { fields, isTooLarge: total > maxBytes };
 
       function literal(bits: number): HeaderField {
         const index = reader.integer(bits);

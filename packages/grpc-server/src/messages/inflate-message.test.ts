@@ -51,7 +51,7 @@ describe("compressed requests", () => {
             failed: (_, message) => assert.fail(message),
           },
           {
-            mostBytes: mebibyte,
+            maxBytes: mebibyte,
             encoding: "gzip",
             hold(bytes) {
               held += bytes;

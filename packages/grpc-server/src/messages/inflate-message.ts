@@ -19,17 +19,17 @@ const waiting = new Set<() => void>();
 type Inflated = { readonly bytes: Buffer } | { readonly code: GrpcCode; readonly message: string };
 
 /**
- * Inflates a message, up to `mostBytes`, and passes it to `told`; no other message takes its place before that
+ * Inflates a message, up to `maxBytes`, and passes it to `told`; no other message takes its place before that
  * returns. A message that `isWanted` no longer wants is skipped.
  */
 export async function inflateMessage(
   encoding: MessageEncoding,
   bytes: Buffer,
-  mostBytes: number,
+  maxBytes: number,
   isWanted: () => boolean,
   told: (inflated: Inflated) => void,
 ): Promise<void> {
-  await inflateInTurn(isWanted, () => inflateNow(encoding, bytes, mostBytes), told);
+  await inflateInTurn(isWanted, () => inflateNow(encoding, bytes, maxBytes), told);
 }
 
 /** Passes the result of `inflate` to `told`, once fewer than four others are being inflated; see `inflateMessage`. */
@@ -52,15 +52,15 @@ export async function inflateInTurn<T>(
   }
 }
 
-async function inflateNow(encoding: MessageEncoding, bytes: Buffer, mostBytes: number): Promise<Inflated> {
+async function inflateNow(encoding: MessageEncoding, bytes: Buffer, maxBytes: number): Promise<Inflated> {
   try {
-    return { bytes: await inflaters[encoding](bytes, { maxOutputLength: mostBytes }) };
+    return { bytes: await inflaters[encoding](bytes, { maxOutputLength: maxBytes }) };
   } catch (error) {
     const isLarge = error instanceof RangeError;
     return isLarge
       ? {
           code: grpcCode.resourceExhausted,
-          message: `a request is larger than ${mostBytes} bytes once it is inflated`,
+          message: `a request is larger than ${maxBytes} bytes once it is inflated`,
         }
       : { code: grpcCode.internal, message: `a request is no ${encoding}` };
   }

@@ -15,7 +15,7 @@ function bench(encoding?: "gzip") {
     failed: (code: number) => void told.push(`failed:${code}`),
   };
   const reader = new MessageReader(sink, {
-    mostBytes: 100_000,
+    maxBytes: 100_000,
     encoding,
     hold(bytes) {
       held.now += bytes;
@@ -112,7 +112,7 @@ describe("requests that come in parts", () => {
         held.now += bytes;
         return undefined;
       };
-      const reader = new MessageReader(sink, { mostBytes: 100_000, hold });
+      const reader = new MessageReader(sink, { maxBytes: 100_000, hold });
       const bytes = Buffer.concat([30_000, 40_000, 50_000].map((length) => message(Buffer.alloc(length))));
       const feed = () => {
         for (let at = 0; at < bytes.length; at += 9_000) reader.receive(bytes.subarray(at, at + 9_000));

@@ -16,7 +16,7 @@ export interface MessageSink {
 /** Options for reading messages. */
 export interface MessageReaderOptions {
   /** The largest message, in bytes, also after it was inflated. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** The request's `grpc-encoding`. Default: no message may be compressed. */
   readonly encoding?: MessageEncoding | undefined;
   /**
@@ -35,7 +35,7 @@ export interface MessageReaderOptions {
  */
 export class MessageReader {
   readonly #sink: MessageSink;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #encoding: MessageEncoding | undefined;
   readonly #hold: (bytes: number) => string | undefined;
   readonly #fault: ((error: unknown) => void) | undefined;
@@ -51,10 +51,10 @@ export class MessageReader {
 
   constructor(
     sink: MessageSink,
-    { mostBytes, encoding, hold = () => undefined, fault, noun = "request" }: MessageReaderOptions,
+    { maxBytes, encoding, hold = () => undefined, fault, noun = "request" }: MessageReaderOptions,
   ) {
     this.#sink = sink;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
     this.#encoding = encoding;
     this.#hold = hold;
     this.#fault = fault;
@@ -75,7 +75,7 @@ export class MessageReader {
     }
     if (!this.#add(bytes.subarray(from))) return;
     if (this.#isInflating) {
-      if (this.waiting > 2 * this.#mostBytes)
+      if (this.waiting > 2 * this.#maxBytes)
         this.#fail(grpcCode.resourceExhausted, `${this.#noun}s come faster than they can be read`);
       return;
     }
@@ -137,8 +137,8 @@ export class MessageReader {
     let at = from;
     while (!this.#isOver && !this.#isInflating && bytes.length - at >= prefixBytes) {
       const length = bytes.readUInt32BE(at + 1);
-      if (length > this.#mostBytes) {
-        this.#fail(grpcCode.resourceExhausted, `a ${this.#noun} of ${length} bytes is larger than ${this.#mostBytes}`);
+      if (length > this.#maxBytes) {
+        this.#fail(grpcCode.resourceExhausted, `a ${this.#noun} of ${length} bytes is larger than ${this.#maxBytes}`);
         return;
       }
       const start = at + prefixBytes;
@@ -167,7 +167,7 @@ export class MessageReader {
       return !this.#isOver;
     };
     if (refused !== undefined) this.#fail(grpcCode.resourceExhausted, refused);
-    inflateMessage(how, bytes, this.#mostBytes, isWanted, (result) => {
+    inflateMessage(how, bytes, this.#maxBytes, isWanted, (result) => {
       this.#hold(-bytes.length);
       this.#isInflating = false;
       if (this.#isOver) return;

@@ -48,8 +48,8 @@ function certificateOf(socket: Socket): PeerCertificate | undefined {
 }
 
 /** More names are not kept, and none that is longer: a certificate may have any number. */
-const mostNames = 50;
-const mostLength = 300;
+const maxNames = 50;
+const maxLength = 300;
 
 function identityOf(certificate: PeerCertificate | undefined): PeerIdentity | undefined {
   if (certificate === undefined) return undefined;
@@ -60,8 +60,8 @@ function identityOf(certificate: PeerCertificate | undefined): PeerIdentity | un
   // Node puts names with commas into quotes (CVE-2021-44532).
   const names = subjectaltname.match(/[^,"]*"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
   return {
-    subject: parts.reverse().join(", ").slice(0, mostLength),
-    names: names.slice(0, mostNames).map((name) => name.trim().slice(0, mostLength)),
+    subject: parts.reverse().join(", ").slice(0, maxLength),
+    names: names.slice(0, maxNames).map((name) => name.trim().slice(0, maxLength)),
     validTo: Date.parse(valid_to),
   };
 }

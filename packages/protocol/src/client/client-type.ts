@@ -1,7 +1,7 @@
 import {
   canonicalName,
   isGlobName,
-  mostKept,
+  maxKept,
   type ResourceName,
   type ResourceType,
   redactErrorText,
@@ -250,9 +250,9 @@ export class ClientType {
     const { answers } = this.#stream;
     answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
     // Answers may wait for the decision on the first of them, and then for a server that does not read them.
-    if (answers.size > mostKept / 2 && !answers.isReady) answers.decideOldest();
-    if (answers.size > mostKept) {
-      const message = `the server sent ${mostKept} responses of ${this.type.name} and read no answer to any`;
+    if (answers.size > maxKept / 2 && !answers.isReady) answers.decideOldest();
+    if (answers.size > maxKept) {
+      const message = `the server sent ${maxKept} responses of ${this.type.name} and read no answer to any`;
       effects.push({ kind: "close", code: statusCode.resourceExhausted, message });
     }
     return effects;

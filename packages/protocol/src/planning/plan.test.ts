@@ -8,7 +8,7 @@ import { times } from "../testing/effort.js";
 import { createRandom } from "../testing/random.js";
 import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
-import { mostStages, planBetween } from "./plan.js";
+import { maxStages, planBetween } from "./plan.js";
 import { formatPlan } from "./plan-text.js";
 
 /** `cluster a=1->x; route r=1->a`: a snapshot of these resources. */
@@ -197,13 +197,13 @@ test("a cluster that the client has waits for the new clusters that it is to lea
 
 test("a plan of too many stages says so, and ends", () => {
   // Extension configs and clusters that name each other in turn.
-  const chain = Array.from({ length: 2 * mostStages }, (_, index) => {
+  const chain = Array.from({ length: 2 * maxStages }, (_, index) => {
     const [word, next] = index % 2 === 0 ? ["extension", "cluster"] : ["cluster", "extension"];
     return naming(word ?? "", `x${index}`, 1, [[next ?? "", `x${index + 1}`]]);
   });
   const from = updateSnapshot(emptySnapshot(), { upsert: chain });
   const { stages, held } = planBetween(from, updateSnapshot(from, { remove: chain }));
-  assert.equal(stages.length, mostStages);
+  assert.equal(stages.length, maxStages);
   assert.deepEqual(held.map(({ kind, type }) => `${kind} ${type.name}`).sort(), [
     "break cluster",
     "break extension-config",
@@ -229,13 +229,13 @@ const usesWhenSent = new Set(["listener", "route", "scoped-route", "extension"].
 /** Others a client asks for when it learns their names. */
 const sentBeforeUse = new Set(["cluster", "secret", "endpoint"].map((word) => typeOf(word).typeUrl));
 /** The longest way through the types, for additions and for removals, and once for draining. */
-const mostStagesOfTypes = 9;
+const maxStagesOfTypes = 9;
 
 /** Applies a plan type by type, and checks the client's resources then. */
 function checkPlan(from: Snapshot, to: Snapshot): void {
   const { stages, held } = planBetween(from, to);
   assert.deepEqual(held, []);
-  assert.ok(stages.length <= mostStagesOfTypes, `${stages.length} stages`);
+  assert.ok(stages.length <= maxStagesOfTypes, `${stages.length} stages`);
   const client = new Map(contentsOf(from));
   const gone = new Set<string>();
   let draining: Resource[] = [];

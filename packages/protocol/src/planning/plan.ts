@@ -11,7 +11,7 @@ export interface Plan {
   /** In their order; none if nothing differs. */
   readonly stages: readonly PlanStage[];
   /**
-   * Changes that are never sent, because they wait for themselves, or for more than `mostStages` stages. Empty: the
+   * Changes that are never sent, because they wait for themselves, or for more than `maxStages` stages. Empty: the
    * last stage ends at the wanted snapshot.
    */
   readonly held: readonly Wait[];
@@ -41,7 +41,7 @@ export interface TypeChange {
 }
 
 /** A plan has no more stages than this. It takes a removal of that many nested aggregate clusters to get there. */
-export const mostStages = 100;
+export const maxStages = 100;
 
 /**
  * The way of a client from one snapshot to another without breaking traffic (rule 120): `computeStage` again and again,
@@ -55,7 +55,7 @@ export function planBetween(from: Snapshot, to: Snapshot): Plan {
   const clients = typesOf(from, to).map((type) => new IdealSubscriber(type, from.of(type)));
   const stages: PlanStage[] = [];
   let waited: readonly Wait[] = [];
-  while (stages.length < mostStages) {
+  while (stages.length < maxStages) {
     const stage = computeStage(new Map(clients.map((one) => [one.type.typeUrl, one.use])), to);
     const changes = clients.flatMap((one) => one.bringTo(stage.targets.get(one.type.typeUrl) ?? to.of(one.type)));
     if (changes.length > 0) stages.push({ after: endedBy(changes, waited), changes });

@@ -1,4 +1,4 @@
-import { mostKept } from "@xdskit/api";
+import { maxKept } from "@xdskit/api";
 
 /** Returns the value of a key, which is made if there is none. */
 export function getOrInsert<Key, Value>(
@@ -16,7 +16,7 @@ export function getOrInsert<Key, Value>(
 /** Deletes the oldest entries of a map or a set of which there are too many. */
 export function dropOldest<Key>(
   kept: { readonly size: number; keys(): Iterable<Key>; delete(key: Key): unknown },
-  most = mostKept,
+  most = maxKept,
 ): void {
   if (kept.size <= most) return;
   for (const oldest of kept.keys()) {

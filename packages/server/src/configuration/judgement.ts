@@ -1,4 +1,4 @@
-import { type Finding, mostFindings, type Reference, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { type Finding, maxFindings, type Reference, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { getOrInsert } from "../basics/maps.js";
 import type { LayerResource } from "../contracts/layer-change.js";
 import type { JudgedStack, WhereWritten } from "../contracts/parts/judge.js";
@@ -41,7 +41,7 @@ export function errorOfFound<What>(
   further: string,
   whereIs: WhereWritten,
 ): XdskitError | undefined {
-  const [first, ...rest] = found.slice(0, mostFindings).map((one): Finding => {
+  const [first, ...rest] = found.slice(0, maxFindings).map((one): Finding => {
     const { about, message, field, reference } = describe(one);
     const { type, name } = about.resource;
     const where = {
@@ -53,7 +53,7 @@ export function errorOfFound<What>(
     return { code, severity: "error", message, ...where };
   });
   if (first === undefined) return undefined;
-  const more = found.length - mostFindings;
+  const more = found.length - maxFindings;
   if (more > 0) rest.push({ code, severity: "error", message: `${more} ${further}` });
   return new XdskitError([first, ...rest]);
 }

@@ -1,5 +1,5 @@
 import { createHistogram } from "node:perf_hooks";
-import { mostFindings } from "@xdskit/api";
+import { maxFindings } from "@xdskit/api";
 import type { EventLoopBlock, EventLoopOptions, EventLoopStats, WorkDone } from "./event-loop-stats.js";
 import { type LoopClock, type Pause, systemLoopClock } from "./loop-clock.js";
 
@@ -157,7 +157,7 @@ export class EventLoopWatch {
     this.#blocks[block.gcMs > block.ms / 2 ? "gc" : "work"] += 1;
     this.#blockedForMs += block.ms;
     this.#recent.push(block);
-    if (this.#recent.length > mostFindings) this.#recent.shift();
+    if (this.#recent.length > maxFindings) this.#recent.shift();
     this.#blocked(block);
   }
 }

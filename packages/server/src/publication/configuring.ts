@@ -2,7 +2,7 @@ import {
   type FieldPlacesOptions,
   type Finding,
   fieldPlaces,
-  mostBytesForPlaces,
+  maxBytesForPlaces,
   type Resource,
   type Where,
   XdskitError,
@@ -280,7 +280,7 @@ export class Configuring {
     const found = new Map<Resource, Where | undefined>();
     const places = fieldPlaces((resource) => found.get(resource), {
       ...this.#context.reading,
-      mostBytes: mostBytesForPlaces,
+      maxBytes: maxBytesForPlaces,
     });
     return (one, reference) => {
       const where = this.#whereIs(one, updates, source);

@@ -4,7 +4,7 @@ import { getOrInsert } from "../basics/maps.js";
 import type { LagStats, StageWaitStats } from "../contracts/stats.js";
 
 /** The number of groups with separate times: a function may name a group for each node. */
-const mostGroups = 100;
+const maxGroups = 100;
 /** Stands for all further ones. */
 const otherGroups = "(other)";
 
@@ -34,7 +34,7 @@ export class Latencies {
 
   /** The times of a group, to which its streams add. */
   ofGroup(group: string): GroupLags {
-    const name = this.#groups.has(group) || this.#groups.size < mostGroups ? group : otherGroups;
+    const name = this.#groups.has(group) || this.#groups.size < maxGroups ? group : otherGroups;
     return getOrInsert(this.#groups, name, () => new GroupLags());
   }
 

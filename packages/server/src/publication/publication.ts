@@ -31,7 +31,7 @@ import { keptMs } from "./recent-snapshots.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
 
 /** The number of snapshots from before a restart that are kept whatever changed. */
-const mostEarlier = 10;
+const maxEarlier = 10;
 
 /** What parts add to it. */
 interface PublicationParts {
@@ -255,7 +255,7 @@ export class Publication {
         const { shared, seen, last } = one;
         const snapshot = shared.stack.snapshot();
         if (snapshot === undefined || seen.has(snapshot)) continue;
-        const isOld = seen.size > mostEarlier && last !== undefined && !replacesListeners(snapshot, last);
+        const isOld = seen.size > maxEarlier && last !== undefined && !replacesListeners(snapshot, last);
         seen.add(snapshot);
         one.last = snapshot;
         if (!isOld) shared.earlier = [...shared.earlier, snapshot];

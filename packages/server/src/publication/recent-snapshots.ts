@@ -1,6 +1,6 @@
 import type { Clock } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
-import { mostChanges, mostDrained, mostRevisions } from "../stores/history/following.js";
+import { maxChanges, maxDrained, maxRevisions } from "../stores/history/following.js";
 
 /** In this time clients come back that were here, or at another server, in milliseconds. */
 export const recentMs = 10 * 60_000;
@@ -71,11 +71,11 @@ function withinLimits(all: readonly Recent[]): readonly Recent[] {
   return all.filter(({ changed, drains }) => {
     recent += 1;
     recentChanges += changed;
-    if (recent <= mostRevisions && recentChanges <= mostChanges) return true;
+    if (recent <= maxRevisions && recentChanges <= maxChanges) return true;
     if (!drains) return false;
     drained += 1;
     drainedChanges += changed;
     // The newest one counts whatever its size.
-    return drained === 1 || (drained <= mostRevisions && drainedChanges <= mostDrained);
+    return drained === 1 || (drained <= maxRevisions && drainedChanges <= maxDrained);
   });
 }

@@ -4,7 +4,7 @@ import {
   dearNames,
   isDearName,
   type JsonRequest,
-  mostDearNames,
+  maxDearNames,
   type Node,
   readJsonRequest,
   selectionOf,
@@ -79,9 +79,9 @@ export class Polls implements PollHandler {
     const { request } = read;
     if (request.names.length > limits.namesPerRequest)
       return refused(413, `a request has more than ${limits.namesPerRequest} resource names`);
-    const mostDear = mostDearNames(limits.namesPerRequest);
-    if (request.names.length > mostDear && request.names.filter(isDearName).length > mostDear)
-      return refused(413, `a request has more than ${mostDear} ${dearNames}`);
+    const maxDear = maxDearNames(limits.namesPerRequest);
+    if (request.names.length > maxDear && request.names.filter(isDearName).length > maxDear)
+      return refused(413, `a request has more than ${maxDear} ${dearNames}`);
     const node = request.node === undefined || request.node.id === "" ? defaultNode : request.node;
     if (node === undefined) return refused(400, "the request does not say who it is from: node.id is missing");
     if (call.bytes > limits.nodeBytes && nodeLength(node) > limits.nodeBytes)

@@ -1,4 +1,4 @@
-import { mostFindings } from "@xdskit/api";
+import { maxFindings } from "@xdskit/api";
 import type { StreamEffect } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { Membership } from "../publication/membership.js";
@@ -34,7 +34,7 @@ export function tellEffect(
       if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
       count.rejectedVersions += 1;
       const { version, code, message, rejection } = effect;
-      const names = rejection.blamed?.slice(0, mostFindings) ?? [];
+      const names = rejection.blamed?.slice(0, maxFindings) ?? [];
       events.emit("rejected", () => ({ stream, type, version, code, message, names }));
       break;
     }

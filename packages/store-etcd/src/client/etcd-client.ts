@@ -55,14 +55,14 @@ const otherMemberMayAnswer: ReadonlySet<number> = new Set([status.UNAVAILABLE, s
 /** Every member is tried this often before a call fails. */
 const rounds = 2;
 /** How often one call may ask for a new token: users and roles may change meanwhile. */
-const mostTokens = 3;
+const maxTokens = 3;
 /** Calls in progress may take this many milliseconds more until their connections are closed. */
 const closeMs = 30_000;
 /** A member that does not answer in this many milliseconds does not accept a certificate. */
 const probeMs = 2_000;
 const usualKeepalive = { timeMs: 10_000, timeoutMs: 3_000 };
 /** The largest message: etcd's own limit of a request is 1.5 MiB, and a page of an answer is cut by keys. */
-const mostBytes = 512 * 1024 * 1024;
+const maxBytes = 512 * 1024 * 1024;
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
@@ -226,7 +226,7 @@ export class EtcdClient {
         return await send(client, path, request, metadataOf(await token), timeoutMs);
       } catch (error) {
         const { code, details } = error as ServiceError;
-        if (token !== undefined && tokens < mostTokens && isTokenOver(error as ServiceError)) {
+        if (token !== undefined && tokens < maxTokens && isTokenOver(error as ServiceError)) {
           tokens += 1;
           // Another call may have a new one already.
           if (this.#token === token) this.#token = undefined;
@@ -296,7 +296,7 @@ function membersOf({ endpoints, tls, keepalive }: Pick<EtcdOptions, "endpoints" 
   const member = (endpoint: string): Member => ({
     endpoint,
     client: new Client(endpoint, channel, {
-      "grpc.max_receive_message_length": mostBytes,
+      "grpc.max_receive_message_length": maxBytes,
       "grpc.max_reconnect_backoff_ms": 1_000,
       // Without it, TCP alone decides when a connection is dead on which packets are lost: up to 15 minutes.
       "grpc.keepalive_time_ms": timeMs,

@@ -6,7 +6,7 @@ import { mergedQuarantines, mergedRollouts, type RolloutsJson } from "./merge-ro
 
 /** As the API's. Its package is loaded once somebody asks. */
 const usualPage = 1_000;
-const mostPage = 10_000;
+const maxPage = 10_000;
 
 /** The parts that the pages about rollouts read and act on, for all servers of the store. */
 export interface RolloutsInput {
@@ -41,8 +41,7 @@ export interface RolloutsPage extends RolloutsJson, AllAnswered {
 export async function rolloutsPage(input: RolloutsInput, query: URLSearchParams): Promise<RolloutsPage | string> {
   const limit = Number(query.get("limit") ?? usualPage);
   const start = Number(query.get("after") ?? 0);
-  if (!Number.isInteger(limit) || limit < 1 || limit > mostPage)
-    return `limit: expected a number from 1 to ${mostPage}`;
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) return `limit: expected a number from 1 to ${maxPage}`;
   if (query.get("after")?.trim() === "" || !Number.isSafeInteger(start) || start < 0)
     return "after: expected `next` of the page before";
   const { rollouts, quarantines, ...silent } = await allRollouts(input);

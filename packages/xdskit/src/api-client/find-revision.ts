@@ -7,7 +7,7 @@ import { pageSize } from "./list-resources.js";
 /** Shorter beginnings of an id could be anything. */
 const shortest = 4;
 /** The most pages of revisions that are looked through. */
-const mostPages = 1_000;
+const maxPages = 1_000;
 
 interface RevisionsPage {
   readonly revisions: readonly RevisionJson[];
@@ -51,7 +51,7 @@ export async function findRevision(client: ApiClient, text: string): Promise<Rev
 async function beginningWith(client: ApiClient, text: string): Promise<readonly RevisionJson[]> {
   const found: RevisionJson[] = [];
   let after: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const { revisions, next } = await revisionsPage(client, { limit: pageSize, after });
     found.push(...revisions.filter(({ id }) => id.startsWith(text)));
     if (next == null || found.length > 5) break;

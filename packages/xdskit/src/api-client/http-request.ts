@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
-import { mostWholeAnswer } from "@xdskit/api";
+import { maxWholeAnswer } from "@xdskit/api";
 import { boundedBytes } from "../files/bounded-bytes.js";
 
 /** One request. */
@@ -53,8 +53,8 @@ export async function sendRequest({ url, method, body, headers, timeoutMs, signa
 }
 
 async function readAnswer(response: IncomingMessage): Promise<ApiAnswer> {
-  const body = await boundedBytes(response, mostWholeAnswer);
-  if (body === undefined) throw new Error(`it answers with more than ${mostWholeAnswer} bytes`);
+  const body = await boundedBytes(response, maxWholeAnswer);
+  if (body === undefined) throw new Error(`it answers with more than ${maxWholeAnswer} bytes`);
   const { statusCode: status = 0, headers } = response;
   return { status, contentType: headers["content-type"] ?? "", body: body.toString("utf8") };
 }

@@ -1,4 +1,4 @@
-import { mostListed } from "@xdskit/api";
+import { maxListed } from "@xdskit/api";
 import type { ArrivalJson } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
@@ -44,7 +44,7 @@ function capped(
   line: (node: ArrivalJson["nodes"][number]) => string,
 ): readonly string[] {
   const lines = nodes
-    .slice(0, mostListed)
+    .slice(0, maxListed)
     .map(({ id, message, ...node }) => line({ ...node, id: printable(id), message: printable(message) }));
   const more = Math.max(count, nodes.length) - lines.length;
   return more > 0 ? [...lines, `  … and ${more} more`] : lines;

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { mostBody, XdskitError } from "@xdskit/api";
+import { maxBody, XdskitError } from "@xdskit/api";
 import { boundedBytes } from "../files/bounded-bytes.js";
 
 /** The name that stands for standard input. */
@@ -21,7 +21,7 @@ export async function bytesOfInput(
 }
 
 async function bytesOfStream(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const bytes = await boundedBytes(stdin, mostBody);
+  const bytes = await boundedBytes(stdin, maxBody);
   if (bytes !== undefined) return bytes;
-  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${mostBody} bytes`, { file: "standard input" });
+  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${maxBody} bytes`, { file: "standard input" });
 }

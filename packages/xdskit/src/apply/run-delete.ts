@@ -38,7 +38,7 @@ export async function runDelete(options: DeleteOptions, terminal: Terminal): Pro
 }
 
 /** A layer may change in between this many times: then a deletion is given up. */
-const mostTries = 20;
+const maxTries = 20;
 
 /** Makes a change anew where the layer has changed since it was looked at. */
 async function whileItStays<T>(change: () => Promise<T>): Promise<T> {
@@ -47,7 +47,7 @@ async function whileItStays<T>(change: () => Promise<T>): Promise<T> {
       return await change();
     } catch (error) {
       const hasChanged = error instanceof ApiError && error.code === "XDSKIT_REVISION_CONFLICT";
-      if (!hasChanged || tries === mostTries) throw error;
+      if (!hasChanged || tries === maxTries) throw error;
     }
   }
 }

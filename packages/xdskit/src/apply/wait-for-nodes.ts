@@ -21,7 +21,7 @@ const longestPauseMs = 1_000;
 /** How long the other nodes have to answer after a rejection, so that it can be said who is silent. */
 const afterRejectionMs = 1_000;
 /** How long the server has for an answer, before it is asked again, in milliseconds. */
-const mostAnswerMs = 5_000;
+const maxAnswerMs = 5_000;
 /** How long it has for its last answer, where it gave others before. */
 const lastAnswerMs = 250;
 
@@ -45,7 +45,7 @@ export async function waitForNodes(
     let problem: ApiError | undefined;
     try {
       const leftMs = Math.ceil(end - performance.now());
-      arrival = await client.get<ArrivalJson>(path, Math.min(mostAnswerMs, Math.max(lastAnswerMs, leftMs)));
+      arrival = await client.get<ArrivalJson>(path, Math.min(maxAnswerMs, Math.max(lastAnswerMs, leftMs)));
       const isNobody = Object.values(arrival.counts).every((count) => count === 0);
       hadNodes ||= !isNobody;
       // A server that stops ends its streams first, and a node that went away has not acknowledged anything.

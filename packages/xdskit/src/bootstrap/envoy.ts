@@ -146,14 +146,14 @@ const overHttp2 = {
   },
 };
 
-const mostPolls = 20_000;
+const maxPolls = 20_000;
 /**
  * Each load assignment and each route configuration has a poll, and a poll needs a connection: more than the 1,024 that
  * Envoy allows.
  */
 const overHttp1 = {
   circuit_breakers: {
-    thresholds: [{ max_connections: mostPolls, max_pending_requests: mostPolls, max_requests: mostPolls }],
+    thresholds: [{ max_connections: maxPolls, max_pending_requests: maxPolls, max_requests: maxPolls }],
   },
 };
 

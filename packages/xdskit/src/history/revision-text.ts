@@ -4,7 +4,7 @@ import { shortId } from "../changes/short-id.js";
 import type { Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
 
-const mostFiles = 3;
+const maxFiles = 3;
 
 /** Revisions in lines: what each changed, when, who did it and why. */
 export function revisionLines(revisions: readonly RevisionJson[], paint: Paint): string {
@@ -58,15 +58,15 @@ function countsText({ upserted, removed }: RevisionJson): string {
 }
 
 function whyText({ cause, message }: RevisionJson): string {
-  const why = causeText(cause, mostFiles);
+  const why = causeText(cause, maxFiles);
   return message === "" ? why : `${message} (${why})`;
 }
 
-function causeText(cause: RevisionJson["cause"], mostNames: number): string {
+function causeText(cause: RevisionJson["cause"], maxNames: number): string {
   switch (cause.kind) {
     case "files": {
       const files = Array.isArray(cause.files) ? cause.files.map(String) : [];
-      const names = listNames(files, mostNames);
+      const names = listNames(files, maxNames);
       const commit = typeof cause.commit === "string" ? ` at ${shortCommit(cause.commit)}` : "";
       return names === "" ? `files${commit}` : `${names}${commit}`;
     }

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 
 /** Bytes that may wait. A number of its own: for the start of the command, no other package is loaded. */
-const mostWaiting = 4 * 1024 * 1024;
+const maxWaiting = 4 * 1024 * 1024;
 
 /**
  * Writes lines to a stream while at most 4 MiB wait there; further lines are dropped. Once the waiting lines are
@@ -15,7 +15,7 @@ export function boundedOutput(stream: Writable, say: (dropped: number) => string
     stream.write(line);
   };
   return (text) => {
-    if (stream.writableLength < mostWaiting) {
+    if (stream.writableLength < maxWaiting) {
       stream.write(text);
       return;
     }

@@ -12,7 +12,7 @@ import { environmentOf } from "./process-place.js";
 
 /** A process that ended by itself is started again after this many milliseconds, and after twice as long each time. */
 const firstRestartMs = 100;
-const mostRestartMs = 30_000;
+const maxRestartMs = 30_000;
 /** A process that served for this long starts again after the short wait. */
 const longRunMs = 60_000;
 /** The contract allows 5 s for a stop; whoever needs longer is ended. */
@@ -154,6 +154,6 @@ class Supervisor {
     setTimeout(() => {
       if (!this.#isStopping) this.#launch(one);
     }, restartMs);
-    one.restartMs = Math.min(2 * restartMs, mostRestartMs);
+    one.restartMs = Math.min(2 * restartMs, maxRestartMs);
   }
 }

@@ -1,4 +1,4 @@
-import { mostFindings, type ResourceType } from "@xdskit/api";
+import { maxFindings, type ResourceType } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
 
 /** Remembers the errors that were logged. Keeps a limited number for each server and type. */
@@ -17,7 +17,7 @@ export function createToldErrors() {
       const error = `${kind} ${reason}`;
       if (known.has(error)) return false;
       const [oldest] = known;
-      if (known.size >= mostFindings && oldest !== undefined) known.delete(oldest);
+      if (known.size >= maxFindings && oldest !== undefined) known.delete(oldest);
       known.add(error);
       return true;
     },

@@ -19,9 +19,9 @@ export interface Wave {
 /** A server may have this many times the mean, since clients come and go by themselves. */
 const tolerance = 1.1;
 /** A server may also have this many more than the mean: in a small fleet one client more or less says nothing. */
-const mostMore = 1;
+const maxMore = 1;
 /** The most clients of a wave: at most ten a second. */
-const mostInWave = 200;
+const maxInWave = 200;
 
 /** Times, in milliseconds. */
 export interface BalanceTimes {
@@ -32,17 +32,17 @@ export interface BalanceTimes {
   /** The time from a wave to the next look. */
   readonly rest: number;
   /** The longest such time, after waves that did not help. */
-  readonly mostRest: number;
+  readonly maxRest: number;
 }
 
 /** The rest is more than the grace that clients have by default, and the time that Envoy takes to come back. */
-const usualTimes: BalanceTimes = { look: 5_000, wave: 20_000, rest: 15_000, mostRest: 10 * 60_000 };
+const usualTimes: BalanceTimes = { look: 5_000, wave: 20_000, rest: 15_000, maxRest: 10 * 60_000 };
 
 /** The surplus of connections of this server; 0 if it is too small to matter. */
 export function surplusOf({ own, others }: ReplicaSpread): number {
   if (others.length === 0) return 0;
   const mean = others.reduce((sum, each) => sum + each, own) / (others.length + 1);
-  return own > Math.max(mean * tolerance, mean + mostMore) ? Math.floor(own - mean) : 0;
+  return own > Math.max(mean * tolerance, mean + maxMore) ? Math.floor(own - mean) : 0;
 }
 
 /**
@@ -62,10 +62,10 @@ export class Balance {
   next(spread: ReplicaSpread): Wave {
     const surplus = surplusOf(spread);
     const hasHelped = this.#before === undefined || surplus < this.#before;
-    const { look, wave, rest, mostRest } = this.#times;
-    this.#restMs = hasHelped ? rest : Math.min(2 * this.#restMs, mostRest);
+    const { look, wave, rest, maxRest } = this.#times;
+    this.#restMs = hasHelped ? rest : Math.min(2 * this.#restMs, maxRest);
     this.#before = surplus === 0 ? undefined : surplus;
     if (surplus === 0) return { ask: 0, askMs: 0, restMs: look };
-    return { ask: Math.min(surplus, mostInWave), askMs: wave, restMs: this.#restMs };
+    return { ask: Math.min(surplus, maxInWave), askMs: wave, restMs: this.#restMs };
   }
 }

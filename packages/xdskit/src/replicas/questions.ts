@@ -8,7 +8,7 @@ export type ReplicaAnswers = Readonly<Record<string, (asked: never) => Promise<u
 export const askPath = "/replica/v1/";
 
 /** The longest question, in bytes. */
-export const mostAskedBytes = 4 * 1024 * 1024;
+export const maxAskedBytes = 4 * 1024 * 1024;
 
 /** Undefined: it is no JSON. Node's own message would show a part of the text, which may be a secret. */
 export function parsedBody(bytes: Buffer): { readonly value: unknown } | undefined {

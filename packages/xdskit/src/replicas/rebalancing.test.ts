@@ -13,7 +13,7 @@ async function startServer(t: TestContext, all: { connections(): number }[]) {
   server.config.set([cluster("a")]);
   const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
   const others = async () => all.filter((one) => one !== server).map((one) => one.connections());
-  const times = { look: 50, wave: 300, rest: 300, mostRest: 1_000 };
+  const times = { look: 50, wave: 300, rest: 300, maxRest: 1_000 };
   const rebalancing = new Rebalancing({ server, others, times, asked: () => {} });
   all.push(server);
   t.after(async () => {

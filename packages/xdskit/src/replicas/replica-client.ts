@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { isAbsolute, join } from "node:path";
-import { mostBody } from "@xdskit/api";
+import { maxBody } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import { boundedBytes } from "../files/bounded-bytes.js";
 import { askPath, parsedBody } from "./questions.js";
@@ -70,8 +70,8 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
 }
 
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const bytes = await boundedBytes(response, mostBody);
-  if (bytes === undefined) throw new Error(`it answers with more than ${mostBody} bytes`);
+  const bytes = await boundedBytes(response, maxBody);
+  if (bytes === undefined) throw new Error(`it answers with more than ${maxBody} bytes`);
   const read = parsedBody(bytes);
   if (read === undefined) throw new Error("it answers with something else than JSON");
   const body = read.value as { readonly message?: string } | null;

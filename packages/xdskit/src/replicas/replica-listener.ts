@@ -6,7 +6,7 @@ import { XdskitError } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
-import { askPath, mostAskedBytes, parsedBody, type ReplicaAnswers } from "./questions.js";
+import { askPath, maxAskedBytes, parsedBody, type ReplicaAnswers } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";
 
@@ -100,8 +100,8 @@ async function answer(
   const asked = Object.hasOwn(known, name) ? known[name] : undefined;
   // Another version of xdskit may ask what this one does not know.
   if (method !== "POST" || asked === undefined) return refusal(404, `it does not answer ${url.slice(0, 100)}`);
-  const bytes = await boundedBytes(request, mostAskedBytes);
-  if (bytes === undefined) return refusal(413, `a question has at most ${mostAskedBytes} bytes`);
+  const bytes = await boundedBytes(request, maxAskedBytes);
+  if (bytes === undefined) return refusal(413, `a question has at most ${maxAskedBytes} bytes`);
   const question = parsedBody(bytes);
   if (question === undefined) return refusal(400, "the question is no JSON");
   return { status: 200, body: await asked(question.value as never) };

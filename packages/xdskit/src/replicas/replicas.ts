@@ -31,7 +31,7 @@ interface AskHow extends Pick<AskOptions, "tls" | "directory"> {
 }
 
 /** How long the start of a server waits for the others, in milliseconds. */
-const mostKnownMs = 8_000;
+const maxKnownMs = 8_000;
 
 /** A replica that is silent for this many milliseconds is left out of an answer, which says so. */
 const usualTimeoutMs = 3_000;
@@ -133,7 +133,7 @@ function withAuthority(address: string, authority: string): string {
 async function isKnownOrLate({ known }: ReplicaList, signal: AbortSignal | undefined): Promise<void> {
   const done = new AbortController();
   const signals = [done.signal, ...(signal === undefined ? [] : [signal])];
-  const late = delay(mostKnownMs, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
+  const late = delay(maxKnownMs, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
   await Promise.race([known, late]);
   done.abort();
 }

@@ -19,7 +19,7 @@ export interface StateSocket {
 const folderName = "servers";
 const ending = ".sock";
 /** The longest path of a socket, in bytes: longer ones are cut off, and mean another file. */
-const mostPathBytes = process.platform === "linux" ? 107 : 103;
+const maxPathBytes = process.platform === "linux" ? 107 : 103;
 /** A process that ends without a chance leaves its socket. One that is younger, in milliseconds, may not listen yet. */
 const youngMs = 10_000;
 /** A process that is stopped does not answer, and is there. */
@@ -54,7 +54,7 @@ export async function listenForState(
 }
 
 function isTooLong(path: string): boolean {
-  return Buffer.byteLength(path) > mostPathBytes;
+  return Buffer.byteLength(path) > maxPathBytes;
 }
 
 async function listenElsewhere(

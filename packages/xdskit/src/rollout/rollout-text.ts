@@ -1,4 +1,4 @@
-import { listNames, mostListed } from "@xdskit/api";
+import { listNames, maxListed } from "@xdskit/api";
 import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
 import type { Colour, Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
@@ -26,7 +26,7 @@ export function rolloutText(rollout: RolloutJson, paint: Paint): string {
   const { group, state, step, steps, reason, nodes, waitsFor, rejections } = rollout;
   const at = isUnderWay(rollout) ? ` at step ${step} of ${steps.length} (${stepText(steps[step - 1])})` : "";
   const why = reason === "" ? "" : `: ${reason}`;
-  const shown = rejections.slice(0, mostListed);
+  const shown = rejections.slice(0, maxListed);
   const more = Math.max(nodes.rejected, rejections.length) - shown.length;
   const lines = [
     `${paint("strong", printable(`group ${group}`))}: ${paint(colourOf(rollout), state)}${printable(`${at}${why}`)}`,

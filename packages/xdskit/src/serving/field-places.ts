@@ -2,8 +2,8 @@ import { statSync } from "node:fs";
 import {
   type FieldStep,
   fieldPlaces,
-  mostKept,
-  mostSmallBody,
+  maxKept,
+  maxSmallBody,
   type Registry,
   type Resource,
   type ResourceTypes,
@@ -20,12 +20,12 @@ export function createFieldLines(known: { readonly registry: Registry; readonly 
     const { file } = where;
     const stats = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
     // A larger file is not read again for a line: that takes the server too long.
-    if (stats === undefined || !stats.isFile() || stats.size > mostSmallBody) return undefined;
+    if (stats === undefined || !stats.isFile() || stats.size > maxSmallBody) return undefined;
     const { typeUrl } = resource.type;
     const key = JSON.stringify([file, stats.mtimeMs, stats.size, typeUrl, resource.name, steps]);
     const place = found.has(key) ? found.get(key) : fieldPlaces(() => where, known).field(resource, steps);
     // An open page asks for the same again and again.
-    if (found.size >= mostKept) found.clear();
+    if (found.size >= maxKept) found.clear();
     found.set(key, place);
     return place;
   };

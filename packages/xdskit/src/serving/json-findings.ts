@@ -1,4 +1,4 @@
-import { type Finding, mostFindings } from "@xdskit/api";
+import { type Finding, maxFindings } from "@xdskit/api";
 import type { ServerEvent, XdsServer } from "@xdskit/server";
 
 type Incomplete = Extract<ServerEvent, { readonly kind: "json-incomplete" }>;
@@ -14,7 +14,7 @@ export function createJsonFindings(
       const key = `${event.api} ${event.type.typeUrl} ${event.name}`;
       known.delete(key);
       known.set(key, event);
-      const [oldest = key] = known.size > mostFindings ? known.keys() : [];
+      const [oldest = key] = known.size > maxFindings ? known.keys() : [];
       if (oldest !== key) known.delete(oldest);
     },
     (kind) => kind === "json-incomplete",

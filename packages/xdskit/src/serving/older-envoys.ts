@@ -6,7 +6,7 @@ import {
   type Finding,
   formatEnvoyVersion,
   inTurns,
-  mostFindings,
+  maxFindings,
   newerParts,
   newestEnvoyVersion,
   type Registry,
@@ -121,7 +121,7 @@ export class OlderEnvoys {
     if (schema === undefined) return;
     for (const part of newerParts(schema, resource.body, older.version, this.#options.registry)) {
       const before = older.told.get(part.name);
-      if (before === undefined ? older.told.size >= mostFindings : this.#isServed(older, before.resource)) continue;
+      if (before === undefined ? older.told.size >= maxFindings : this.#isServed(older, before.resource)) continue;
       const finding: Finding = {
         code: "XDSKIT_ENVOY_TOO_OLD",
         severity: "warning",
@@ -178,7 +178,7 @@ export class OlderEnvoys {
   /** Makes room for one more version by dropping one whose Envoys are gone. */
   #hasRoom(): boolean {
     // A fleet has fewer versions; the texts of nodes must not fill the memory.
-    if (this.#known.size < mostFindings) return true;
+    if (this.#known.size < maxFindings) return true;
     for (const [key, { streams }] of this.#known) if (streams === 0) return this.#known.delete(key);
     return false;
   }

@@ -2,7 +2,7 @@ import { isAbsolute, normalize } from "node:path";
 import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
 import { parseDuration } from "./options/duration.js";
-import { mostWorkers } from "./options/worker-count.js";
+import { maxWorkers } from "./options/worker-count.js";
 import { groupsWithFolders } from "./relay-groups.js";
 
 const folder = z.string().transform((text, context) => {
@@ -147,9 +147,9 @@ const folderSchema = z.strictObject({
   depth: count.optional(),
 });
 
-const aWorkerCount = `expected "auto", or a whole number of processes from 1 to ${mostWorkers}`;
+const aWorkerCount = `expected "auto", or a whole number of processes from 1 to ${maxWorkers}`;
 const ofWorkers = { error: aWorkerCount };
-const workerCount = z.int(ofWorkers).min(1, ofWorkers).max(mostWorkers, ofWorkers);
+const workerCount = z.int(ofWorkers).min(1, ofWorkers).max(maxWorkers, ofWorkers);
 
 // Other text would be shown with the error that there is no such file.
 const credentialsPath = z

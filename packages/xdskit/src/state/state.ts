@@ -65,7 +65,7 @@ export interface StateOptions {
 }
 
 /** How often a file that cannot be read is opened. After that, it is not used. */
-const mostReadings = 2;
+const maxReadings = 2;
 
 /**
  * Opens the state and reads from it, as `read` does. If it cannot be read, the file stays, and the server goes on
@@ -83,8 +83,8 @@ export async function openAndRead<T>(
     } catch (error) {
       const isOfStore = error instanceof XdskitError && error.code === "XDSKIT_STORE";
       await state.store?.close();
-      if (!isOfStore || options.url?.kind === "etcd" || readings > mostReadings) throw error;
-      if (readings === mostReadings) failed = error;
+      if (!isOfStore || options.url?.kind === "etcd" || readings > maxReadings) throw error;
+      if (readings === maxReadings) failed = error;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { mostFindings, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
+import { maxFindings, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
 import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import { type ClientConfig, nodeStanding, readTypeSummary, type TypeSummary } from "@xdskit/server/status-client";
@@ -115,7 +115,7 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
     wanted: whole.length > 0 ? versionIn("pending") : undefined,
     rejected: rejected === undefined ? undefined : (error?.version ?? rejected) || undefined,
     behind: summary?.behind ?? behind.filter(({ state }) => state !== "missing").length,
-    behindIsLeast: summary === undefined && whole.length > 0 && behind.length >= mostFindings,
+    behindIsLeast: summary === undefined && whole.length > 0 && behind.length >= maxFindings,
     lastUpdated: latest(all.flatMap(({ lastUpdated }) => lastUpdated ?? [])),
     error,
     why: summary?.why || error?.details || "",

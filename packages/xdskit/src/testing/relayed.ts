@@ -80,7 +80,7 @@ export interface Seen {
   readonly versions: () => ReadonlyMap<string, string>;
 }
 
-export const quick: Partial<ClientOptions> = { backoff: { firstMs: 50, factor: 1.2, mostMs: 200, jitter: 0 } };
+export const quick: Partial<ClientOptions> = { backoff: { firstMs: 50, factor: 1.2, maxMs: 200, jitter: 0 } };
 
 export async function withStage(run: (stage: Stage) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "xdskit-relay-"));

@@ -14,7 +14,7 @@ export interface PageSize {
 }
 
 /** How many problems, or troubles of sources, are listed above the nodes. */
-const mostProblems = 3;
+const maxProblems = 3;
 /** Where nothing is cut, a reason still has an end. */
 const longestReason = 200;
 
@@ -59,7 +59,7 @@ export function fleetPage(
   // Silent servers follow the counts of the nodes, in `top` too.
   const troubles = look.troubles.filter(({ kind }) => kind !== "silent").map((trouble) => troubleLine(trouble, paint));
   const head = [
-    ...(size === undefined ? troubles : troubles.slice(0, mostProblems)),
+    ...(size === undefined ? troubles : troubles.slice(0, maxProblems)),
     ...headLines(look, server, rates, paint),
     ...problemLines(look, paint),
   ];
@@ -98,11 +98,11 @@ function headLines(
 function problemLines({ problems, metrics }: FleetLook, paint: Paint): readonly string[] {
   if (metrics === undefined) return [];
   if (problems.length === 0) return [paint("good", "no problems"), ""];
-  const shown = problems.slice(0, mostProblems).map(({ severity, title }) => {
+  const shown = problems.slice(0, maxProblems).map(({ severity, title }) => {
     return `  ${paint(severity, severity)}  ${printable(title)}`;
   });
   const count = `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
-  const rest = problems.length > mostProblems ? `, the worst ${mostProblems}` : "";
+  const rest = problems.length > maxProblems ? `, the worst ${maxProblems}` : "";
   return [`${count}${rest}:`, ...shown, ""];
 }
 

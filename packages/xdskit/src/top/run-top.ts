@@ -27,7 +27,7 @@ export interface TopOptions {
 }
 
 /** Where there is no terminal, `top` lists this many nodes; `status` lists all. */
-const mostPlain = 20;
+const maxPlain = 20;
 
 /**
  * Shows the state of a fleet again and again, until a signal comes or the reader is gone. Resolves to the exit status:
@@ -67,7 +67,7 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
 async function look({ filter, screen, command, output }: TopOptions, client: ApiClient) {
   try {
     const isTop = command === "top";
-    const all = isTop ? mostPlain : Number.POSITIVE_INFINITY;
+    const all = isTop ? maxPlain : Number.POSITIVE_INFINITY;
     const rows = !isTop && output === "json" ? all : (screen?.rows() ?? all);
     return await lookAtFleet(client, filter, { rows, isTop });
   } catch (error) {

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { mostKept, XdskitError } from "@xdskit/api";
+import { maxKept, XdskitError } from "@xdskit/api";
 import type { RevisionId, Store, StoredResource } from "@xdskit/server";
 import { stateHome } from "../state/state-home.js";
 
@@ -30,7 +30,7 @@ async function statesIn(directory: string): Promise<readonly string[]> {
     throw XdskitError.of("XDSKIT_STORE", `the state cannot be read: ${reason}`, { file: directory });
   });
   const below = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
-  return [directory, ...below.slice(0, mostKept)];
+  return [directory, ...below.slice(0, maxKept)];
 }
 
 /** Undefined: it is no state, or of another server. */

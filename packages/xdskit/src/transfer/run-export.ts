@@ -35,7 +35,7 @@ export interface ExportOptions {
 }
 
 /** Layers that change while they are read are read again. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /** It may hold private keys. */
 const exportMode = { file: 0o600, folder: 0o700, durable: true };
@@ -123,7 +123,7 @@ async function listedLayers(
 ): Promise<readonly ExportedLayer[]> {
   const heads = (layers: readonly LayerJson[]) => JSON.stringify(layers.map(({ name, head }) => [name, head?.id]));
   let layers = await writableLayers(client, asked);
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const read: { readonly layer: LayerJson; readonly listed: readonly ListedResource[] }[] = [];
     for (const layer of layers) read.push({ layer, listed: await listResources(client, layer.name) });
     const after = await writableLayers(client, asked);

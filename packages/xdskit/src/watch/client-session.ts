@@ -45,7 +45,7 @@ export function openSession(
     paint: createPaint(isTerminal, process.env),
   });
   // However slow the reader is, nothing piles up.
-  const client = createClient({ ...clientOptions, backoff: { mostMs }, limits: { watcherMs: longestTimerMs } });
+  const client = createClient({ ...clientOptions, backoff: { maxMs }, limits: { watcherMs: longestTimerMs } });
   const eventsOf = createWatchEvents({ secrets });
   const show = (event: WatchEvent) => {
     output.show(event);
@@ -91,7 +91,7 @@ export function openSession(
 }
 
 /** The wait between attempts to reach a server: a person is waiting. */
-const mostMs = 10_000;
+const maxMs = 10_000;
 
 /** A name for which no server is asked: there is no event about it. */
 const nobodysAnswer: ReadonlySet<string> = new Set(["XDSKIT_NAME_XDSTP", "XDSKIT_UPSTREAM_NONE"]);

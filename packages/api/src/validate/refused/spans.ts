@@ -12,11 +12,11 @@ export function isShorter(one: Span | undefined, other: Span | undefined): boole
 }
 
 /** About 10,000 years, by the proto's comment. */
-export const mostSeconds = 315_576_000_000n;
+export const maxSeconds = 315_576_000_000n;
 
 /** A duration that only bytes can hold: JSON has no form for it, and Envoy refuses it wherever it looks at it. */
 export function spanProblems({ seconds, nanos }: Span): readonly SpecialProblem[] {
-  const isBeyond = seconds > mostSeconds || seconds < -mostSeconds || Math.abs(nanos) > 999_999_999;
+  const isBeyond = seconds > maxSeconds || seconds < -maxSeconds || Math.abs(nanos) > 999_999_999;
   const isMixed = (seconds > 0n && nanos < 0) || (seconds < 0n && nanos > 0);
   if (!isBeyond && !isMixed) return none;
   return [refused([], `is no duration: ${seconds} seconds and ${nanos} nanoseconds`)];

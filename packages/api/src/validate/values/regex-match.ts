@@ -6,11 +6,11 @@ export type RegexMatch = (text: string) => boolean;
 
 /**
  * Compiles an RE2 expression. Matching time is linear in the text. Undefined if it is invalid, or if its program has
- * more than `mostInstructions`, which every character would cost.
+ * more than `maxInstructions`, which every character would cost.
  */
-export function createRegexMatch(expression: string, mostInstructions: number): RegexMatch | undefined {
+export function createRegexMatch(expression: string, maxInstructions: number): RegexMatch | undefined {
   const verdict = judgeRegex(expression);
-  if (verdict.kind === "invalid" || verdict.size > mostInstructions) return undefined;
+  if (verdict.kind === "invalid" || verdict.size > maxInstructions) return undefined;
   try {
     const compiled = RE2JS.compile(expression);
     return (text) => compiled.matches(text);

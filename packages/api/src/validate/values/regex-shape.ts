@@ -163,14 +163,14 @@ function repeat(sequence: Sequence, from: number, to: number): string | undefine
       form: last.form === "character" || (last.form !== "other" && copies <= 1) ? "repeated character" : "other",
     };
   }
-  if (from > mostRepeats || (bounded && (to > mostRepeats || to < from))) return undefined;
+  if (from > maxRepeats || (bounded && (to > maxRepeats || to < from))) return undefined;
   const few = Math.min(from, 1);
   if (!bounded) return `{${few},}`;
   return from === to ? `{${few}}` : `{${few},1}`;
 }
 
 /** RE2 refuses higher counts, and nested ones with a higher product. */
-export const mostRepeats = 1000;
+export const maxRepeats = 1000;
 
 /** RE2 merges a*a{0,9} into a*, and treats (?:a+)? as a*. It writes out all other repetitions. */
 function leastOf(part: PatternPart, from: number, copies: number): number {

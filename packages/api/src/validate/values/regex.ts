@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { mostRepeats, shapeOfRegex } from "./regex-shape.js";
+import { maxRepeats, shapeOfRegex } from "./regex-shape.js";
 
 /** The verdict on a regular expression: its size if it is valid RE2. */
 export type RegexVerdict =
@@ -31,7 +31,7 @@ export function judgeRegex(expression: string): RegexVerdict {
 }
 
 /** Programs with more instructions are estimated, not compiled: ten characters can mean thousands. */
-const mostCompiled = 150;
+const maxCompiled = 150;
 
 /**
  * The instructions that fit into the memory of Envoy's RE2 (64 MB). Envoy refuses more as "pattern too large - compile
@@ -46,9 +46,9 @@ function compile(expression: string): RegexVerdict {
     // RE2's \C (one byte) is the only thing that its JavaScript port lacks.
     const ported = expression.replaceAll(/\\./gs, (pair) => (pair === "\\C" ? "." : pair));
     const { plain, short, size, least, repeats } = shapeOfRegex(ported, isUnicodeClass);
-    const small = size <= mostCompiled;
+    const small = size <= maxCompiled;
     const compiled = RE2JS.compile(small ? plain : short).programSize();
-    if (repeats > mostRepeats)
+    if (repeats > maxRepeats)
       return { kind: "invalid", reason: `invalid repeat count: ${repeats} by repetitions inside each other` };
     if (least > room)
       return { kind: "invalid", reason: `pattern too large: its program has more than ${room} instructions` };

@@ -30,7 +30,7 @@ export async function odd(
   const client = createClient({
     servers: [{ kind: "grpc", address: server.address, variant }],
     node: { id: "n" },
-    backoff: { firstMs: 10, mostMs: 50 },
+    backoff: { firstMs: 10, maxMs: 50 },
     ...options,
   });
   const events: ClientEvent[] = [];

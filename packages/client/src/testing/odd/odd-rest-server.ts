@@ -22,7 +22,7 @@ export interface OddRestServer {
   readonly url: string;
   readonly polls: readonly SeenPoll[];
   /** The largest number of polls at one time. */
-  readonly mostAtOnce: () => number;
+  readonly maxAtOnce: () => number;
   readonly connections: () => number;
   close(): Promise<void>;
 }
@@ -33,11 +33,11 @@ export type OddAnswer = (response: ServerResponse, poll: SeenPoll, number: numbe
 export async function startOddRestServer(answer: OddAnswer, port = 0): Promise<OddRestServer> {
   const polls: SeenPoll[] = [];
   let atOnce = 0;
-  let mostAtOnce = 0;
+  let maxAtOnce = 0;
   let connections = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+    maxAtOnce = Math.max(maxAtOnce, ++atOnce);
     response.on("close", () => {
       atOnce -= 1;
     });
@@ -60,7 +60,7 @@ export async function startOddRestServer(answer: OddAnswer, port = 0): Promise<O
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     polls,
-    mostAtOnce: () => mostAtOnce,
+    maxAtOnce: () => maxAtOnce,
     connections: () => connections,
     close: () =>
       new Promise((resolve) => {

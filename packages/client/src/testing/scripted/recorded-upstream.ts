@@ -29,7 +29,7 @@ export function testContext(changes: Partial<UpstreamContext> = {}): UpstreamCon
       watcherMs: 30_000,
     },
     absentAfterMs: 15_000,
-    backoff: { firstMs: 20, factor: 1.6, mostMs: 200, jitter: 0 },
+    backoff: { firstMs: 20, factor: 1.6, maxMs: 200, jitter: 0 },
     clock: systemClock,
     random: () => 0.5,
     ...changes,

@@ -30,13 +30,13 @@ export interface ScriptedTransport extends StreamTransport {
   readonly streams: readonly ScriptedStream[];
   readonly last: ScriptedStream;
   /** The largest number of streams at one time. */
-  readonly mostAtOnce: number;
+  readonly maxAtOnce: number;
   readonly isClosed: boolean;
 }
 
 export function scriptedTransport(now: () => number): ScriptedTransport {
   const streams: ScriptedStream[] = [];
-  let mostAtOnce = 0;
+  let maxAtOnce = 0;
   let isClosed = false;
   return {
     streams,
@@ -45,8 +45,8 @@ export function scriptedTransport(now: () => number): ScriptedTransport {
       if (last === undefined) throw new Error("there is no stream");
       return last;
     },
-    get mostAtOnce() {
-      return mostAtOnce;
+    get maxAtOnce() {
+      return maxAtOnce;
     },
     get isClosed() {
       return isClosed;
@@ -83,7 +83,7 @@ export function scriptedTransport(now: () => number): ScriptedTransport {
           return isOver;
         },
       });
-      mostAtOnce = Math.max(mostAtOnce, streams.filter((stream) => !stream.isOver).length);
+      maxAtOnce = Math.max(maxAtOnce, streams.filter((stream) => !stream.isOver).length);
       return {
         send(bytes, sent) {
           log.push(method.variant === "delta" ? describeRequest(bytes) : describeSotwRequest(bytes));

@@ -1,7 +1,7 @@
 import {
   canonicalName,
   type Finding,
-  mostFindings,
+  maxFindings,
   type PositionedResource,
   type Resource,
   type ResourceFile,
@@ -31,7 +31,7 @@ export function* contentSteps(
   options: ReadContentOptions,
 ): Steps<FileContent> {
   const { type, types, registry, limits } = options;
-  throwIfAny(read.findings.filter(({ severity }) => severity === "error").slice(0, mostFindings));
+  throwIfAny(read.findings.filter(({ severity }) => severity === "error").slice(0, maxFindings));
   const most = Math.min(limits.resourcesPerResponse, limits.resourcesPerType);
   if (read.resources.length > most) {
     const message = `it holds ${read.resources.length} resources, and at most ${most} are taken`;
@@ -42,7 +42,7 @@ export function* contentSteps(
   const places = new Map<ResourceName, PositionedResource["where"]>();
   for (const { resource, where } of read.resources) {
     yield;
-    if (findings.length >= mostFindings) break;
+    if (findings.length >= maxFindings) break;
     const name = canonicalName(resource.name);
     if (resource.type.typeUrl !== type.typeUrl) {
       const message = `the file holds ${type.name} resources, and this one is of type ${resource.type.name}`;
@@ -65,7 +65,7 @@ export function* contentSteps(
       resources.set(name, received);
     }
   }
-  throwIfAny(findings.slice(0, mostFindings));
+  throwIfAny(findings.slice(0, maxFindings));
   return { version: read.version, resources };
 }
 

@@ -74,7 +74,7 @@ it("a stream sends the certificates and tokens that its files hold when it begin
       },
     ],
     node: { id: "me" },
-    backoff: { firstMs: 20, mostMs: 50 },
+    backoff: { firstMs: 20, maxMs: 50 },
   });
   const events: ClientEvent[] = [];
   client.on((event) => events.push(event));
@@ -119,7 +119,7 @@ it("an error is the same each time that it happens, even if gRPC writes the time
   const client = createClient({
     servers: [`127.0.0.1:${port}`],
     node: { id: "me" },
-    backoff: { firstMs: 20, mostMs: 50 },
+    backoff: { firstMs: 20, maxMs: 50 },
   });
   const said: string[] = [];
   client.on((event) => void (event.kind === "failed" && said.push(event.error.message)));

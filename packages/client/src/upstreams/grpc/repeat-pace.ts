@@ -3,7 +3,7 @@ import type { ClientStreamEffect, SotwOrDelta } from "@xdskit/protocol";
 
 /** The number of times that a server may repeat itself as fast as it can. */
 const freeRepeats = 20;
-const mostMs = 1_000;
+const maxMs = 1_000;
 /** A response that took at least this long is not part of a fast repetition. */
 const ownPaceMs = 100;
 
@@ -30,7 +30,7 @@ export function createRepeatPace(variant: SotwOrDelta) {
       const isSlow = waitedMs >= ownPaceMs;
       const repeats = isNews || isSlow || !(isRejected || saysAll) ? 0 : (before?.repeats ?? 0) + 1;
       last.set(type, { version, repeats });
-      return repeats <= freeRepeats ? 0 : Math.min(2 ** (repeats - freeRepeats), mostMs);
+      return repeats <= freeRepeats ? 0 : Math.min(2 ** (repeats - freeRepeats), maxMs);
     },
   };
 }

@@ -51,7 +51,7 @@ async function withStreams(
   }
   assert.deepEqual(clock.waiting, []);
   assert.equal(transport.isClosed, true);
-  assert.equal(transport.mostAtOnce <= 1 || !aggregated, true);
+  assert.equal(transport.maxAtOnce <= 1 || !aggregated, true);
 }
 
 /** Responses with resources that live for 10 s. */

@@ -81,7 +81,7 @@ suite("a poll", () => {
         assert.equal(third?.request.versionInfo, "1");
         // Nothing new: the same is asked again.
         assert.deepEqual(fourth?.request, third?.request);
-        assert.equal(server.mostAtOnce(), 1);
+        assert.equal(server.maxAtOnce(), 1);
         assert.equal(server.connections(), 1);
       },
       { base: "/base/", headers: { authorization: "Bearer hunter2" } },
@@ -302,7 +302,7 @@ suite("an answer that is of no use", () => {
           [],
         );
       },
-      { context: { clock, random: () => 0.5, backoff: { firstMs: 1, factor: 2, mostMs: 50, jitter: 0 } } },
+      { context: { clock, random: () => 0.5, backoff: { firstMs: 1, factor: 2, maxMs: 50, jitter: 0 } } },
     );
   });
 });

@@ -32,9 +32,9 @@ const leastGapMs = 100;
 /** The jitter of a wait between polls, as a share of it. A wait never gets shorter than the setting. */
 const refreshJitter = 0.1;
 /** The longest wait between polls of a failing server, which grows with each failure. */
-const mostRetryMs = 30_000;
+const maxRetryMs = 30_000;
 /** The longest `retry-after` that counts. */
-const mostRetryAfterMs = 120_000;
+const maxRetryAfterMs = 120_000;
 
 /** The polls of one type: one after the other, while any name is wanted. */
 export class Polling {
@@ -61,8 +61,8 @@ export class Polling {
     this.#stream = new PolledStream(options);
     const { context, refreshDelayMs } = options;
     this.#requests = createPollRequests(context.registry);
-    const mostMs = Math.max(refreshDelayMs, Math.min(context.backoff.mostMs, mostRetryMs));
-    this.#waits = createWaits({ ...context.backoff, firstMs: refreshDelayMs, mostMs }, context.random);
+    const maxMs = Math.max(refreshDelayMs, Math.min(context.backoff.maxMs, maxRetryMs));
+    this.#waits = createWaits({ ...context.backoff, firstMs: refreshDelayMs, maxMs }, context.random);
   }
 
   /** Names are wanted or not wanted any more, or resources are held from elsewhere. */
@@ -239,5 +239,5 @@ function retryAfterMs({ status, headers }: HttpAnswer): number {
   const text = headers["retry-after"] ?? "";
   if (status < 400 || text === "") return 0;
   const milliseconds = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isFinite(milliseconds) ? Math.max(0, Math.min(milliseconds, mostRetryAfterMs)) : 0;
+  return Number.isFinite(milliseconds) ? Math.max(0, Math.min(milliseconds, maxRetryAfterMs)) : 0;
 }

@@ -1,5 +1,5 @@
 import type { ApiVersion, ResourceName, ResourceType, Version } from "@xdskit/api";
-import { mostRepeats } from "../../model/basics/limits.js";
+import { maxRepeats } from "../../model/basics/limits.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import {
   type EncodedNames,
@@ -115,7 +115,7 @@ class SotwAsking extends Asking {
       if (this.isImplicit && names.leavesNothing) {
         // Rules 44, 46: an empty request would mean everything again. Only a wildcard that was named can be taken back.
         this.isImplicit = false;
-        this.#repeats ??= mostRepeats;
+        this.#repeats ??= maxRepeats;
         this.#encoded = encodeNames([wildcard]);
         return;
       }

@@ -1,5 +1,5 @@
-import { isGlobName, mostNamesKept, type ResourceName } from "@xdskit/api";
-import { mostRepeats } from "../../model/basics/limits.js";
+import { isGlobName, maxNamesKept, type ResourceName } from "@xdskit/api";
+import { maxRepeats } from "../../model/basics/limits.js";
 import { wildcard } from "./wanted-names.js";
 
 /**
@@ -13,7 +13,7 @@ export class DroppedNames {
 
   drop(key: ResourceName): void {
     this.#dropped.add(key);
-    if (this.#dropped.size <= mostNamesKept) return;
+    if (this.#dropped.size <= maxNamesKept) return;
     for (const oldest of this.#dropped) {
       this.#dropped.delete(oldest);
       break;
@@ -22,7 +22,7 @@ export class DroppedNames {
 
   /** The name is wanted. */
   want(key: ResourceName): void {
-    if (this.#dropped.delete(key)) this.#unsure.set(key, isCollection(key) ? repeatsOfAll : mostRepeats);
+    if (this.#dropped.delete(key)) this.#unsure.set(key, isCollection(key) ? repeatsOfAll : maxRepeats);
   }
 
   /** The name is no longer wanted, or something of it came. Returns whether it was unsure. */

@@ -1,5 +1,5 @@
-import { mostNamesKept, type ResourceName } from "@xdskit/api";
-import { mostRepeats } from "../../model/basics/limits.js";
+import { maxNamesKept, type ResourceName } from "@xdskit/api";
+import { maxRepeats } from "../../model/basics/limits.js";
 
 /**
  * Names whose resource was held on this stream until its time was over. A server that keeps one alive with heartbeats
@@ -15,7 +15,7 @@ export class LapsedNames {
 
   /** Its time is over. */
   add(key: ResourceName): void {
-    if (this.#ended.size < mostNamesKept) this.#ended.add(key);
+    if (this.#ended.size < maxNamesKept) this.#ended.add(key);
   }
 
   /** The name is no longer wanted, or it came. */
@@ -26,7 +26,7 @@ export class LapsedNames {
   /** A heartbeat came for it. Returns whether to ask for it anew. */
   revives(key: ResourceName): boolean {
     const times = this.#times.get(key) ?? 0;
-    if (!this.#ended.delete(key) || times >= mostRepeats || this.#times.size >= mostNamesKept) return false;
+    if (!this.#ended.delete(key) || times >= maxRepeats || this.#times.size >= maxNamesKept) return false;
     this.#times.set(key, times + 1);
     return true;
   }

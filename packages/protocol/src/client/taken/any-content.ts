@@ -1,5 +1,5 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
-import { mostAliases } from "../../model/basics/limits.js";
+import { maxAliases } from "../../model/basics/limits.js";
 import type { SentResponse } from "../../wire/responses/read-response.js";
 import type { WantedNames } from "../asked/wanted-names.js";
 import type { NamedResource } from "./named-resource.js";
@@ -25,7 +25,7 @@ export function answering(resources: readonly NamedResource[], wanted: WantedNam
   const answered = new Set(resources.map(({ key }) => key));
   const open = [...wanted.keys()].filter((key) => !answered.has(key)).map((key) => wanted.spelled(key));
   if (open.length === 0) return asIs;
-  if (others > 1 && others * open.length > mostAliases) {
+  if (others > 1 && others * open.length > maxAliases) {
     const problem = `${others} resources that are called otherwise than what was asked for, and ${open.length} names without an answer: which answers which cannot be told`;
     return { resources, problem };
   }

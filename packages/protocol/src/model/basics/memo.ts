@@ -1,4 +1,4 @@
-import { mostShared } from "./limits.js";
+import { maxShared } from "./limits.js";
 
 /*
  * Results that many streams ask for and that are worked out once. Results of objects are kept while the objects live;
@@ -33,7 +33,7 @@ export class PerKey<Of extends object, Made extends object> {
   readonly #known = new WeakMap<Of, Map<string, Made>>();
   readonly #most: number;
 
-  constructor(most = mostShared) {
+  constructor(most = maxShared) {
     this.#most = most;
   }
 

@@ -1,4 +1,4 @@
-import { mostFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import { maxFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 
 /** A change that waits, and its reason. */
 export interface Wait {
@@ -45,8 +45,8 @@ export function createWaits(): Waits {
         entry = { wait, names: new Set(), causes: new Set() };
         kinds.set(key, entry);
       }
-      if (entry.names.size < mostFindings) entry.names.add(name);
-      if (entry.causes.size < mostFindings) entry.causes.add(cause.name);
+      if (entry.names.size < maxFindings) entry.names.add(name);
+      if (entry.causes.size < maxFindings) entry.causes.add(cause.name);
     },
     list: () =>
       Array.from(kinds.values(), ({ wait, names, causes }) => ({

@@ -1,5 +1,5 @@
 import type { Resource, ResourceName, Version } from "@xdskit/api";
-import { mostAlternatives } from "../basics/limits.js";
+import { maxAlternatives } from "../basics/limits.js";
 import { PerKey } from "../basics/memo.js";
 import {
   emptyFingerprint,
@@ -14,19 +14,19 @@ import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { sharedBranch } from "./shared-branch.js";
 
 /** The number of sets, newest first, that are mixed with each other. */
-const mostMixed = 24;
+const maxMixed = 24;
 /**
  * The number of mixtures of some sets that are made name by name; if there are more, names that come or go stay
  * together.
  */
-const mostOfWindow = 256;
+const maxOfWindow = 256;
 /** The number of all mixtures that are tried, and of the differences that they are made of: nobody must wait long. */
-const mostMixtures = 20_000;
+const maxMixtures = 20_000;
 
 /** The number of resources that the next sets add to one of them. */
-const mostUnited = 5_000;
+const maxUnited = 5_000;
 
-const known = new PerKey<ResourceSet, Mixtures>(mostAlternatives);
+const known = new PerKey<ResourceSet, Mixtures>(maxAlternatives);
 
 /**
  * The set with this version that is one of `sets` or a mixture of some: under each key it has the content of one of
@@ -55,16 +55,16 @@ class Mixtures {
   #differences = 0;
 
   constructor(all: readonly ResourceSet[]) {
-    const sets = all.slice(0, mostMixed);
+    const sets = all.slice(0, maxMixed);
     for (const from of sets.keys()) this.#addFamily(new Unions(sets.slice(from)));
     // Most clients are on their way between neighbours; slow ones skip several changes at once.
     for (let distance = 1; distance < sets.length; distance += 1) {
       for (let from = 0; from + distance < sets.length; from += 1) {
         this.#add(new Window([sets[from] as ResourceSet, sets[from + distance] as ResourceSet]));
         // Changes that wait for long, such as for drains, are of older sets.
-        const isFew = distance > 1 && 2 ** distance <= mostOfWindow;
+        const isFew = distance > 1 && 2 ** distance <= maxOfWindow;
         if (isFew) this.#add(new Window(sets.slice(from, from + distance + 1)));
-        if (this.#differences > mostMixtures) return;
+        if (this.#differences > maxMixtures) return;
       }
     }
   }
@@ -76,7 +76,7 @@ class Mixtures {
 
   #add(window: Window): void {
     this.#differences += window.differences;
-    if (this.#byLow.size + window.size > mostMixtures) return;
+    if (this.#byLow.size + window.size > maxMixtures) return;
     this.#addFamily(window);
   }
 
@@ -126,7 +126,7 @@ class Unions implements Family {
     for (const other of this.#others) {
       const gone = changeBetween(other, this.#base).removed.filter(({ key }) => !seen.has(key));
       changes += gone.length;
-      if (changes > mostUnited) return;
+      if (changes > maxUnited) return;
       for (const { key } of gone) seen.add(key);
       yield gone;
     }
@@ -154,7 +154,7 @@ class Window implements Family {
     for (const other of others) for (const key of changeBetween(base, other).differences.keys()) keys.add(key);
     this.differences = keys.size;
     // More than a pair of sets is only mixed name by name, and each name doubles the mixtures.
-    if (2 ** keys.size <= mostOfWindow) this.#choices = Array.from(keys, (key) => choicesOf(sets, [key]));
+    if (2 ** keys.size <= maxOfWindow) this.#choices = Array.from(keys, (key) => choicesOf(sets, [key]));
     else this.#choices = sets.length === 2 ? together(sets, keys) : [];
   }
 

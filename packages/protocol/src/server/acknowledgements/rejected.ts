@@ -1,5 +1,5 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
-import { mostAlternatives, mostTransitions } from "../../model/basics/limits.js";
+import { maxAlternatives, maxTransitions } from "../../model/basics/limits.js";
 import { PerKey, perPair } from "../../model/basics/memo.js";
 import { changeBetween } from "../../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
@@ -39,7 +39,7 @@ const withoutTwice = perPair((some: readonly Resource[], others: readonly Resour
   ...new Set([...some, ...others]),
 ]);
 
-const knownLastGood = new PerKey<readonly Resource[], LastGood>(mostTransitions);
+const knownLastGood = new PerKey<readonly Resource[], LastGood>(maxTransitions);
 
 /**
  * By key, the contents that a client uses in place of rejected ones: the same map for all clients with the same
@@ -95,7 +95,7 @@ export function perhapsTaken({ lastGood, rejection, perhaps }: UsedState): UsedS
   if (rejection === undefined || rejection.usesRest) return perhaps;
   const last = takenOf(lastGood, rejection.after);
   // More rejections in a row matter only if a client takes another part each time.
-  return perhaps.length === 0 ? [last] : [last, ...perhaps.slice(0, mostAlternatives - 1)];
+  return perhaps.length === 0 ? [last] : [last, ...perhaps.slice(0, maxAlternatives - 1)];
 }
 
 const takenOf = perPair((lastGood: LastGood, after: ResourceSet): LastGood => {

@@ -3,7 +3,7 @@ import { perPair } from "../../model/basics/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { covers, type Subscription } from "../../model/subscribed/subscription.js";
-import { mostInFlight, type NumberedResponse } from "../state/exchange.js";
+import { maxInFlight, type NumberedResponse } from "../state/exchange.js";
 import { find } from "../state/find.js";
 import { noneUnconfirmed, type Subscriber, type UnconfirmedNames, type UnconfirmedPart } from "../state/subscriber.js";
 
@@ -36,14 +36,14 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
 
 /**
  * A client that does not answer makes ever more parts, so parts are merged. Requests between the same two responses
- * make one part. Beyond `mostInFlight` parts, the first two become one, as if the client had asked for both at the
+ * make one part. Beyond `maxInFlight` parts, the first two become one, as if the client had asked for both at the
  * later time.
  */
 function withPart(parts: UnconfirmedNames["parts"], part: UnconfirmedPart): UnconfirmedNames["parts"] {
   const last = parts.at(-1);
   if (last?.after === part.after) return [...parts.slice(0, -1), joined(last, part)];
   const [first, second, ...others] = parts;
-  if (first === undefined || second === undefined || parts.length < mostInFlight) return [...parts, part];
+  if (first === undefined || second === undefined || parts.length < maxInFlight) return [...parts, part];
   return [joined(first, second), ...others, part];
 }
 

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import { mostTransitions } from "../../model/basics/limits.js";
+import { maxTransitions } from "../../model/basics/limits.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Stage } from "../../planning/make-before-break.js";
@@ -8,7 +8,7 @@ import type { OutgoingResponse } from "../contract/response.js";
 import { newOrderAtStart, type OrderAtStart } from "../ordering/order-at-start.js";
 import { LineagePosition } from "../ordering/snapshot-lineage.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
-import { type Exchange, mostInFlight, type NumberedResponse } from "../state/exchange.js";
+import { type Exchange, maxInFlight, type NumberedResponse } from "../state/exchange.js";
 import type { SentState } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { type UsedState, usesAll } from "../state/used-state.js";
@@ -164,14 +164,14 @@ export class CohortUpdate {
 
   keep({ body }: SharedResponse): void {
     const bytes = this.#bytes?.deref();
-    if (bytes !== undefined && bytes.length < mostInFlight) bytes.push(body.bytes);
+    if (bytes !== undefined && bytes.length < maxInFlight) bytes.push(body.bytes);
   }
 
   /** The cohort of streams at these states; undefined if too many are remembered. */
   cohortAt(states: readonly TypeState[], inFlight: readonly RecordedResponse[]): MovingCohort | undefined {
     const key = keyOfStates(states, inFlight);
     let cohort = this.#cohorts.get(key);
-    if (cohort !== undefined || this.#cohorts.size >= mostTransitions) return cohort;
+    if (cohort !== undefined || this.#cohorts.size >= maxTransitions) return cohort;
     cohort = new MovingCohort(this, states, inFlight);
     this.#cohorts.set(key, cohort);
     return cohort;

@@ -1,4 +1,4 @@
-import { mostAlternatives } from "../../model/basics/limits.js";
+import { maxAlternatives } from "../../model/basics/limits.js";
 import { noteConfirmed } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { outgoing } from "../responses/outgoing.js";
@@ -14,7 +14,7 @@ import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
  */
 export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, count: number, at: number): Sending {
   const { sendings } = recorded;
-  const place = count % mostAlternatives;
+  const place = count % maxAlternatives;
   const known = sendings[place];
   if (known !== undefined && known.numbered.count === count && known.numbered.at === at) return known;
   const { numbered, response } = outgoing(subscriber, recorded.response, count, at, recorded.published, false);
@@ -44,7 +44,7 @@ export function acknowledgeRecorded(
   const before = subscriber.exchange;
   const response = before.inFlight[0] as NumberedResponse;
   subscriber.used = usesAll(subscriber.sent.set);
-  const sending = sendings[response.count % mostAlternatives];
+  const sending = sendings[response.count % maxAlternatives];
   let known = sending?.numbered === response ? sending.acknowledged : undefined;
   if (known === undefined || known.exchange.lastAcked?.at !== now) {
     const { version, nonce, count, published } = response;

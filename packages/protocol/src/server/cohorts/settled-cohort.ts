@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import { longestKey, mostShared } from "../../model/basics/limits.js";
+import { longestKey, maxShared } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { numberOf } from "../ordering/past-snapshots.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
@@ -31,7 +31,7 @@ export function settledCohort(
   const id = lineage === undefined ? key : `${numberOf(lineage)} ${key}`;
   const known = there.get(id)?.deref();
   if (known !== undefined) return known;
-  if (there.size >= mostShared) there.clear();
+  if (there.size >= maxShared) there.clear();
   const made = new SettledCohort(snapshot, key, typesOf());
   there.set(id, new WeakRef(made));
   return made;

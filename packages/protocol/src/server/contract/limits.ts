@@ -15,6 +15,6 @@ export const defaultStreamLimits: StreamLimits = {
  * The number of characters that the names of one stream may have together. A name may be as long as a request, and a
  * locator holds thousands of characters.
  */
-export function mostCharacters({ namesPerStream }: StreamLimits): number {
+export function maxCharacters({ namesPerStream }: StreamLimits): number {
   return Math.max(1024 * 1024, 256 * namesPerStream);
 }

@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import { mostAlternatives } from "../../model/basics/limits.js";
+import { maxAlternatives } from "../../model/basics/limits.js";
 
 /** The blame that an error detail puts on resources of the rejected response. */
 export interface Blame {
@@ -45,7 +45,7 @@ export class CarriedNames implements Iterable<ResourceName> {
     let found: ResourceName | undefined;
     let to = part.indexOf(end);
     // A name may contain the separator once or twice, a hostile text a thousand times.
-    for (let tried = 0; to > 0 && tried < mostAlternatives; tried++) {
+    for (let tried = 0; to > 0 && tried < maxAlternatives; tried++) {
       const name = part.slice(0, to);
       if (this.#names.has(name)) found = name;
       to = part.indexOf(end, to + 1);

@@ -7,7 +7,7 @@ import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 /**
  * The number of a client's earlier targets that are remembered: a client that never reaches one would have ever more.
  */
-const mostEarlier = 4;
+const maxEarlier = 4;
 
 const noSnapshots: readonly Snapshot[] = [];
 
@@ -56,7 +56,7 @@ export class ClientTarget {
     this.#wanted = wanted;
     if (last === undefined || this.#isSame(wanted, last)) return;
     for (const known of this.#earlier) if (this.#isSame(known, last)) return;
-    this.#earlier = sharedList([...this.#earlier.slice(1 - mostEarlier), last]);
+    this.#earlier = sharedList([...this.#earlier.slice(1 - maxEarlier), last]);
   }
 
   /** See `Ordering.begin`. */

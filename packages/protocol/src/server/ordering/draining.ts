@@ -1,5 +1,5 @@
 import type { Reference, Resource } from "@xdskit/api";
-import { mostTransitions } from "../../model/basics/limits.js";
+import { maxTransitions } from "../../model/basics/limits.js";
 import { PerKey } from "../../model/basics/memo.js";
 import { type Change, changeBetween, type Difference } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
@@ -19,10 +19,10 @@ import { comingBackTime, type OrderingTimes } from "./ordering-times.js";
  */
 
 /** The number of changes of listeners that are remembered. Beyond this, the oldest one counts as drained. */
-const mostDraining = 256;
+const maxDraining = 256;
 
 /** By change and subscription, the replaced listeners. */
-const known = new PerKey<Change, Replaced>(mostTransitions);
+const known = new PerKey<Change, Replaced>(maxTransitions);
 
 /**
  * The client no longer uses the set `before`. Resources that are gone, or that name less now, drain from `now` on
@@ -61,14 +61,14 @@ export function beginDraining(
     return { what, isAsked, since: now, begun: undefined, end: undefined, until: undefined };
   };
   if (replaced.length === 0) return;
-  subscriber.draining = [...subscriber.draining, ...replaced.map(begin)].slice(-mostDraining);
+  subscriber.draining = [...subscriber.draining, ...replaced.map(begin)].slice(-maxDraining);
 }
 
 /** Another stream of the client goes, and leaves this one to remember what drains. */
 export function inheritDraining(subscriber: Subscriber, from: readonly Subscriber[]): void {
   const known = new Set(subscriber.draining.map(({ what }) => what));
   const draining = from.flatMap((one) => one.draining).filter(({ what }) => !known.has(what));
-  if (draining.length > 0) subscriber.draining = [...subscriber.draining, ...draining].slice(-mostDraining);
+  if (draining.length > 0) subscriber.draining = [...subscriber.draining, ...draining].slice(-maxDraining);
 }
 
 /** The same object for all clients that ask for the same. */

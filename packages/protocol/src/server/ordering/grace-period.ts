@@ -1,4 +1,4 @@
-import { mostFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import { maxFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { Wait } from "../../model/basics/wait.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { sharedBranch } from "../../model/sets/shared-branch.js";
@@ -43,7 +43,7 @@ export function nextOfGrace(grace: GracePeriods | undefined): number {
 export function graceWaits(type: ResourceType, grace: GracePeriods): readonly Wait[] {
   const names: ResourceName[] = [];
   for (const { resource, until } of grace.values()) {
-    if (until !== undefined && names.length < mostFindings) names.push(resource.name);
+    if (until !== undefined && names.length < maxFindings) names.push(resource.name);
   }
   return names.length === 0 ? [] : [{ kind: "named", type, names, for: undefined }];
 }

@@ -1,5 +1,5 @@
 import { isCollection, type Reference, type Resource, type ResourceType, refersTo, type TypeUrl } from "@xdskit/api";
-import { mostAlternatives } from "../../model/basics/limits.js";
+import { maxAlternatives } from "../../model/basics/limits.js";
 import { PerKey } from "../../model/basics/memo.js";
 import { changeBetween, type Difference } from "../../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
@@ -23,7 +23,7 @@ export type PastSnapshots = readonly [Snapshot, ...Snapshot[]];
 type Has = (reference: Reference) => boolean | undefined;
 
 /** By the newest of the past snapshots, and by all of them with the client's own sets. */
-const known = new PerKey<Snapshot, readonly Replaced[]>(mostAlternatives);
+const known = new PerKey<Snapshot, readonly Replaced[]>(maxAlternatives);
 
 /**
  * The listeners of past snapshots that are gone in `current`, or name less there: one change after the other, the

@@ -1,5 +1,5 @@
 import { perObject } from "@xdskit/api";
-import { mostAlternatives } from "../../model/basics/limits.js";
+import { maxAlternatives } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 
 let lastNumber = 0;
@@ -18,7 +18,7 @@ export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] 
     const list = ref.deref();
     if (list?.length === snapshots.length && list.every((one, index) => one === snapshots[index])) return list;
   }
-  if (known.length >= mostAlternatives) known.shift();
+  if (known.length >= maxAlternatives) known.shift();
   known.push(new WeakRef(snapshots));
   return snapshots;
 }

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import { mostShared } from "../../model/basics/limits.js";
+import { maxShared } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 
 /**
@@ -69,7 +69,7 @@ export class SnapshotLineage {
     const known = this.#positions.get(key)?.deref();
     // Streams and orders use different keys, so the key tells the class.
     if (known !== undefined) return known as Made;
-    if (this.#positions.size >= mostShared) this.#forgetAll();
+    if (this.#positions.size >= maxShared) this.#forgetAll();
     const made = make();
     this.#positions.set(key, new WeakRef(made));
     return made;

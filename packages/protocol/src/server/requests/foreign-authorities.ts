@@ -1,5 +1,5 @@
 import { authorityOf, type ResourceName, type ResourceType } from "@xdskit/api";
-import { mostAlternatives } from "../../model/basics/limits.js";
+import { maxAlternatives } from "../../model/basics/limits.js";
 import { nameOf } from "../../model/names/locator.js";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { StreamEffect } from "../contract/effects.js";
@@ -25,12 +25,12 @@ export class ForeignAuthorities {
 
   /** Records the authorities of names that are not in `before`. Returns an effect for each new one. */
   note(type: ResourceType, names: NameSet, before: NameSet): readonly StreamEffect[] {
-    if (this.#served === undefined || this.#noted.size >= mostAlternatives) return [];
+    if (this.#served === undefined || this.#noted.size >= maxAlternatives) return [];
     const all = new Set(this.#noted);
     const effects: StreamEffect[] = [];
     for (const name of names.notIn(before)) {
       const authority = foreignAuthority(name, this.#served);
-      if (authority === undefined || all.has(authority) || all.size >= mostAlternatives) continue;
+      if (authority === undefined || all.has(authority) || all.size >= maxAlternatives) continue;
       all.add(authority);
       effects.push({ kind: "foreign", type, authority });
     }

@@ -1,4 +1,4 @@
-import { mostCharacters } from "../contract/limits.js";
+import { maxCharacters } from "../contract/limits.js";
 import type { StreamLimits } from "../contract/options.js";
 import type { Subscriber } from "../state/subscriber.js";
 
@@ -29,7 +29,7 @@ export function beyondStream(subscribers: readonly Subscriber[], limits: StreamL
   if (names > limits.namesPerStream) {
     return `the stream names ${names} resources, and at most ${limits.namesPerStream} are allowed`;
   }
-  const most = mostCharacters(limits);
+  const most = maxCharacters(limits);
   if (characters > most) return `the stream's names have ${characters} characters, and at most ${most} are allowed`;
   return undefined;
 }
@@ -44,7 +44,7 @@ export function beyondPending(
   limits: StreamLimits,
 ): string | undefined {
   if (pending.size <= before) return undefined;
-  const most = mostCharacters(limits);
+  const most = maxCharacters(limits);
   if (pending.size <= limits.namesPerStream && pending.characters <= most) return undefined;
   return `the stream waits for ${pending.size} names, and at most ${limits.namesPerStream} of ${most} characters are allowed`;
 }

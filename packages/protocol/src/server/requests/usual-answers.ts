@@ -1,5 +1,5 @@
 import { perObject } from "@xdskit/api";
-import { longestText, mostAlternatives, mostTransitions } from "../../model/basics/limits.js";
+import { longestText, maxAlternatives, maxTransitions } from "../../model/basics/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";
@@ -34,10 +34,10 @@ export function usualAnswerOf(
   const same = answers.find((answer) => answer.is(bytes, version, nonce));
   if (same !== undefined) return same;
   // Clients that write a list in a different order each time share none, and each would keep useless copies.
-  if (answers.length >= mostAlternatives && length > bytesWithoutNames) return undefined;
+  if (answers.length >= maxAlternatives && length > bytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
   // Some clients acknowledge with a version that differs from the one that they were sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
-  if (answers.length < mostTransitions) answers.push(made);
+  if (answers.length < maxTransitions) answers.push(made);
   return made;
 }

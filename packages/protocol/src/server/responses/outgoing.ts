@@ -1,4 +1,4 @@
-import { mostKept, type Nonce } from "@xdskit/api";
+import { maxKept, type Nonce } from "@xdskit/api";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import { type ResponseHead, writeNonce } from "../../wire/responses/responses.js";
 import type { OutgoingResponse } from "../contract/response.js";
@@ -22,12 +22,12 @@ interface CountedNonce {
 
 /**
  * Encoded nonces, for streams that have sent equally many responses. The index of a number is the number modulo
- * `mostKept`.
+ * `maxKept`.
  */
 const nonces: CountedNonce[] = [];
 
 function nonceOf(count: number): CountedNonce {
-  const place = count % mostKept;
+  const place = count % maxKept;
   const known = nonces[place];
   if (known?.count === count) return known;
   const nonce = String(count);

@@ -57,7 +57,7 @@ export interface Exchange {
 }
 
 /** The number of unanswered responses that are remembered; beyond this the oldest are forgotten. */
-export const mostInFlight = 32;
+export const maxInFlight = 32;
 
 /** One object for all clients with nothing in flight. */
 export const noneInFlight: readonly NumberedResponse[] = [];
@@ -76,7 +76,7 @@ function exchange(
 
 /** A response was sent. */
 export function withSent({ inFlight, lastAcked }: Exchange, response: NumberedResponse): Exchange {
-  const all = inFlight.length === 0 ? [response] : [...inFlight.slice(1 - mostInFlight), response];
+  const all = inFlight.length === 0 ? [response] : [...inFlight.slice(1 - maxInFlight), response];
   return exchange(response, all, lastAcked);
 }
 

@@ -10,7 +10,7 @@ import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js"
 import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
 import type { Told } from "../responses/told.js";
-import { mostInFlight, type NumberedResponse } from "../state/exchange.js";
+import { maxInFlight, type NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 
@@ -62,7 +62,7 @@ function statusOf(
     lackedSince: lackedBy(inFlight, sentSet, wanted),
     rejected: rejection,
     inFlightCount: inFlight.length,
-    inFlightSets: inFlight.length < mostInFlight ? inFlight.map(({ set }) => set) : undefined,
+    inFlightSets: inFlight.length < maxInFlight ? inFlight.map(({ set }) => set) : undefined,
     waits,
     untoldTtls: told.ttl(type) || wanted === undefined ? 0 : perishable(subscription, wanted).length,
   };

@@ -17,7 +17,7 @@ import type { Ran } from "../transcripts/transcript-run.js";
 import { contentOf, describeEffect, describeRequest } from "./client-lines.js";
 import { responseBytes } from "./client-response.js";
 
-const mostStops = 50;
+const maxStops = 50;
 const node = toBinary(NodeSchema, create(NodeSchema, { id: "test" }));
 
 /** Runs a case of a client's end in one of its modes. Throws if a request breaks a rule for every request. */
@@ -99,7 +99,7 @@ class ClientCaseRun {
       const request = this.#client().next();
       if (request === undefined) return;
       if (!this.#isOpen) throw new Error("a request without a stream");
-      if (count === mostStops) throw new Error("requests without end");
+      if (count === maxStops) throw new Error("requests without end");
       const { line, hasNode } = describeRequest(request, this.#mode.variant, this.#mode.api);
       const wantsNode = this.#requests === 0 || this.#settings.get("node") === "every";
       // Rules 113 and 116.
@@ -113,7 +113,7 @@ class ClientCaseRun {
   /** Time goes by, with a stop at each deadline of the machine. */
   #pass(milliseconds: number): void {
     const end = this.#now + milliseconds;
-    for (let stops = 0; stops < mostStops; stops++) {
+    for (let stops = 0; stops < maxStops; stops++) {
       const due = this.#client().deadline();
       if (due === undefined || due > end) {
         this.#now = end;
@@ -122,7 +122,7 @@ class ClientCaseRun {
       this.#now = Math.max(this.#now, due);
       this.#step({ kind: "time" });
     }
-    throw new Error(`it wanted to hear of the time ${mostStops} times in ${milliseconds} ms`);
+    throw new Error(`it wanted to hear of the time ${maxStops} times in ${milliseconds} ms`);
   }
 
   #run(text: string): void {

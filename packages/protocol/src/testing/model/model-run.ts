@@ -18,7 +18,7 @@ const features = ["xds.config.supports-resource-ttl", "xds.config.supports-resou
 /** The length of a step of time, in milliseconds. */
 const tick = 500;
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
-const mostRounds = 30;
+const maxRounds = 30;
 
 /** The words that a client may ask for. */
 function wordsFor({ type }: ModelClient): readonly string[] {
@@ -306,7 +306,7 @@ class ModelRun {
     session.blocked = false;
     this.#flow(session);
     for (let round = 0; session.requests.length + session.responses.length > 0; round++) {
-      if (round === mostRounds * 10) throw new Error(`${session.label} does not come to rest`);
+      if (round === maxRounds * 10) throw new Error(`${session.label} does not come to rest`);
       while (session.requests.length > 0) this.#deliver(session);
       this.#read(session, true);
       if (session.requests.length + session.responses.length === 0)

@@ -12,7 +12,7 @@ const patience = 12;
 const step = 300;
 
 /** More turns than the streams of a client need to finish, unless they wake each other for ever. */
-const mostTurns = 1_000;
+const maxTurns = 1_000;
 
 /** Messages in flight between a client and a server, for one stream. */
 interface Line {
@@ -195,7 +195,7 @@ class OrderRun {
 
   #flow(): void {
     for (let turn = 0; this.#lines.some(({ isAwake }) => isAwake); turn++) {
-      if (turn === mostTurns) throw new Error("streams wake each other without end");
+      if (turn === maxTurns) throw new Error("streams wake each other without end");
       for (const line of this.#lines) {
         if (!line.isAwake) continue;
         line.isAwake = false;

@@ -22,7 +22,7 @@ import { askable, fix, pairTypes, randomChange } from "./pair-world.js";
 
 const node = toBinary(NodeSchema, create(NodeSchema, { id: "test" }));
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
-const mostRounds = 60;
+const maxRounds = 60;
 const absentAfter = 15_000;
 
 /** A client's end, the server's end while a stream is open, and the messages in flight. */
@@ -267,7 +267,7 @@ class PairRun {
   #settle(): void {
     for (const pair of this.#pairs) {
       for (let round = 0; ; round++) {
-        assert.ok(round < mostRounds, `${pair.label} does not come to rest`);
+        assert.ok(round < maxRounds, `${pair.label} does not come to rest`);
         const moved = [
           this.#ask(pair),
           this.#reachServer(pair),

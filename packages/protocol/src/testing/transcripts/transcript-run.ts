@@ -18,7 +18,7 @@ export interface Ran {
   readonly got: readonly string[] | undefined;
 }
 
-const mostStops = 50;
+const maxStops = 50;
 
 /** Runs a case in one of its modes. Throws if a response breaks a rule for every response. */
 export function runCase(one: Case, mode: Mode): readonly Ran[] {
@@ -161,7 +161,7 @@ class CaseRun {
   /** Time goes by, with a stop at each deadline of a stream. */
   #pass(milliseconds: number): void {
     const end = this.#now + milliseconds;
-    for (let stops = 0; stops < mostStops && this.#now < end; stops++) {
+    for (let stops = 0; stops < maxStops && this.#now < end; stops++) {
       this.#now = Math.min(
         end,
         ...[...this.#clients.values()].map((client) => Math.max(this.#now + 1, client.deadline ?? end)),
@@ -169,8 +169,7 @@ class CaseRun {
       for (const client of this.#clients.values()) client.pass();
       this.#pull();
     }
-    if (this.#now < end)
-      throw new Error(`a stream wanted to hear of the time ${mostStops} times in ${milliseconds} ms`);
+    if (this.#now < end) throw new Error(`a stream wanted to hear of the time ${maxStops} times in ${milliseconds} ms`);
   }
 
   #pull(): void {

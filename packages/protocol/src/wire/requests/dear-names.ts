@@ -5,7 +5,7 @@ import type { ResourceName } from "@xdskit/api";
  * parsed and written in one spelling, and globs, which are looked for by what they contain. A request is read in one
  * turn, and 100,000 of these would take everybody's time for a second or two. Few clients name more than a hundred.
  */
-export function mostDearNames(namesPerRequest: number): number {
+export function maxDearNames(namesPerRequest: number): number {
   return Math.max(1_000, Math.floor(namesPerRequest / 10));
 }
 

@@ -1,4 +1,4 @@
-import { mostKnownRuns } from "../../model/basics/limits.js";
+import { maxKnownRuns } from "../../model/basics/limits.js";
 import { equalBytes } from "../basics/equal-bytes.js";
 
 /** Reading fewer bytes than this is as fast as looking for them. */
@@ -47,11 +47,11 @@ export class KnownRuns<Value> {
     if (!isWorth(length)) return;
     this.#runs.unshift(run);
     this.#bytes += length;
-    while (this.#runs.length > mostKnownRuns.count || this.#bytes > mostKnownRuns.bytes)
+    while (this.#runs.length > maxKnownRuns.count || this.#bytes > maxKnownRuns.bytes)
       this.#bytes -= this.#runs.pop()?.bytes.length ?? 0;
   }
 }
 
 function isWorth(length: number): boolean {
-  return length >= fewestBytes && length <= mostKnownRuns.bytes / 4;
+  return length >= fewestBytes && length <= maxKnownRuns.bytes / 4;
 }

@@ -1,4 +1,4 @@
-import { mostLocatorParameters } from "../../model/basics/limits.js";
+import { maxLocatorParameters } from "../../model/basics/limits.js";
 import { locatorOf, type Parameters, writeParameters } from "../../model/names/locator.js";
 import { messageReader, text } from "../basics/message-reader.js";
 import { delimited, MalformedMessage, type Span, WireReader } from "../basics/wire-reader.js";
@@ -29,9 +29,9 @@ export function readLocator(bytes: Uint8Array, span: Span): Locator {
       count += 1;
       length += key.length + value.length;
     } else reader.skip(tag);
-    if (count > mostLocatorParameters.count || length > mostLocatorParameters.characters) {
+    if (count > maxLocatorParameters.count || length > maxLocatorParameters.characters) {
       throw new MalformedMessage(
-        `a resource locator has more than ${mostLocatorParameters.count} dynamic parameters, or more than ${mostLocatorParameters.characters} characters of them`,
+        `a resource locator has more than ${maxLocatorParameters.count} dynamic parameters, or more than ${maxLocatorParameters.characters} characters of them`,
       );
     }
   }

@@ -9,7 +9,7 @@ import {
 import type { Parameters } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type Span, TooManyFields, WireReader } from "../basics/wire-reader.js";
-import { dearNames, isDearText, mostDearNames } from "./dear-names.js";
+import { dearNames, isDearText, maxDearNames } from "./dear-names.js";
 import { KnownRuns } from "./known-runs.js";
 import { type Locator, readLocator } from "./locators.js";
 
@@ -103,7 +103,7 @@ export class RequestNames {
     if (this.#count > this.#most) throw new TooManyFields(`a request has more than ${this.#most} resource names`);
     if (!isDear) return;
     this.#dear += 1;
-    const most = mostDearNames(this.#most);
+    const most = maxDearNames(this.#most);
     if (this.#dear > most) throw new TooManyFields(`a request has more than ${most} ${dearNames}`);
   }
 

@@ -1,7 +1,7 @@
 import type { Finding } from "@xdskit/api";
 
 /** The longest value of an entry, in characters: etcd takes 1.5 MiB in a request. */
-export const mostSharedValue = 512_000;
+export const maxSharedValue = 512_000;
 
 /** Small values that all servers of one store share. Changes with each write of a key, and never comes back. */
 export type SharedVersion = string;

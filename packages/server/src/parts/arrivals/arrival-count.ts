@@ -1,4 +1,4 @@
-import { mostFindings } from "@xdskit/api";
+import { maxFindings } from "@xdskit/api";
 import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "../../contracts/nodes/arrival.js";
 import { type ArrivalStanding, waitOf } from "./arrival-standing.js";
 
@@ -10,8 +10,8 @@ export function countStandings(revision: number, nodes: Iterable<ArrivalStanding
   for (const standing of nodes) {
     if (standing.kind === "unconcerned") continue;
     counts[standing.kind] += 1;
-    if (standing.kind === "rejected" && rejections.length < mostFindings) rejections.push(standing.rejection);
-    if (!("stream" in standing) || waiting.length === mostFindings) continue;
+    if (standing.kind === "rejected" && rejections.length < maxFindings) rejections.push(standing.rejection);
+    if (!("stream" in standing) || waiting.length === maxFindings) continue;
     const wait = waitOf(standing);
     if (wait !== undefined) waiting.push(wait);
   }

@@ -3,7 +3,7 @@ import { dropOldest, getOrInsert } from "../../basics/maps.js";
 import type { LayerChange } from "../../contracts/layer-change.js";
 import type { ConfigArrivalOutcome } from "../../contracts/nodes/arrival.js";
 import type { OpenStream, ReportedStream } from "../../contracts/nodes/reported-stream.js";
-import { mostRevisions } from "../../stores/history/following.js";
+import { maxRevisions } from "../../stores/history/following.js";
 import { countStandings } from "./arrival-count.js";
 import {
   type ArrivalStanding,
@@ -91,7 +91,7 @@ export class ArrivalWaiter {
     const note = (typeUrl: TypeUrl, key: ResourceName, version: Version | undefined) => {
       if (this.#awaited.changed?.keys.get(typeUrl)?.resources.has(key) !== true) return;
       const ofType = getOrInsert(this.#later, typeUrl, () => new Map());
-      dropOldest(getOrInsert(ofType, key, () => new Set()).add(version), mostRevisions);
+      dropOldest(getOrInsert(ofType, key, () => new Set()).add(version), maxRevisions);
     };
     for (const { upserted, removed } of changes) {
       for (const { type, key, version } of upserted) note(type.typeUrl, key, version);

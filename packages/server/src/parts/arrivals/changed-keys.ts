@@ -1,7 +1,7 @@
 import {
   canonicalName,
-  mostFindings,
-  mostNamesKept,
+  maxFindings,
+  maxNamesKept,
   type Resource,
   type ResourceName,
   type ResourceType,
@@ -81,7 +81,7 @@ export class StandingsOfChange {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const standing = typeStandingOf(changed, subscription, { used, inFlightSets, wanted }, isNewest, later);
-    if (this.#known.size >= mostNamesKept) this.#known.clear();
+    if (this.#known.size >= maxNamesKept) this.#known.clear();
     this.#known.set(key, standing);
     return standing;
   }
@@ -126,7 +126,7 @@ function typeStandingOf(
       later?.get(key)?.has(resource?.version) === true;
     if (isNewEnough(have) && (have !== undefined || mayNotCome(key, isNewEnough))) continue;
     lacking.push(key);
-    if (lacking.length === mostFindings) break;
+    if (lacking.length === maxFindings) break;
   }
   return { concerned, lacking };
 }

@@ -10,7 +10,7 @@ const service = createClientStatus({
   streams: [],
   redacted: createRedactedBody(),
   now: () => ({ now: 0, date: (ms: number) => new Date(ms) }),
-  mostBytes: 1_000,
+  maxBytes: 1_000,
   troubles: () => [],
   peers: () => [],
   fault: (_, error) => assert.fail(String(error)),

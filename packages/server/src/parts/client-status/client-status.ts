@@ -134,11 +134,11 @@ class StatusCall implements ServiceHandler {
 
   #answerWith(making: Making, own: readonly StatusPart[], others: PeersStatus = { parts: [], troubles: [] }): void {
     if (this.#answer !== making) return;
-    const { mostBytes, troubles } = this.#shared;
+    const { maxBytes, troubles } = this.#shared;
     const { request } = making;
     try {
       const all = distinct([...troubles(), ...others.troubles]);
-      this.#send(statusAnswer([own, ...others.parts], all, { mostBytes, request }));
+      this.#send(statusAnswer([own, ...others.parts], all, { maxBytes, request }));
     } catch (error) {
       this.#failed(error);
     }
@@ -161,7 +161,7 @@ class StatusCall implements ServiceHandler {
   }
 
   #begin(request: StatusRequest | string, asked: Uint8Array): void {
-    const { answers, queue, mostBytes } = this.#shared;
+    const { answers, queue, maxBytes } = this.#shared;
     if (typeof request === "string") {
       this.#end(statusCode.invalidArgument, request);
     } else if (answers.size >= most.answers) {
@@ -170,7 +170,7 @@ class StatusCall implements ServiceHandler {
     } else {
       answers.add(this);
       const peers = this.#shared.peers();
-      const others = peers.length === 0 ? undefined : askStatusPeers(peers, asked, mostBytes);
+      const others = peers.length === 0 ? undefined : askStatusPeers(peers, asked, maxBytes);
       // It may fail before the own part is made.
       others?.catch(() => {});
       this.#answer = { request, own: statusParts(this.#shared, request), others };

@@ -15,7 +15,7 @@ export class MatcherError extends Error {}
 /** The cost of one request's matchers for each node is bounded, since clients choose the patterns and the texts. */
 const most = { conditions: 100, regexes: 5, regexInstructions: 300, depth: 10 } as const;
 /** A longer text is not read: nothing matches it. */
-const mostCharacters = 4_096;
+const maxCharacters = 4_096;
 
 /**
  * Prepares the matchers of one request. A node is selected if one of them matches its id and all of its metadata
@@ -107,7 +107,7 @@ function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: Count
   count(counted);
   const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const ofText = (matches: (text: string) => boolean): Match => {
-    return (value) => typeof value === "string" && value.length <= mostCharacters && matches(fold(value));
+    return (value) => typeof value === "string" && value.length <= maxCharacters && matches(fold(value));
   };
   switch (matchPattern.case) {
     case "exact": {
@@ -133,7 +133,7 @@ function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: Count
         throw new MatcherError("a regular expression that RE2 does not read, or that is too large");
       counted.regexes += 1;
       if (counted.regexes > most.regexes) throw new MatcherError(`more than ${most.regexes} regular expressions`);
-      return (value) => typeof value === "string" && value.length <= mostCharacters && matches(value);
+      return (value) => typeof value === "string" && value.length <= maxCharacters && matches(value);
     }
     case "custom":
       throw new MatcherError("custom string matchers are not known here");

@@ -39,7 +39,7 @@ it("a status answer is made in small steps, from the state in which it began", (
     }
     const [config] = fromBinary(
       ClientStatusResponseSchema,
-      statusAnswer([value.parts], [], { mostBytes: source.mostBytes, request }),
+      statusAnswer([value.parts], [], { maxBytes: source.maxBytes, request }),
     ).config;
     assert.equal(config?.genericXdsConfigs.length, count);
     assert.ok(config.genericXdsConfigs.every(({ configStatus }) => configStatus === ConfigStatus.SYNCED));
@@ -85,6 +85,6 @@ function sourceOf(set: ResourceSet): StatusSource {
     redacted: createRedactedBody(),
     now: () => moment,
     troubles: () => [],
-    mostBytes: 100_000_000,
+    maxBytes: 100_000_000,
   };
 }

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { envoySchema, mostFindings, type RedactedBody, redactJson, type Steps } from "@xdskit/api";
+import { envoySchema, maxFindings, type RedactedBody, redactJson, type Steps } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { Node } from "@xdskit/protocol";
 import { getOrInsert } from "../../basics/maps.js";
@@ -23,7 +23,7 @@ export interface StatusSource {
   /** Sources whose newest content is not served. */
   troubles(): readonly SourceTrouble[];
   /** The largest answer, in bytes. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** An answer would be larger than the limit. */
@@ -60,7 +60,7 @@ export function* statusParts(
   const take = (): Uint8Array => {
     const part = writer.finish();
     bytes += part.byteLength;
-    if (bytes > source.mostBytes) throw new AnswerTooLarge(tooLarge(source.mostBytes, request));
+    if (bytes > source.maxBytes) throw new AnswerTooLarge(tooLarge(source.maxBytes, request));
     return part;
   };
   // Reading and writing a content costs more than naming it.
@@ -94,7 +94,7 @@ export function* statusParts(
 export function statusAnswer(
   servers: readonly (readonly StatusPart[])[],
   troubles: readonly SourceTrouble[],
-  { mostBytes, request }: { readonly mostBytes: number; readonly request: StatusRequest },
+  { maxBytes, request }: { readonly maxBytes: number; readonly request: StatusRequest },
 ): Uint8Array {
   const byId = new Map<string, Uint8Array[]>();
   for (const { id, node, entries } of servers.flat()) {
@@ -106,7 +106,7 @@ export function statusAnswer(
     const size = fields.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const header = new BinaryWriter().tag(1, WireType.LengthDelimited).uint32(size).finish();
     bytes += header.byteLength + size;
-    if (bytes > mostBytes) throw new AnswerTooLarge(tooLarge(mostBytes, request));
+    if (bytes > maxBytes) throw new AnswerTooLarge(tooLarge(maxBytes, request));
     chunks.push(header, ...fields);
   }
   if (request.summary && troubles.length > 0) {
@@ -148,7 +148,7 @@ function* entriesOf(
     let listed = 0;
     for (const entry of entriesBehind(of)) {
       yield entry;
-      if (entry !== undefined && ++listed === mostFindings) break;
+      if (entry !== undefined && ++listed === maxFindings) break;
     }
   }
 }
@@ -169,7 +169,7 @@ function writeNode(writer: BinaryWriter, node: Node): void {
   writer.tag(1, WireType.LengthDelimited).bytes(toBinary(schema, message));
 }
 
-function tooLarge(mostBytes: number, { contents }: StatusRequest): string {
+function tooLarge(maxBytes: number, { contents }: StatusRequest): string {
   const without = contents ? ", or without contents (exclude_resource_contents)" : "";
-  return `the answer has more than ${mostBytes} bytes: ask for fewer nodes (node_matchers)${without}`;
+  return `the answer has more than ${maxBytes} bytes: ask for fewer nodes (node_matchers)${without}`;
 }

@@ -1,6 +1,6 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { type ChannelCredentials, Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
-import { mostWholeAnswer } from "@xdskit/api";
+import { maxWholeAnswer } from "@xdskit/api";
 import {
   type ClientConfig,
   ClientStatusRequestSchema,
@@ -61,7 +61,7 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
     if (reader !== undefined) channel = new SecureChannel(await reader.read(), name ?? address.host);
     if (closed) throw new StatusError(status.CANCELLED, "the client is closed");
     connected ??= new Client(formatAddress(address), channel, {
-      "grpc.max_receive_message_length": mostWholeAnswer,
+      "grpc.max_receive_message_length": maxWholeAnswer,
       // A server that restarted must be found at the next question, not after two minutes.
       "grpc.max_reconnect_backoff_ms": 1_000,
       "grpc.use_local_subchannel_pool": 1,

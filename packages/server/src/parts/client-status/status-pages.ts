@@ -30,7 +30,7 @@ export async function statusPage(source: StatusSource, asked: ClientStatusAsked)
 export async function askStatusPeers(
   peers: readonly StatusPeer[],
   request: Uint8Array,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<PeersStatus> {
   const asked = Buffer.from(request).toString("base64");
   let bytes = 0;
@@ -45,8 +45,7 @@ export async function askStatusPeers(
         bytes += part.node.byteLength + (part.entries[0]?.byteLength ?? 0);
         found.push(part);
       }
-      if (bytes > mostBytes)
-        throw new AnswerTooLarge(`the answer has more than ${mostBytes} bytes: ask for fewer nodes`);
+      if (bytes > maxBytes) throw new AnswerTooLarge(`the answer has more than ${maxBytes} bytes: ask for fewer nodes`);
       const last = page.nodes.at(-1)?.id;
       if (page.hasMore && last !== undefined && last > after) {
         after = last;

@@ -5,7 +5,7 @@ import type { NodeMoment } from "../../contracts/nodes/node-history.js";
 import type { Progress, SentContent, StreamRecorder } from "../../contracts/parts/progress.js";
 
 /** The number of moments that are kept of each node. */
-const mostMoments = 40;
+const maxMoments = 40;
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set(["stream-opened", "stream-closed", "rejected"] as const);
 
@@ -90,7 +90,7 @@ class History implements StreamRecorder {
 
   add(moment: NodeMoment): void {
     this.#moments[this.#next] = moment;
-    this.#next = (this.#next + 1) % mostMoments;
+    this.#next = (this.#next + 1) % maxMoments;
   }
 
   sent(response: SentContent, now: number): void {

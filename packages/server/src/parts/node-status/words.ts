@@ -3,7 +3,7 @@ import type { ConfigArrivalWait } from "../../contracts/nodes/arrival.js";
 import type { HeldBack, NodeState, RejectionReport, WaitReport } from "../../contracts/nodes/node-status.js";
 
 /** How many of several names are named. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** What a client waits for that does not have its target yet, and that in words. */
 export interface NextStep {
@@ -55,7 +55,7 @@ export function heldBackWords({ resources, quarantined, rollout }: HeldBack): st
 
 /** The resources that wait, and what for. */
 export function waitText({ names, why }: WaitReport): string {
-  return `${listNames(names, mostNamed)}: ${why}`;
+  return `${listNames(names, maxNamed)}: ${why}`;
 }
 
 /** What a change waits for. `isRejected`: the client rejected this resource, so that others wait until it is fixed. */
@@ -63,9 +63,9 @@ export function waitWords(
   { kind, for: awaited }: Pick<WaitReport, "kind" | "for">,
   isRejected: (type: string, name: string) => boolean,
 ): string {
-  const others = awaited === undefined ? "" : `${awaited.type} ${listNames(awaited.names, mostNamed)}`;
+  const others = awaited === undefined ? "" : `${awaited.type} ${listNames(awaited.names, maxNamed)}`;
   const rejected = awaited?.names.filter((name) => isRejected(awaited.type, name)) ?? [];
-  const why = rejected.length === 0 ? "" : `; the client rejected ${listNames(rejected, mostNamed)}`;
+  const why = rejected.length === 0 ? "" : `; the client rejected ${listNames(rejected, maxNamed)}`;
   switch (kind) {
     case "make":
       return `waits until ${others} is acknowledged${why}`;

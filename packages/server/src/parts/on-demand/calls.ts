@@ -1,6 +1,6 @@
 import type { Clock } from "@xdskit/api";
 import type { OnDemandLimits, Supplied } from "../../settings/on-demand-options.js";
-import { mostInTurn } from "./intervals.js";
+import { maxInTurn } from "./intervals.js";
 import type { SupplierLease } from "./lease.js";
 
 /** The end of a call. */
@@ -72,7 +72,7 @@ export class Calls {
   #fill(): void {
     const { concurrency } = this.#limits;
     for (const next of this.#waiting.values()) {
-      if (this.#running.size >= concurrency || this.#inThisTurn >= Math.min(concurrency, mostInTurn)) return;
+      if (this.#running.size >= concurrency || this.#inThisTurn >= Math.min(concurrency, maxInTurn)) return;
       this.#waiting.delete(next.lease);
       this.#start(next);
     }

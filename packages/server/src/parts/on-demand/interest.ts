@@ -2,7 +2,7 @@ import { isGlobName, type ResourceName, type ResourceType } from "@xdskit/api";
 import { foreignAuthority, isLocator, type Node } from "@xdskit/protocol";
 import type { Answered, Asker, Demanded, Interest, NameDecision } from "../../contracts/parts/supply.js";
 import type { GroupDemand } from "./group-demand.js";
-import { mostInTurn } from "./intervals.js";
+import { maxInTurn } from "./intervals.js";
 import { NameTable } from "./name-table.js";
 
 interface InterestParts {
@@ -58,7 +58,7 @@ export class StreamInterest implements Interest {
 
   /** A client with a hundred thousand names must not hold up all others when it leaves. */
   #leaveSome(rest: Iterator<readonly [type: ResourceType, name: ResourceName], void>): void {
-    for (let names = 0; names < mostInTurn; names += 1) {
+    for (let names = 0; names < maxInTurn; names += 1) {
       const next = rest.next();
       if (next.done === true) {
         this.#parts.left();

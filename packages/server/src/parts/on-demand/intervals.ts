@@ -1,7 +1,7 @@
 import type { OnDemandLimits } from "../../settings/on-demand-options.js";
 
 /** The number of calls that are started, and of names that are given up or finished, in one turn of the event loop. */
-export const mostInTurn = 1_000;
+export const maxInTurn = 1_000;
 
 /** The shortest pauses before another call, whatever the settings say. Milliseconds. */
 const soonestRetry = 10;

@@ -21,7 +21,7 @@ const { SEED } = process.env;
 const seeds = SEED === undefined ? Array.from({ length: times(6) }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 120;
 /** More than it takes to come to rest. */
-const mostRounds = 200;
+const maxRounds = 200;
 const pool = ["a", "b", "c", "d", "e", "f"];
 const typeUrl = urlOf("cluster");
 
@@ -194,7 +194,7 @@ async function play(seed: number, { server, client }: Running, world: World, clo
   };
   const target = JSON.stringify({ held: expected.map(sorted), live: supplied });
   const rest = async (comeTo: () => boolean, ms: number) => {
-    for (let round = 0; round < mostRounds && !comeTo(); round++) {
+    for (let round = 0; round < maxRounds && !comeTo(); round++) {
       // Lingering names go, failed calls are repeated; nothing takes as long as a timeout.
       clock.advance(ms);
       for (let turns = 0; turns < 10; turns++) {

@@ -1,6 +1,6 @@
 import type { Clock } from "@xdskit/api";
 import { getOrInsert } from "../../basics/maps.js";
-import { mostInTurn } from "./intervals.js";
+import { maxInTurn } from "./intervals.js";
 
 /** Waits until clients are told, until the name is dropped, or until it is checked again. */
 export type WaitKind = "answer" | "linger" | "next-call";
@@ -50,7 +50,7 @@ export class WaitingNames<Name> {
   #pass(): void {
     this.#stop = undefined;
     const now = this.#clock.now();
-    let left = mostInTurn;
+    let left = maxInTurn;
     for (const [wanted, due] of this.#due) {
       if (due > now || left === 0) {
         this.#wakeIn(Math.max(0, due - now));

@@ -13,7 +13,7 @@ export interface BrokenReference {
 }
 
 /** How many referrers a message lists; one more shows that there are others. */
-export const mostReferrers = 3;
+export const maxReferrers = 3;
 
 /**
  * The resources that a change removes from a stack although others name them there afterwards. Only references whose
@@ -32,7 +32,7 @@ export function brokenInStack(
   const note = (id: string, by: LayerResource | undefined): boolean => {
     const known = found.get(id) ?? new Map<string, LayerResource>();
     if (by !== undefined && namesIt(by.resource, id)) found.set(id, known.set(idOf(by.resource), by));
-    return known.size > mostReferrers;
+    return known.size > maxReferrers;
   };
   const names = stack.index(createDanglingNames);
   for (const [id, { type, name }] of gone) {
@@ -45,7 +45,7 @@ export function brokenInStack(
     const fresh = stack.winner(type, key);
     for (const { type, name } of fresh?.resource.references ?? []) {
       const id = idOf({ type: { typeUrl: type }, key: name });
-      if (gone.has(id) && (found.get(id)?.size ?? 0) <= mostReferrers) note(id, fresh);
+      if (gone.has(id) && (found.get(id)?.size ?? 0) <= maxReferrers) note(id, fresh);
     }
   }
   return [...found].flatMap(([id, referrers]) => {

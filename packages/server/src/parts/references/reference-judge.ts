@@ -10,7 +10,7 @@ import { errorOfFound, foundInGroups } from "../../configuration/judgement.js";
 import type { LayerResource } from "../../contracts/layer-change.js";
 import type { Judge, JudgedChange } from "../../contracts/parts/judge.js";
 import type { LayerUpdate } from "../../contracts/source.js";
-import { type BrokenReference, brokenInStack, mostReferrers } from "./broken-in-stack.js";
+import { type BrokenReference, brokenInStack, maxReferrers } from "./broken-in-stack.js";
 import { type JudgingKernel, referencesNow } from "./references-now.js";
 
 /**
@@ -65,8 +65,8 @@ function messageOf(
   others: readonly LayerResource[],
   groups: readonly string[],
 ): string {
-  const shown = others.slice(0, mostReferrers - 1).map(({ resource }) => `${resource.type.name} "${resource.name}"`);
-  if (others.length >= mostReferrers) shown.push("more");
+  const shown = others.slice(0, maxReferrers - 1).map(({ resource }) => `${resource.type.name} "${resource.name}"`);
+  if (others.length >= maxReferrers) shown.push("more");
   const also = shown.length === 0 ? "" : `, as ${shown.join(", ")} ${shown.length === 1 ? "does" : "do"}`;
   const inGroups = `${groups.length === 1 ? "group" : "groups"} ${listNames(groups)}`;
   const what = `${type.name} "${name}"`;

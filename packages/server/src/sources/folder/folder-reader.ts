@@ -9,7 +9,7 @@ import type { FolderWatcher } from "./scanning/folder-watcher.js";
 import { type Scan, scanFolder } from "./scanning/scan.js";
 
 /** The longest wait for files that are written in place, in multiples of `writeSettleMs`, from the first change on. */
-const mostWriteSettles = 20;
+const maxWriteSettles = 20;
 
 /** The number of times that a folder which moves while it is read is read again before that is reported. */
 const attempts = 10;
@@ -68,7 +68,7 @@ export class FolderReader {
     const now = performance.now();
     const writtenAt = this.#watcher.writtenAfter(now - writeSettleMs);
     if (writtenAt === undefined) return 0;
-    return Math.max(0, Math.min(writtenAt + writeSettleMs, since + writeSettleMs * mostWriteSettles) - now);
+    return Math.max(0, Math.min(writtenAt + writeSettleMs, since + writeSettleMs * maxWriteSettles) - now);
   }
 
   async #writesSettled(since: number): Promise<void> {

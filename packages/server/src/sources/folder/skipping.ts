@@ -1,4 +1,4 @@
-import { canonicalName, type Finding, mostFindings, type PositionedResource, type ResourceTypes } from "@xdskit/api";
+import { canonicalName, type Finding, maxFindings, type PositionedResource, type ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { NamedResource } from "./kept-names.js";
 
@@ -26,7 +26,7 @@ export function usablePart(
   const usable = isReadable ? resources : [];
   const isWell = new Set(usable.map(({ resource }) => idOf(resource)));
   const named = errors.map((finding) => namedBy(finding, types));
-  const allNamed = findings.length < mostFindings && !named.includes(undefined);
+  const allNamed = findings.length < maxFindings && !named.includes(undefined);
   // A variant of a name has its own key.
   const kept = allNamed
     ? before.filter((each) => named.some((other) => other !== undefined && isOf(each, other)))

@@ -1,4 +1,4 @@
-import { mostListed } from "@xdskit/api";
+import { maxListed } from "@xdskit/api";
 import type { FolderSummary } from "./folder-summary.js";
 import type { IndexedChange } from "./layer-index.js";
 
@@ -20,7 +20,7 @@ export function summaryOf(changes: readonly IndexedChange[]): ChangeSummary {
     for (const { type, name } of first(upsert, upserted)) upserted.push(`${type.name} ${name}`);
     for (const { type, name } of first(remove, removed)) removed.push(`${type.name} ${name}`);
     for (const file of from) {
-      if (files.size === mostListed) break;
+      if (files.size === maxListed) break;
       files.add(file);
     }
   }
@@ -29,5 +29,5 @@ export function summaryOf(changes: readonly IndexedChange[]): ChangeSummary {
 
 /** As many as there is still room for. */
 function first<Item>(items: readonly Item[], listed: readonly string[]): readonly Item[] {
-  return items.slice(0, mostListed - listed.length);
+  return items.slice(0, maxListed - listed.length);
 }

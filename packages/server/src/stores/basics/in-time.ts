@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** The longest that a start waits for a slow store each time, in milliseconds. */
-const mostMs = 2_000;
+const maxMs = 2_000;
 
 /** How much longer it waits for work that ends early because it is late, in milliseconds. */
 const lateMs = 500;
@@ -13,7 +13,7 @@ const lateMs = 500;
 export async function inTime(work: (late: AbortSignal) => Promise<unknown> | undefined): Promise<void> {
   const late = new AbortController();
   const isDone = new AbortController();
-  const tooLong = delay(mostMs, undefined, { signal: isDone.signal })
+  const tooLong = delay(maxMs, undefined, { signal: isDone.signal })
     .then(() => {
       late.abort();
       return delay(lateMs, undefined, { signal: isDone.signal });

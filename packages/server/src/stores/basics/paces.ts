@@ -13,4 +13,4 @@ export const writeAgainMs = 5_000;
 export const sessionMs = 6_000;
 
 /** How often another server of the store may be faster, before a change is given up. */
-export const mostConflicts = 30;
+export const maxConflicts = 30;

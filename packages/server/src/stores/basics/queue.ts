@@ -1,4 +1,4 @@
-import { mostKept, XdskitError } from "@xdskit/api";
+import { maxKept, XdskitError } from "@xdskit/api";
 
 /** Runs tasks one after the other, in the order in which they came. */
 export class Queue {
@@ -13,7 +13,7 @@ export class Queue {
   /** Settles as the task does. Rejects with XDSKIT_BUSY if too many wait, and XDSKIT_SERVER_CLOSED after `close`. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
-    if (this.#waiting >= mostKept) throw XdskitError.of("XDSKIT_BUSY", `${mostKept} changes wait already`);
+    if (this.#waiting >= maxKept) throw XdskitError.of("XDSKIT_BUSY", `${maxKept} changes wait already`);
     this.#waiting += 1;
     const done = this.#last.then(task).finally(() => {
       this.#waiting -= 1;

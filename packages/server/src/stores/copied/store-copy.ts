@@ -3,7 +3,7 @@ import type { ContentOfCopy, CopiedKeys } from "../../contracts/stores/copied-ke
 import type { SharedEntry } from "../../contracts/stores/shared-keys.js";
 import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { mostConflicts } from "../basics/paces.js";
+import { maxConflicts } from "../basics/paces.js";
 import { followedSince } from "../history/following.js";
 
 const seenKey = "copy/seen";
@@ -57,7 +57,7 @@ export class StoreCopy {
    * writers of the copy keep getting there first.
    */
   async take(from: Store, heads: readonly Revision[]): Promise<void> {
-    for (let tries = 0; tries < mostConflicts; tries += 1) {
+    for (let tries = 0; tries < maxConflicts; tries += 1) {
       const own = new Map((await this.#store.heads()).map((head) => [head.layer, head]));
       const commits: LayerCommit[] = [];
       const told: Record<LayerName, Revision> = {};
@@ -133,7 +133,7 @@ export class StoreCopy {
 
   async #replace(layer: LayerName, upsert: readonly StoredResource[]): Promise<void> {
     const info = { author: "", cause: { kind: "source", source: "" }, message: "", time: Date.now() } as const;
-    for (let tries = 0; tries < mostConflicts; tries += 1) {
+    for (let tries = 0; tries < maxConflicts; tries += 1) {
       const parent = (await this.#store.head(layer))?.id;
       const result = await this.#store.commit([{ layer, parent, kind: "replace", upsert }], info);
       if (result.kind === "committed") return;
@@ -163,6 +163,6 @@ function copied({ layer, message }: Revision): Revision {
 }
 
 function othersWereFaster(): XdskitError {
-  const message = `other servers of this machine wrote to it at the same time, ${mostConflicts} times`;
+  const message = `other servers of this machine wrote to it at the same time, ${maxConflicts} times`;
   return XdskitError.of("XDSKIT_STORE", message);
 }

@@ -2,10 +2,10 @@ import type { Revision, Store, StoredChange, StoredKey, StoredResource } from ".
 import type { LayerName } from "../../settings/group-settings.js";
 
 /** Somebody who missed more revisions, or changes of resources, gets the newest at once: that costs less. */
-export const mostRevisions = 100;
-export const mostChanges = 2_000;
+export const maxRevisions = 100;
+export const maxChanges = 2_000;
 /** The same for what is kept only because connections may drain from the listeners that named it: several upgrades. */
-export const mostDrained = 25 * mostChanges;
+export const maxDrained = 25 * maxChanges;
 
 /** The changes that others made to a layer. */
 export interface Followed {
@@ -34,7 +34,7 @@ async function patchSince(store: Store, known: Revision, head: Revision): Promis
   if (revisions === undefined) return undefined;
   const newest = new Map<string, StoredChange>();
   for (const { id, upserted, removed } of revisions) {
-    if (newest.size + upserted + removed > mostChanges) return undefined;
+    if (newest.size + upserted + removed > maxChanges) return undefined;
     for (const change of await store.changes(id)) newest.set(JSON.stringify([change.type, change.key]), change);
   }
   const upsert: StoredResource[] = [];
@@ -63,7 +63,7 @@ export async function revisionsSince(
   const line: Revision[] = [];
   let at: Revision | undefined = head;
   while (at !== undefined && at.id !== known?.id) {
-    if (at.number <= (known?.number ?? 0) || line.length === mostRevisions) return undefined;
+    if (at.number <= (known?.number ?? 0) || line.length === maxRevisions) return undefined;
     line.unshift(at);
     if (at.parent === undefined) return known === undefined ? line : undefined;
     at = await store.revision(at.parent);

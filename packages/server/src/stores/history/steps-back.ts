@@ -2,11 +2,11 @@ import type { Registry, Resource, ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { LayerUpdate, StepBack } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/stores/store.js";
-import { mostChanges, mostDrained, mostRevisions } from "./following.js";
+import { maxChanges, maxDrained, maxRevisions } from "./following.js";
 import { decodeStored } from "./stored-content.js";
 
 /** A client that was away for more than this many revisions gets the newest at once, unless they are all recent. */
-const mostSteps = 10;
+const maxSteps = 10;
 
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
 
@@ -31,7 +31,7 @@ export async function stepsBack(
   for (const revisions of await commits(store, [...held.keys()], since)) {
     changes += revisions.reduce((sum, { upserted, removed }) => sum + upserted + removed, 0);
     // The newest revision counts whatever its size. A start must not wait for more of the others.
-    const most = isSince(revisions, since) ? mostDrained : mostChanges;
+    const most = isSince(revisions, since) ? maxDrained : maxChanges;
     if (steps.length > 0 && changes > most) break;
     const step: { back: LayerUpdate[]; forward: LayerUpdate[] } = { back: [], forward: [] };
     for (const revision of revisions) {
@@ -58,7 +58,7 @@ async function commits(
   const byTime = new Map<number, Revision[][]>();
   for (const layer of layers) {
     const ofLayer = new Map<number, number>();
-    for (const revision of await store.history(layer, { limit: mostRevisions })) {
+    for (const revision of await store.history(layer, { limit: maxRevisions })) {
       if (revision.parent === undefined || revision.upserted + revision.removed === 0) continue;
       const at = byTime.get(revision.time) ?? [];
       byTime.set(revision.time, at);
@@ -70,8 +70,8 @@ async function commits(
   return [...byTime]
     .sort(([one], [other]) => other - one)
     .flatMap(([, all]) => all)
-    .slice(0, mostRevisions)
-    .filter((revisions, index) => index < mostSteps || isSince(revisions, since));
+    .slice(0, maxRevisions)
+    .filter((revisions, index) => index < maxSteps || isSince(revisions, since));
 }
 
 function isSince(revisions: readonly Revision[], since: number): boolean {

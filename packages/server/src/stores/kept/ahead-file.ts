@@ -22,7 +22,7 @@ interface Line {
 }
 
 /** More is not written ahead: nobody must wait for that. */
-const mostBytes = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 /** The file may hold private keys. */
 const mode = 0o600;
 
@@ -60,7 +60,7 @@ export class AheadFile {
     const time = Date.now();
     const lines = updates.map((update) => lineOf(update, time)).filter((line) => line !== undefined);
     const bytes = Buffer.from(lines.join(""));
-    if (bytes.length === 0 || this.#bytes + bytes.length > mostBytes) return;
+    if (bytes.length === 0 || this.#bytes + bytes.length > maxBytes) return;
     this.#file ??= openSync(this.#path, "a", mode);
     writeSync(this.#file, bytes);
     this.#bytes += bytes.length;

@@ -2,7 +2,7 @@ import type { Registry, Resource, ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { LayerUpdate, Source } from "../../contracts/source.js";
 import type { Revision, RevisionId, Store, StoredResource, StoredVersion } from "../../contracts/stores/store.js";
-import { mostChanges } from "../history/following.js";
+import { maxChanges } from "../history/following.js";
 import { decodeStored } from "../history/stored-content.js";
 
 type DecodingOptions = { readonly types: ResourceTypes; readonly registry: Registry };
@@ -82,7 +82,7 @@ async function contentsOf(
   versions: readonly StoredVersion[],
 ): Promise<readonly StoredResource[]> {
   const found: StoredResource[] = [];
-  for (const one of versions.length > mostChanges ? [] : versions) {
+  for (const one of versions.length > maxChanges ? [] : versions) {
     const bytes = await store.content(one.type, one.key, one.version);
     if (bytes !== undefined) found.push({ ...one, bytes });
   }

@@ -7,7 +7,7 @@ import type { LayerUpdate } from "../../contracts/source.js";
 export type RevisionChanges = readonly LayerUpdate[];
 
 /** The number of revisions that wait to be written, before further changes share the last one whatever it loses. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 /**
  * Whether a client may come back with this content and need it: it names something, or is in the version of all of its
@@ -24,7 +24,7 @@ export function isNeededBack({ type, references }: Resource): boolean {
 export function addedTo(waiting: readonly RevisionChanges[], changes: RevisionChanges): readonly RevisionChanges[] {
   const last = waiting.at(-1);
   if (changes.length === 0) return waiting;
-  if (last === undefined || (waiting.length < mostWaiting && loses(last, changes))) return [...waiting, changes];
+  if (last === undefined || (waiting.length < maxWaiting && loses(last, changes))) return [...waiting, changes];
   return [...waiting.slice(0, -1), mergedUpdates(last, changes)];
 }
 

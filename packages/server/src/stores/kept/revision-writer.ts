@@ -4,7 +4,7 @@ import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { Cause, CommitInfo, LayerCommit, Revision } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { mostConflicts, writeAgainMs } from "../basics/paces.js";
+import { maxConflicts, writeAgainMs } from "../basics/paces.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { Retaining } from "../history/retaining.js";
 import { commitOf } from "../history/stored-content.js";
@@ -14,7 +14,7 @@ import type { Rollbacks } from "./rollbacks.js";
 import type { ToldRevisions } from "./told-revisions.js";
 
 /** The number of files that a revision names. */
-const mostNamedFiles = 100;
+const maxNamedFiles = 100;
 
 interface RevisionWriterOptions
   extends Pick<KeptSourceOptions, "store" | "describe" | "retention" | "onProblem" | "ahead"> {
@@ -167,7 +167,7 @@ export class RevisionWriter {
   async #commit(updates: readonly LayerUpdate[], info: CommitInfo): Promise<void> {
     const { store, rollbacks, revisions, follow } = this.#options;
     const { ended } = rollbacks;
-    for (let tries = 0; tries < mostConflicts; tries += 1) {
+    for (let tries = 0; tries < maxConflicts; tries += 1) {
       const commits: LayerCommit[] = [];
       for (const update of updates) {
         const head = await store.head(update.layer);
@@ -191,12 +191,12 @@ export class RevisionWriter {
       }
       return;
     }
-    throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
+    throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${maxConflicts} times: a revision is missing`);
   }
 }
 
 /** Each layer names its own files, and not those of others that change with it. */
 function causeOf({ files = [] }: LayerUpdate, { cause }: CommitInfo): Cause {
   if (cause.kind !== "files") return cause;
-  return { ...cause, files: [...new Set(files)].sort().slice(0, mostNamedFiles) };
+  return { ...cause, files: [...new Set(files)].sort().slice(0, maxNamedFiles) };
 }

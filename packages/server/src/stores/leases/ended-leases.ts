@@ -2,7 +2,7 @@ import { XdskitError } from "@xdskit/api";
 import type { LayerName } from "../../settings/group-settings.js";
 
 /** The most refusals to look into in one turn. The others are tried in a later one. */
-const mostRefusals = 20;
+const maxRefusals = 20;
 
 /** The options of ended leases. */
 export interface EndedLeasesOptions {
@@ -47,7 +47,7 @@ export class EndedLeases {
     } catch (error) {
       seen.refusals += 1;
       const isRefusal = error instanceof XdskitError && error.code !== "XDSKIT_STORE";
-      if (ids.length === 1 || !isRefusal || seen.refusals > mostRefusals) return this.#options.failed(ids, error);
+      if (ids.length === 1 || !isRefusal || seen.refusals > maxRefusals) return this.#options.failed(ids, error);
       const half = Math.ceil(ids.length / 2);
       await this.#end(layer, ids.slice(0, half), seen);
       await this.#end(layer, ids.slice(half), seen);

@@ -1,4 +1,4 @@
-import { type Clock, listNames, mostNamesKept, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { type Clock, listNames, maxNamesKept, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, Lease } from "../../contracts/stores/layer-writer.js";
 import type { SharedKeys } from "../../contracts/stores/shared-keys.js";
 import type { Revision, StoredResource } from "../../contracts/stores/store.js";
@@ -114,7 +114,7 @@ export class LeaseBook {
     if (wanted === undefined) return undefined;
     if ("id" in wanted) return leases.get(wanted.id) ?? unknown(wanted.id);
     const count = this.#layers.reduce((sum, { size }) => sum + size, 0);
-    if (count >= mostNamesKept) throw XdskitError.of("XDSKIT_BUSY", `there are ${mostNamesKept} leases already`);
+    if (count >= maxNamesKept) throw XdskitError.of("XDSKIT_BUSY", `there are ${maxNamesKept} leases already`);
     return { id: newLeaseId(), ttlMs: wanted.ttlMs };
   }
 

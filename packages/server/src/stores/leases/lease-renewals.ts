@@ -24,7 +24,7 @@ const soonMs = 3_000;
 /** A renewal waits at most this long until the others are told, in milliseconds. */
 const patienceMs = 3_000;
 /** How many batches are kept. A server that missed one gives all leases their whole time. */
-const mostBatches = 4;
+const maxBatches = 4;
 const prefix = "leases/renewed/";
 
 /**
@@ -199,7 +199,7 @@ export class LeaseRenewals {
     this.#pending.clear();
     const told = clock.now();
     if (batch.size > 0) this.#batches = [...this.#batches, batch];
-    const over = Math.max(0, this.#batches.length - mostBatches);
+    const over = Math.max(0, this.#batches.length - maxBatches);
     this.#batches = this.#batches.slice(over);
     this.#first += over;
     const value = renewalsText({ first: this.#first, batches: this.#batches });

@@ -1,4 +1,4 @@
-import { mostSharedValue } from "../../contracts/stores/shared-keys.js";
+import { maxSharedValue } from "../../contracts/stores/shared-keys.js";
 
 /** Leases that were renewed at about the same time: how many milliseconds each has left. */
 export type Renewals = ReadonlyMap<string, number>;
@@ -18,7 +18,7 @@ export function renewalsText({ first, batches }: RenewalsSaid): string {
   const texts = batches.map((batch) => JSON.stringify(Object.fromEntries(batch)));
   let length = 0;
   let from = texts.length;
-  while (from > 0 && length + (texts[from - 1]?.length ?? 0) < mostSharedValue - frame) {
+  while (from > 0 && length + (texts[from - 1]?.length ?? 0) < maxSharedValue - frame) {
     from -= 1;
     length += texts[from]?.length ?? 0;
   }

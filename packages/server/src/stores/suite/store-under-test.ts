@@ -15,7 +15,7 @@ export interface StoreUnderTest {
 }
 
 /** A test waits at most this many milliseconds to hear of something. */
-const mostMs = 10_000;
+const maxMs = 10_000;
 
 /** The values that a listener was told, in order. */
 export class Heard<T> {
@@ -40,7 +40,7 @@ export class Heard<T> {
       const timer = setTimeout(() => {
         this.#waiting.delete(look);
         reject(new assert.AssertionError({ message: `it was not heard; last: ${JSON.stringify(this.all.at(-1))}` }));
-      }, mostMs);
+      }, maxMs);
       const look = () => {
         const last = this.all.at(-1);
         const isHeard = this.all.length > 0 && isWanted(last as T);

@@ -1,7 +1,7 @@
 import type { Clock, Finding } from "@xdskit/api";
 import type { CommitInfo, LayerCommit, Revision, Store } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { mostConflicts, writeAgainMs } from "../basics/paces.js";
+import { maxConflicts, writeAgainMs } from "../basics/paces.js";
 
 /** Undoes a change that the server refused after it was kept. */
 export interface TakeBack {
@@ -51,7 +51,7 @@ export class TakeBacks {
     const back = this.#waiting.get(layer);
     if (back === undefined) return;
     let { commits } = back;
-    for (let tries = 0; tries < mostConflicts && commits.length > 0; tries += 1) {
+    for (let tries = 0; tries < maxConflicts && commits.length > 0; tries += 1) {
       const result = await this.#options.store.commit(commits, back.info);
       if (result.kind === "committed") {
         this.#options.committed(result.heads);

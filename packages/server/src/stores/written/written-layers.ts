@@ -6,7 +6,7 @@ import type { LayerWrite, LayerWritten, Lease } from "../../contracts/stores/lay
 import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { inTime } from "../basics/in-time.js";
-import { mostConflicts } from "../basics/paces.js";
+import { maxConflicts } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { Retaining } from "../history/retaining.js";
@@ -213,7 +213,7 @@ export class WrittenLayers implements Source {
     this.#follower.refuseIfAway();
     await this.#takeBacks.settle(layer);
     let lease: Pick<Lease, "id" | "ttlMs"> | undefined;
-    for (let tries = 0; tries < mostConflicts; tries += 1) {
+    for (let tries = 0; tries < maxConflicts; tries += 1) {
       const head = this.#heads.of(layer);
       const write = asked();
       const { expected, condition, info } = write;
@@ -242,7 +242,7 @@ export class WrittenLayers implements Source {
       this.#leases.take(leases, leased, result.heads[1], lease?.id);
       return { ...written, lease: lease && leases.get(lease.id) };
     }
-    throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: nothing was changed`);
+    throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${maxConflicts} times: nothing was changed`);
   }
 
   async #serve(

@@ -32,7 +32,7 @@ export function createHeldMemory(
     get most(): number {
       return Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
     },
-    get mostOfConnection(): number {
+    get maxOfConnection(): number {
       return Math.floor(Math.min(limits.heldBytesPerConnection, this.most / 2));
     },
   };
@@ -87,7 +87,7 @@ class Holdings {
 interface Surroundings {
   readonly all: Holdings;
   readonly most: number;
-  readonly mostOfConnection: number;
+  readonly maxOfConnection: number;
 }
 
 /** Counts the memory of a stream, together with the other streams of its connection. */
@@ -116,8 +116,8 @@ export class StreamMemory implements HeldMemory {
     if (before !== undefined && this.#held.remove(before) && isNode(before) && this.#nodes.get(before.id) === before)
       this.#nodes.delete(before.id);
     if (this.#held.bytes <= bytes) return undefined;
-    const { all, most, mostOfConnection } = this.#around;
-    if (this.#held.bytes > mostOfConnection) return tooMuch("one connection", mostOfConnection, "_per_connection");
+    const { all, most, maxOfConnection } = this.#around;
+    if (this.#held.bytes > maxOfConnection) return tooMuch("one connection", maxOfConnection, "_per_connection");
     return all.bytes > most ? tooMuch("all clients", most, "") : undefined;
   }
 

@@ -9,17 +9,17 @@ const quietMs = 100;
  */
 const newsMs = 1_000;
 /** The server waits for at most this many milliseconds while it cannot learn what others have written. */
-const mostNewsMs = 10_000;
+const maxNewsMs = 10_000;
 /**
  * This many milliseconds after a client's own snapshot became its target it gets the newest one, even if it does not
  * use its own.
  */
-const mostMs = 5_000;
+const maxMs = 5_000;
 /**
  * The same where its clusters are warming: by default an Envoy waits 15 seconds for their endpoints before it says
  * which clusters it has.
  */
-const mostWarmingMs = 20_000;
+const maxWarmingMs = 20_000;
 /** After this many milliseconds it is looked at again: most of them end because the client asks for its clusters. */
 const lookMs = 1_000;
 
@@ -230,7 +230,7 @@ export class Resumption {
     if (phase.kind !== "holding") return phase;
     const { warming } = phase.held;
     const isDone = warming === "no" && this.#stream.isSettled;
-    return isDone || waited >= (warming === "certain" ? mostWarmingMs : mostMs) ? { kind: "over" } : phase;
+    return isDone || waited >= (warming === "certain" ? maxWarmingMs : maxMs) ? { kind: "over" } : phase;
   }
 
   /**
@@ -251,6 +251,6 @@ export class Resumption {
         },
       );
     }
-    return waited < (this.#news === "heard" ? newsMs : mostNewsMs);
+    return waited < (this.#news === "heard" ? newsMs : maxNewsMs);
   }
 }

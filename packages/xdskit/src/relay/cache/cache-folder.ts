@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type Finding,
-  mostFindings,
+  maxFindings,
   type Registry,
   type ResourceType,
   type ResourceTypes,
@@ -83,7 +83,7 @@ export class CacheFolder {
     }
     const message = `${became}; clients that ask for all of ${type.name} get no answer before the origin says what there is`;
     return [
-      ...wrong.slice(0, mostFindings).map((finding): Finding => {
+      ...wrong.slice(0, maxFindings).map((finding): Finding => {
         return { ...finding, severity: "error", file: path, type: type.name };
       }),
       { code: "XDSKIT_CACHE", severity: "error", message, file: path, type: type.name },

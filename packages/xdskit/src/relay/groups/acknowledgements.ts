@@ -20,7 +20,7 @@ export interface AcknowledgementOptions {
  * How many responses may wait: each is checked whenever a client makes progress. Further responses are acknowledged at
  * once.
  */
-const mostWaitingResponses = 32;
+const maxWaitingResponses = 32;
 
 /**
  * Implements `ClientOptions.acknowledge`: resolves when the clients of a group have answered the content of a response,
@@ -41,7 +41,7 @@ export function createAcknowledgements(options: AcknowledgementOptions): (update
   }
 
   return async (update) => {
-    if (waitMs === 0 || waiting >= mostWaitingResponses || update.upserted.length + update.removed.length === 0) return;
+    if (waitMs === 0 || waiting >= maxWaitingResponses || update.upserted.length + update.removed.length === 0) return;
     waiting += 1;
     try {
       const reason = verdictOf(await outcomeOf(update), policy);

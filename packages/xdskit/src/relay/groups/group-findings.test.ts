@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { type Finding, mostFindings, resourceTypes } from "@xdskit/api";
+import { type Finding, maxFindings, resourceTypes } from "@xdskit/api";
 import { becomes, cluster, clusterOf, resourcesOf, route, see, seeOne, withStage } from "../../testing/relayed.js";
 import { createGroupFindings } from "./group-findings.js";
 
@@ -44,10 +44,10 @@ describe("findings about a resource of an origin", () => {
 
   it("are limited in number: the newest stay", () => {
     const findings = createGroupFindings();
-    for (let number = 0; number < mostFindings * 3; number++)
+    for (let number = 0; number < maxFindings * 3; number++)
       findings.report([finding({ type: "cluster", resource: `c${number}` })]);
-    assert.equal(findings.all.length, mostFindings);
-    assert.equal(findings.all.at(-1)?.resource, `c${mostFindings * 3 - 1}`);
+    assert.equal(findings.all.length, maxFindings);
+    assert.equal(findings.all.at(-1)?.resource, `c${maxFindings * 3 - 1}`);
   });
 });
 

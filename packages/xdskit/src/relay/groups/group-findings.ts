@@ -1,8 +1,8 @@
-import { canonicalName, type Finding, mostFindings, type ResourceName, type ResourceType } from "@xdskit/api";
+import { canonicalName, type Finding, maxFindings, type ResourceName, type ResourceType } from "@xdskit/api";
 
 /** What is wrong at present with the things that an origin or the cache gave a group. */
 export function createGroupFindings() {
-  /** By subject; the newest last. At most `mostFindings` findings. */
+  /** By subject; the newest last. At most `maxFindings` findings. */
   const current = new Map<string, readonly Finding[]>();
 
   return {
@@ -19,12 +19,12 @@ export function createGroupFindings() {
       }
       for (const [subject, findings] of fresh) {
         current.delete(subject);
-        current.set(subject, findings.slice(0, mostFindings));
+        current.set(subject, findings.slice(0, maxFindings));
       }
       let count = 0;
       for (const findings of current.values()) count += findings.length;
       for (const [subject, findings] of current) {
-        if (count <= mostFindings) break;
+        if (count <= maxFindings) break;
         current.delete(subject);
         count -= findings.length;
       }

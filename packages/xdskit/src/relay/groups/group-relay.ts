@@ -164,7 +164,7 @@ export class GroupRelay {
       snapshot: () => server.snapshotOf(options.group) ?? server.layerSnapshot(options.layer),
       mayCome: (reference) => this.#mayCome(reference),
       types: this.#types,
-      mostMs: options.holdMs,
+      maxMs: options.holdMs,
       isAbsent: (reference) => this.#followed.isAbsent(reference),
       isAway: () => !this.standing.isConnected,
       waits: (key, type, resource) => {

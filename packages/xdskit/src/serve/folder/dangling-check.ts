@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type Finding,
   fieldPlaces,
-  mostBytesForPlaces,
-  mostFindings,
+  maxBytesForPlaces,
+  maxFindings,
   type Reference,
   type Registry,
   type Resource,
@@ -71,7 +71,7 @@ export function createDanglingCheck(options: DanglingOptions) {
     for (const key of keys) {
       const found = missing.get(key);
       if (found === undefined || excepted.has(found.reference.name)) continue;
-      if (findings.length === mostFindings) return [...findings, furtherNames(count - mostFindings)];
+      if (findings.length === maxFindings) return [...findings, furtherNames(count - maxFindings)];
       findings.push(findingOf(found, placeOf));
     }
     return findings;
@@ -80,7 +80,7 @@ export function createDanglingCheck(options: DanglingOptions) {
   /** Finds the lines of fields. Files are read again for that: for what is asked for at once, not much. */
   function createPlaces() {
     const found = new Map<Resource, Where | undefined>();
-    const places = fieldPlaces((one) => found.get(one), { registry, types, mostBytes: mostBytesForPlaces });
+    const places = fieldPlaces((one) => found.get(one), { registry, types, maxBytes: maxBytesForPlaces });
     return (group: string, referrer: Resource, missing: MissingName): Where | undefined => {
       const there = whereIs(group, referrer);
       const { place } = missing;

@@ -1,4 +1,4 @@
-import { mostKept, mostListed, type ResourceType, type Where } from "@xdskit/api";
+import { maxKept, maxListed, type ResourceType, type Where } from "@xdskit/api";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
@@ -78,7 +78,7 @@ class Refusals {
       this.#log.debug(fields, again);
       return;
     }
-    if (this.#known.size >= mostKept) this.#known.clear();
+    if (this.#known.size >= maxKept) this.#known.clear();
     this.#known.add(text);
     this.#log.warn(fields, line);
   }
@@ -218,7 +218,7 @@ function addressOf(peer: string): string {
 
 /** The first items in words, and how many more there are. */
 function listed<Item>(items: readonly Item[], text: (item: Item) => string): readonly string[] {
-  const shown = items.slice(0, mostListed).map(text);
+  const shown = items.slice(0, maxListed).map(text);
   const more = items.length - shown.length;
   return more > 0 ? [...shown, `… and ${more} more`] : shown;
 }

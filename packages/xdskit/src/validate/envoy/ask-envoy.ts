@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Finding, mostKept, type Resource, redactErrorText, type Where } from "@xdskit/api";
+import { type Finding, maxKept, type Resource, redactErrorText, type Where } from "@xdskit/api";
 import type { GroupResources } from "../dangling-references.js";
 import { bootstrapOf } from "./bootstrap.js";
 import { type EnvoyProgram, type EnvoyVerdict, envoyProgram } from "./envoy-program.js";
@@ -21,7 +21,7 @@ export interface EnvoysAnswer {
 /** Milliseconds for all questions about a folder. */
 const longestMs = 120_000;
 /** More refused resources are not looked for. */
-const mostRefused = 20;
+const maxRefused = 20;
 /** Characters of a message. Envoy may quote a whole resource. */
 const longestReason = 1000;
 
@@ -99,7 +99,7 @@ class Questions {
   async refused(probes: readonly Probe[]): Promise<readonly RefusedProbe[]> {
     const refused: RefusedProbe[] = [];
     let left = probes;
-    while (refused.length < mostRefused) {
+    while (refused.length < maxRefused) {
       const verdict = await this.#ask(left, probes);
       if (verdict.is === "taken") break;
       const found = verdict.is === "late" ? undefined : await this.#first(left, probes, verdict);
@@ -140,7 +140,7 @@ class Questions {
       await writeFile(this.#file, bootstrapOf(probes, [...missing, ...this.#stubs]), { mode: 0o600 });
       const verdict = await this.#program.validate(this.#file, timeoutMs);
       const lacks = verdict.is === "refused" ? missingCluster(verdict.reason) : undefined;
-      if (lacks === undefined || known.has(lacks) || this.#stubs.has(lacks) || this.#stubs.size >= mostKept)
+      if (lacks === undefined || known.has(lacks) || this.#stubs.has(lacks) || this.#stubs.size >= maxKept)
         return verdict;
       this.#stubs.add(lacks);
     }

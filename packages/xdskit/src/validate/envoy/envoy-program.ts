@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mostSmallBody, XdskitError } from "@xdskit/api";
+import { maxSmallBody, XdskitError } from "@xdskit/api";
 
 /** What Envoy makes of a configuration: takes it, refuses it, ends because of it, or takes too long. */
 export type EnvoyVerdict =
@@ -57,7 +57,7 @@ function run(path: string, args: readonly string[], timeoutMs: number): Promise<
     const said = { out: "", err: "" };
     const hear = (which: "out" | "err") => (chunk: Buffer) => {
       // Envoy may quote all of a resource.
-      if (said[which].length < mostSmallBody) said[which] += chunk.toString("utf8");
+      if (said[which].length < maxSmallBody) said[which] += chunk.toString("utf8");
     };
     child.stdout.on("data", hear("out"));
     child.stderr.on("data", hear("err"));

@@ -5,7 +5,7 @@ import { printable } from "../../output/printable.js";
 /** How many unchanged lines around a difference are shown. */
 const context = 2;
 /** The most lines of one change that are shown. */
-const mostLines = 200;
+const maxLines = 200;
 const longestLine = 400;
 
 /**
@@ -23,8 +23,8 @@ export function changeText(before: string, after: string, paint: Paint): string 
     const line = diff[index];
     if (line !== undefined) lines.push(paintedLine(line, paint));
   }
-  const more = lines.length - mostLines;
-  const kept = more > 0 ? [...lines.slice(0, mostLines), paint("quiet", `  … and ${more} more lines`)] : lines;
+  const more = lines.length - maxLines;
+  const kept = more > 0 ? [...lines.slice(0, maxLines), paint("quiet", `  … and ${more} more lines`)] : lines;
   return kept.map((line) => `${line}\n`).join("");
 }
 
@@ -49,7 +49,7 @@ function linesToShow(diff: readonly DiffLine[]): readonly number[] {
     for (let near = Math.max(0, index - context); near <= end; near += 1) shown.add(near);
   });
   // Lines after this many are not shown.
-  for (const index of [...shown].slice(0, mostLines)) addParents(diff, index, shown);
+  for (const index of [...shown].slice(0, maxLines)) addParents(diff, index, shown);
   return [...shown].sort((a, b) => a - b);
 }
 

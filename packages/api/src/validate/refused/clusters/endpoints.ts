@@ -8,7 +8,7 @@ import { endpointsType, url } from "../../../references/rules.js";
 import { addressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, quoted, refused, refusedByEnvoy, within } from "../problem.js";
-import { mostWeight } from "../routes/routes.js";
+import { maxWeight } from "../routes/routes.js";
 
 /** Endpoints of EDS and of STATIC clusters: nobody resolves their names. */
 export function numericEndpoints({ endpoints }: ClusterLoadAssignment, advice: string): readonly SpecialProblem[] {
@@ -93,8 +93,8 @@ export function weightProblems({ endpoints }: ClusterLoadAssignment): readonly S
     const of = priority === 0 ? "" : ` at priority ${priority}`;
     const check = (what: string, weights: readonly number[]): void => {
       const sum = weights.reduce((total, weight) => total + weight, 0);
-      const message = `has ${what} with a weight of ${sum} in all${of}; the most is ${mostWeight}`;
-      if (sum > mostWeight) problems.push(refused(["endpoints"], message));
+      const message = `has ${what} with a weight of ${sum} in all${of}; the most is ${maxWeight}`;
+      if (sum > maxWeight) problems.push(refused(["endpoints"], message));
     };
     check(
       "localities",

@@ -4,7 +4,7 @@ import type { SpecialProblem } from "../problem.js";
 import { none, quoted, refused, within } from "../problem.js";
 
 /** Nobody lists more combinations. */
-const mostCombinations = 100_000;
+const maxCombinations = 100_000;
 /** No client sends a longer name: neither DNS nor ALPN allows it. */
 const longestName = 255;
 
@@ -25,7 +25,7 @@ export function matchProblems(chains: readonly FilterChain[]): SpecialProblem[] 
         break;
       }
       owners.set(combination, index);
-      if (owners.size >= mostCombinations) return problems;
+      if (owners.size >= maxCombinations) return problems;
     }
   }
   return problems;

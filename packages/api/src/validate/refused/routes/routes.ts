@@ -14,7 +14,7 @@ import { quoted, refused, refusedByEnvoy } from "../problem.js";
 import { isShorter } from "../spans.js";
 
 /** A sum of weights is a number of 32 bits. */
-export const mostWeight = 0xffff_ffff;
+export const maxWeight = 0xffff_ffff;
 
 /** Clusters that share a route's requests. */
 export function weightedClusterProblems({ clusters }: WeightedCluster): SpecialProblem[] {
@@ -30,8 +30,7 @@ export function weightedClusterProblems({ clusters }: WeightedCluster): SpecialP
     sum += weight ?? 0;
   }
   if (sum === 0) problems.push(refused(["clusters"], "must have at least one weight above 0"));
-  if (sum > mostWeight)
-    problems.push(refused(["clusters"], `have a weight of ${sum} in all; the most is ${mostWeight}`));
+  if (sum > maxWeight) problems.push(refused(["clusters"], `have a weight of ${sum} in all; the most is ${maxWeight}`));
   return problems;
 }
 

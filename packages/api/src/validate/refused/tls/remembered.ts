@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mostKept } from "../../../errors/limits.js";
+import { maxKept } from "../../../errors/limits.js";
 import type { SpecialProblem } from "../problem.js";
 
 /** Milliseconds. Certificates expire. */
@@ -22,7 +22,7 @@ export function remembered(
   const before = known.get(key);
   if (before !== undefined && now < before.until) return before.problems;
   const problems = judge();
-  if (known.size >= mostKept) known.clear();
+  if (known.size >= maxKept) known.clear();
   known.set(key, { problems, until: now + longest });
   return problems;
 }

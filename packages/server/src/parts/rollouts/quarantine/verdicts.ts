@@ -1,4 +1,4 @@
-import { mostFindings, mostKept, type ResourceType } from "@xdskit/api";
+import { maxFindings, maxKept, type ResourceType } from "@xdskit/api";
 import { ResourceSets, type TypeStatus } from "@xdskit/protocol";
 import { getOrInsert } from "../../../basics/maps.js";
 import type { Member } from "../members/member.js";
@@ -22,7 +22,7 @@ export class Verdicts {
   /** A node rejects a content that is in quarantine; `now` in milliseconds. */
   rejects(entry: QuarantineEntry, node: string, now: number): void {
     const nodes = getOrInsert(this.#rejecters, entry, () => new Map());
-    if (nodes.size < mostFindings || nodes.has(node)) nodes.set(node, now);
+    if (nodes.size < maxFindings || nodes.has(node)) nodes.set(node, now);
   }
 
   /** Returns the entries whose quarantine ends. Forgets all entries that are not in `entries`. */
@@ -53,7 +53,7 @@ export class Verdicts {
     const users = new Map(entries.map((entry) => [entry, new Set<string>()]));
     const open = new Set(entries);
     // Of a large group some are asked. Mostly two are enough.
-    for (const { node, client } of members.slice(0, mostKept)) {
+    for (const { node, client } of members.slice(0, maxKept)) {
       if (open.size === 0) break;
       const statuses = new Map<ResourceType, TypeStatus>();
       for (const status of client.status?.() ?? []) statuses.set(status.type, status);

@@ -1,6 +1,6 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import {
-  mostSharedValue,
+  maxSharedValue,
   type SharedEntry,
   type SharedKeys,
   type SharedVersion,
@@ -216,7 +216,7 @@ function partsOf(list: Iterable<ChangedResource>): readonly string[] {
   };
   for (const each of list) {
     const text = JSON.stringify(each);
-    if (length > 0 && length + text.length + 2 > mostSharedValue) end();
+    if (length > 0 && length + text.length + 2 > maxSharedValue) end();
     part.push(text);
     length += text.length + 1;
   }

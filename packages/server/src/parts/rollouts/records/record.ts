@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mostFindings, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
+import { maxFindings, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
 import type { Course } from "../course/course.js";
 
 /** The shared record of a group's rollout: the one in progress, or the last one. */
@@ -56,7 +56,7 @@ export function isHolding({ course: { phase } }: RolloutRecord): boolean {
 /** The past of a record that comes after this one. */
 export function pastAfter(record: RolloutRecord | undefined, change: string): readonly string[] {
   if (record === undefined) return [];
-  return [...new Set([record.change, ...record.past])].filter((each) => each !== change).slice(0, mostFindings);
+  return [...new Set([record.change, ...record.past])].filter((each) => each !== change).slice(0, maxFindings);
 }
 
 export const courses = "rollouts/course/";

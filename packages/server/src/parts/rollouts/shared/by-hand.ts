@@ -1,6 +1,6 @@
 import { idOf } from "../../../basics/id-of.js";
 import type { RolloutAction, RolloutLed, SharedRollouts } from "../../../contracts/rollouts/rollout-sharing.js";
-import { mostConflicts } from "../../../stores/basics/paces.js";
+import { maxConflicts } from "../../../stores/basics/paces.js";
 import { type Course, ended, halted, isOver, resumed } from "../course/course.js";
 import { changeOf, type RolloutRecord } from "../records/record.js";
 import { othersAreFaster, type RecordStore } from "../records/record-store.js";
@@ -15,7 +15,7 @@ export async function leadByHand(
   action: RolloutAction,
   { id, reason = "by hand" }: LeadOptions,
 ): Promise<RolloutLed> {
-  for (let tries = 0; tries < mostConflicts; tries += 1) {
+  for (let tries = 0; tries < maxConflicts; tries += 1) {
     await records.read();
     const record = records.of(group);
     if (record === undefined) return "nothing";
@@ -29,7 +29,7 @@ export async function leadByHand(
 
 /** Ends the quarantine of some of what was rolled back, for all servers. */
 export async function releaseByHand(records: RecordStore, group: string, ids: ReadonlySet<string>): Promise<void> {
-  for (let tries = 0; tries < mostConflicts; tries += 1) {
+  for (let tries = 0; tries < maxConflicts; tries += 1) {
     const record = records.of(group);
     if (record?.course.phase !== "rolled-back") return;
     const list = await records.list(record);

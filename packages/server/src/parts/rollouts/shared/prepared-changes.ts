@@ -10,7 +10,7 @@ import {
 } from "@xdskit/api";
 import { idOf } from "../../../basics/id-of.js";
 import type { Store } from "../../../contracts/stores/store.js";
-import { mostConflicts } from "../../../stores/basics/paces.js";
+import { maxConflicts } from "../../../stores/basics/paces.js";
 import { decodeStored } from "../../../stores/history/stored-content.js";
 import { type ChangedResource, isHolding, preparedFor, type RolloutRecord } from "../records/record.js";
 import type { RecordStore } from "../records/record-store.js";
@@ -69,7 +69,7 @@ export class PreparedChanges {
   async readAll(isOver: () => boolean): Promise<void> {
     const { records } = this.#options;
     const isMissing = (record: RolloutRecord) => isHolding(record) && this.of(record)?.kind !== "read";
-    for (let tries = 0; tries < mostConflicts && !isOver(); tries += 1) {
+    for (let tries = 0; tries < maxConflicts && !isOver(); tries += 1) {
       if (!records.all.some(isMissing)) return;
       // If a list is gone, its record has been replaced since.
       if (tries > 0) await records.read();

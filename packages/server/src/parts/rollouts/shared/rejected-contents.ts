@@ -40,8 +40,8 @@ interface HeardValue {
 }
 
 /** The most contents of a group that are told, and the most characters of each client's message. */
-const mostContents = 500;
-const mostMessage = 200;
+const maxContents = 500;
+const maxMessage = 200;
 
 /**
  * Tells the other servers which contents clients of this one rejected, and hears of theirs. What a server said ends
@@ -78,9 +78,7 @@ export class RejectedContents {
 
   /** Says this of a group from now on. */
   tell(group: string, contents: readonly RejectedContent[]): void {
-    const told = contents
-      .slice(-mostContents)
-      .map((each) => ({ ...each, message: each.message.slice(0, mostMessage) }));
+    const told = contents.slice(-maxContents).map((each) => ({ ...each, message: each.message.slice(0, maxMessage) }));
     if (told.length === 0 && !this.#wanted.has(group)) return;
     this.#wanted.set(group, told.length === 0 ? "" : JSON.stringify({ group, contents: told } satisfies Said));
     this.#write();

@@ -6,7 +6,7 @@ import type {
   RolloutSharing,
   SharedRollouts,
 } from "../../../contracts/rollouts/rollout-sharing.js";
-import { mostConflicts, readAgainMs } from "../../../stores/basics/paces.js";
+import { maxConflicts, readAgainMs } from "../../../stores/basics/paces.js";
 import { storeFinding } from "../../../stores/basics/store-finding.js";
 import { Troubles } from "../../../stores/basics/troubles.js";
 import { isOver } from "../course/course.js";
@@ -297,7 +297,7 @@ export class SharedRolloutHub implements SharedRollouts {
         const record = this.#records.of(group);
         const proposal = this.#sideOf(group)?.proposal(record);
         if (proposal === undefined || this.#isClosed) break;
-        if (tries === mostConflicts) throw othersAreFaster();
+        if (tries === maxConflicts) throw othersAreFaster();
         await this.#records.write(group, record, proposal.next, proposal.list);
         // Those who hear of it answer first.
         await Promise.resolve();

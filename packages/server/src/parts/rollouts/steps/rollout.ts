@@ -1,4 +1,4 @@
-import { type Clock, mostKept, type ResourceType } from "@xdskit/api";
+import { type Clock, maxKept, type ResourceType } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
 import type { RolloutAt } from "../../../contracts/nodes/node-status.js";
 import {
@@ -140,7 +140,7 @@ export class RolloutMachine {
     if (!this.isUnderWay || !this.#tried.isReached(member)) return;
     const about = this.#change.concernOf(type, rejection);
     // Nodes come and go with ids of their own choice, and all may reject a halted change.
-    const most = Math.max(mostKept, this.#course.settings.haltAfter);
+    const most = Math.max(maxKept, this.#course.settings.haltAfter);
     if (about.size === 0 || this.#tried.rejections.size >= most) return;
     const { version, code, message } = rejection;
     this.#tried.rejected(member, { type: type.name, version, code, message, at: new Date(), about });

@@ -7,7 +7,7 @@ import type { FullFolderOptions } from "../full-folder-options.js";
 import { type FolderToList, isLeftOut, pathBelow, type ScannedFile, type ScannedFolder } from "./list-folder.js";
 
 /** Beyond this many names the operating system may have lost some events. */
-const mostNames = 100;
+const maxNames = 100;
 
 /**
  * Looks again at the names of a folder that have events, without listing the others: one changed file of 10,000 costs
@@ -21,7 +21,7 @@ export async function relistFolder(
   const { before, trusted, changes, realPath, path } = folder;
   if (!trusted || before === undefined || !isPlain(before)) return undefined;
   const names = changes.namesIn(realPath);
-  if (names === undefined || names.size > mostNames) return undefined;
+  if (names === undefined || names.size > maxNames) return undefined;
   const files = new Map<string, ScannedFile | undefined>();
   for (const name of names) {
     if (isLeftOut(options, name, pathBelow(path, name))) continue;

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { type Finding, mostKept } from "@xdskit/api";
+import { type Finding, maxKept } from "@xdskit/api";
 import {
   contentIdentity,
   errnoOf,
@@ -176,7 +176,7 @@ class Scanner {
     if (realPath === undefined) return [];
     const entries = await readdir(realPath, { withFileTypes: true }).catch(() => []);
     const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
-    return folders.slice(0, mostKept).map(({ name }) => pathBelow(parent, name));
+    return folders.slice(0, maxKept).map(({ name }) => pathBelow(parent, name));
   }
 
   #limit(path: string, message: string): void {

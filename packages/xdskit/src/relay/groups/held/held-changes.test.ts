@@ -56,7 +56,7 @@ const tcpListener = (name: string, clusterName: string) => ({
  * The served resources of an origin that is asked for all clusters, and the order in which the origin's changes came
  * into them.
  */
-function served(mostMs: number, ...resources: readonly object[]) {
+function served(maxMs: number, ...resources: readonly object[]) {
   let snapshot = updateSnapshot(emptySnapshot(), { upsert: resourcesOf(...resources) });
   const log: string[] = [];
   const findings: Finding[] = [];
@@ -65,7 +65,7 @@ function served(mostMs: number, ...resources: readonly object[]) {
     snapshot: () => snapshot,
     mayCome: ({ type }) => type === clusterType.typeUrl,
     types: resourceTypes,
-    mostMs,
+    maxMs,
     isRolledBack: () => isRolledBack,
     report: (found) => void findings.push(...found),
   });

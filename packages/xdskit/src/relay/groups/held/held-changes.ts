@@ -1,7 +1,7 @@
 import {
   canonicalName,
   type Finding,
-  mostFindings,
+  maxFindings,
   type Resource,
   type ResourceName,
   type ResourceType,
@@ -31,7 +31,7 @@ export interface HeldChangesOptions extends WaitReasonsOptions {
   waits?(key: string, type: ResourceType, resource: Resource | undefined): void;
   readonly types: Pick<ResourceTypes, "byTypeUrl">;
   /** The longest wait in milliseconds; 0: no change waits. */
-  readonly mostMs: number;
+  readonly maxMs: number;
   /**
    * What is served is not what the origin has: it cannot tell what a change must wait for. Changes that wait already go
    * on waiting: the rollback ends only when the origin changes something, and not because their time is over.
@@ -68,7 +68,7 @@ export class HeldChanges {
   readonly #expire = (): void => {
     if (this.#isAway) return;
     const now = performance.now();
-    const removedLongAgo = `the origin removed it ${this.#options.mostMs / 1_000} s ago`;
+    const removedLongAgo = `the origin removed it ${this.#options.maxMs / 1_000} s ago`;
     const left = new Set(this.#waiting.keys());
     const stillNamed: Finding[] = [];
     const stillMissing: Finding[] = [];
@@ -79,7 +79,7 @@ export class HeldChanges {
       const isRemoval = each.resource === undefined;
       const message = isRemoval ? this.#stillNamedMessage(each, removedLongAgo) : this.#stillMissingMessage(each);
       const where = { type: each.type.name, resource: each.name };
-      if (message !== undefined && stillNamed.length + stillMissing.length < mostFindings)
+      if (message !== undefined && stillNamed.length + stillMissing.length < maxFindings)
         (isRemoval ? stillNamed : stillMissing).push({ ...dangling, message, ...where });
     }
     // What is served ends the findings about it: a removal that is late is told once, and something that is missing
@@ -143,7 +143,7 @@ export class HeldChanges {
 
   /** The origin is back, and needs some time to say what is missing. */
   connected(): void {
-    const until = performance.now() + this.#options.mostMs;
+    const until = performance.now() + this.#options.maxMs;
     for (const [key, each] of this.#waiting) this.#waiting.set(key, { ...each, until });
     this.#arm();
   }
@@ -200,7 +200,7 @@ export class HeldChanges {
       if (removal === undefined || removal.resource !== undefined || this.#rests(removal)) continue;
       left.delete(key);
       const message = this.#stillNamedMessage(removal, "its TTL is over");
-      if (findings.length < mostFindings)
+      if (findings.length < maxFindings)
         findings.push({ ...dangling, message, type: type.name, resource: removal.name });
     }
     if (findings.length === 0) return;
@@ -220,7 +220,7 @@ export class HeldChanges {
     if (first === undefined) return undefined;
     const also = others.length === 0 ? "" : ` and ${others.length} more`;
     const what = `${this.#options.types.byTypeUrl(first.type)?.type.name ?? first.type} ${JSON.stringify(first.name)}${also}`;
-    return `it names ${what}, which the origin did not send within ${this.#options.mostMs / 1_000} s: it is served now without`;
+    return `it names ${what}, which the origin did not send within ${this.#options.maxMs / 1_000} s: it is served now without`;
   }
 
   /**
@@ -228,7 +228,7 @@ export class HeldChanges {
    * the others.
    */
   take(changes: readonly OriginChange[], { removals, endsRollback }: ChangesKind, serve: Serve): void {
-    if (this.#options.mostMs === 0) {
+    if (this.#options.maxMs === 0) {
       serve(changes);
       return;
     }
@@ -244,7 +244,7 @@ export class HeldChanges {
       return;
     }
     const fresh = new Map<string, Waiting>();
-    const until = performance.now() + this.#options.mostMs;
+    const until = performance.now() + this.#options.maxMs;
     for (const { type, name, resource } of changes) {
       const missing = resource === undefined ? [] : this.#reasons.missingOf(resource);
       fresh.set(waitKey({ type, name, endsRollback }), { type, name, resource, endsRollback, serve, until, missing });

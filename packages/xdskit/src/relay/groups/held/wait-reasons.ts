@@ -1,4 +1,4 @@
-import { mostNamesKept, type Reference, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import { maxNamesKept, type Reference, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import { createDanglingNames, type DanglingNames, type Snapshot } from "@xdskit/protocol";
 import { changeKey, comingAt, isRemoved, type OriginChange, waitKeysAt } from "./origin-change.js";
 
@@ -129,7 +129,7 @@ export class WaitReasons {
     });
     for (const { type, name } of lacking) {
       const [oldest] = this.#vain;
-      if (this.#vain.size >= mostNamesKept && oldest !== undefined) this.#vain.delete(oldest);
+      if (this.#vain.size >= maxNamesKept && oldest !== undefined) this.#vain.delete(oldest);
       this.#vain.add(changeKey(type, name));
     }
     return lacking;
