@@ -155,7 +155,7 @@ describe("admin pages", () => {
     assert.equal(nodes.length, 1);
     const { streams, ...told } = nodes[0];
     const locality = { region: "", zone: "", subZone: "" };
-    assert.deepEqual(told, { id, cluster: "edge", locality, client: "envoy", group: "all", state: "synced" });
+    assert.deepEqual(told, { id, cluster: "edge", locality, client: "envoy", group: "all", state: "synced", why: "" });
     const { openedAt, types, replica, ...about } = streams[0];
     assert.equal(replica, hostname());
     assert.deepEqual(about, { id: 1, service: "ads", variant: "sotw", api: "v3", peer: about.peer });
