@@ -20,22 +20,19 @@ export interface FieldPlacesOptions {
 /** What a server reads again for the lines of fields, at once: it holds up everything else meanwhile. */
 export const maxBytesForPlaces = 128 * 1024;
 
-/** Finds fields in files. A place is that of the resource where the field's own is not known. */
+/** Finds fields in files. `there` is the place of the resource, and is returned where the field's own is not known. */
 export interface FieldPlaces {
   /** The field with which a resource names another. */
-  named(resource: Resource, reference: Reference): Where | undefined;
+  named(resource: Resource, reference: Reference, there: Where | undefined): Where | undefined;
   /** The field that steps lead to. */
-  field(resource: Resource, steps: readonly FieldStep[]): Where | undefined;
+  field(resource: Resource, steps: readonly FieldStep[], there: Where | undefined): Where | undefined;
 }
 
 /**
  * Finds fields in the files of resources. Places of fields are not kept, so the file is read again; the last file is
  * remembered, since resources come in the order of their files.
  */
-export function fieldPlaces(
-  whereIs: (resource: Resource) => Where | undefined,
-  { registry, types, maxBytes = Number.POSITIVE_INFINITY }: FieldPlacesOptions,
-): FieldPlaces {
+export function fieldPlaces({ registry, types, maxBytes = Number.POSITIVE_INFINITY }: FieldPlacesOptions): FieldPlaces {
   let left = maxBytes;
   let last: { readonly file: string; readonly resources: ReadonlyMap<string, PositionedResource> } | undefined;
 
@@ -55,17 +52,15 @@ export function fieldPlaces(
     }
   }
 
-  function placeIn(resource: Resource, find: (read: PositionedResource) => Where | undefined): Where | undefined {
-    const where = whereIs(resource);
-    if (where?.file === undefined) return where;
-    if (last?.file !== where.file) last = { file: where.file, resources: resourcesOf(where.file) };
-    const read = last.resources.get(placeKey(resource));
-    return (read && find(read)) ?? where;
+  function readAgain(resource: Resource, there: Where | undefined): PositionedResource | undefined {
+    if (there?.file === undefined) return undefined;
+    if (last?.file !== there.file) last = { file: there.file, resources: resourcesOf(there.file) };
+    return last.resources.get(placeKey(resource));
   }
 
   return {
-    named: (resource, reference) => placeIn(resource, (read) => read.whereNamed?.(reference)),
-    field: (resource, steps) => placeIn(resource, (read) => read.whereField?.(steps)),
+    named: (resource, reference, there) => readAgain(resource, there)?.whereNamed?.(reference) ?? there,
+    field: (resource, steps, there) => readAgain(resource, there)?.whereField?.(steps) ?? there,
   };
 }
 

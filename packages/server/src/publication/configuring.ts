@@ -3,7 +3,6 @@ import {
   type Finding,
   fieldPlaces,
   maxBytesForPlaces,
-  type Resource,
   type Where,
   XdskitError,
 } from "@xdskit/api";
@@ -58,7 +57,7 @@ export interface Published {
   readonly change: LayerChange | undefined;
 }
 
-/** Who judges, if not all; `over`: as if these were the server's layers. */
+/** Who judges, of those that may find something, if not all; `over`: as if these were the server's layers. */
 interface JudgedBy {
   readonly judges?: readonly Judge[];
   readonly over?: { readonly layers: Layers; readonly fromNothing: boolean };
@@ -219,10 +218,11 @@ export class Configuring {
   #applyIfSound({ source, isJudged, since }: ChangeOrigin, from: readonly LayerUpdate[]): readonly LayerChange[] {
     const { layers, publication } = this.#context;
     if (since !== undefined && !publication.hasBegun) this.#refuseSince(since, onePerLayer(from), source);
-    if (!isJudged || !this.#context.judges.some((judge) => judge.concerns(from))) return layers.apply(from);
+    const judges = isJudged ? this.#judgesOf(from) : [];
+    if (judges.length === 0) return layers.apply(from);
     const updates = onePerLayer(from);
     const planned = layers.plan(updates);
-    const refusal = this.#judgement(updates, planned, source);
+    const refusal = this.#judgement(updates, planned, source, { judges });
     if (refusal === undefined) return layers.apply(updates, planned);
     for (const together of this.#refusedChanges.together(updates, source)) {
       const all = layers.plan(together);
@@ -234,27 +234,32 @@ export class Configuring {
 
   /** Throws if a judge refuses these as a change of what the source had before a restart, which may be nothing. */
   #refuseSince(since: readonly LayerUpdate[], updates: readonly LayerUpdate[], source: Source | undefined): void {
-    const isAsked = (judge: Judge) => judge.concerns(updates) && (since.length > 0 || judge.judgesStart === true);
-    if (!this.#context.judges.some(isAsked)) return;
-    const judges = this.#context.judges;
-    const asked = since.length === 0 ? judges.filter(({ judgesStart }) => judgesStart) : judges;
-    const over = { layers: copyOf(this.#context.layers, since), fromNothing: since.length === 0 };
-    const refusal = this.#judgement(updates, over.layers.plan(updates), source, { judges: asked, over });
+    const fromNothing = since.length === 0;
+    const judges = this.#judgesOf(updates).filter(({ judgesStart }) => !fromNothing || judgesStart);
+    if (judges.length === 0) return;
+    const over = { layers: copyOf(this.#context.layers, since), fromNothing };
+    const refusal = this.#judgement(updates, over.layers.plan(updates), source, { judges, over });
     if (refusal === undefined) return;
     if (source !== undefined) this.#refusedChanges.note(source, updates);
     throw refusal;
   }
 
   #refusalOf(updates: readonly LayerUpdate[]): XdskitError | undefined {
-    if (!this.#context.judges.some((judge) => judge.concerns(updates))) return undefined;
-    return this.#judgement(updates, this.#context.layers.plan(updates));
+    const judges = this.#judgesOf(updates);
+    if (judges.length === 0) return undefined;
+    return this.#judgement(updates, this.#context.layers.plan(updates), undefined, { judges });
+  }
+
+  /** Those that may find something. */
+  #judgesOf(updates: readonly LayerUpdate[]): readonly Judge[] {
+    return this.#context.judges.filter((judge) => judge.concerns(updates));
   }
 
   #judgement(
     updates: readonly LayerUpdate[],
     planned: readonly LayerChange[],
     source?: Source,
-    { judges = this.#context.judges, over }: JudgedBy = {},
+    { judges = this.#judgesOf(updates), over }: JudgedBy = {},
   ): XdskitError | undefined {
     const { publication } = this.#context;
     let stacks: JudgedChange["stacks"] | undefined;
@@ -269,7 +274,7 @@ export class Configuring {
       isOwnName: this.#context.isOwnName,
     };
     for (const judge of judges) {
-      const refusal = judge.concerns(updates) ? judge.judge(change) : undefined;
+      const refusal = judge.judge(change);
       if (refusal !== undefined) return refusal;
     }
     return undefined;
@@ -277,16 +282,10 @@ export class Configuring {
 
   /** The places of resources and of their fields, for one judgement. */
   #places(updates: readonly LayerUpdate[], source: Source | undefined): WhereWritten {
-    const found = new Map<Resource, Where | undefined>();
-    const places = fieldPlaces((resource) => found.get(resource), {
-      ...this.#context.reading,
-      maxBytes: maxBytesForPlaces,
-    });
+    const places = fieldPlaces({ ...this.#context.reading, maxBytes: maxBytesForPlaces });
     return (one, reference) => {
-      const where = this.#whereIs(one, updates, source);
-      if (reference === undefined) return where;
-      found.set(one.resource, where);
-      return places.named(one.resource, reference);
+      const there = this.#whereIs(one, updates, source);
+      return reference === undefined ? there : places.named(one.resource, reference, there);
     };
   }
 

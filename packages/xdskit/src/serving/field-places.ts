@@ -23,7 +23,7 @@ export function createFieldLines(known: { readonly registry: Registry; readonly 
     if (stats === undefined || !stats.isFile() || stats.size > maxSmallBody) return undefined;
     const { typeUrl } = resource.type;
     const key = JSON.stringify([file, stats.mtimeMs, stats.size, typeUrl, resource.name, steps]);
-    const place = found.has(key) ? found.get(key) : fieldPlaces(() => where, known).field(resource, steps);
+    const place = found.has(key) ? found.get(key) : fieldPlaces(known).field(resource, steps, where);
     // An open page asks for the same again and again.
     if (found.size >= maxKept) found.clear();
     found.set(key, place);

@@ -1,8 +1,10 @@
 import {
   type EnvoyVersion,
+  type FieldStep,
   type Finding,
   fieldPlaces,
   judgedByEnvoyOnly,
+  type Reference,
   type Registry,
   type Resource,
   type ResourceTypes,
@@ -111,10 +113,13 @@ export async function checkFolder({
   };
   // While files with errors are left out, many names are missing only for that reason.
   const broken = hasError(findings) && summary?.skipped === undefined;
-  const places = fieldPlaces(whereIs, { registry, types });
-  const dangling = broken ? [] : danglingReferences(groups, types, settings, places.named);
-  const missing = extensionsThatEnvoyLacks(layerOf.keys(), registry, places.field);
-  const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
+  const places = fieldPlaces({ registry, types });
+  const whereNamed = (resource: Resource, reference: Reference) => places.named(resource, reference, whereIs(resource));
+  const whereField = (resource: Resource, steps: readonly FieldStep[]) =>
+    places.field(resource, steps, whereIs(resource));
+  const dangling = broken ? [] : danglingReferences(groups, types, settings, whereNamed);
+  const missing = extensionsThatEnvoyLacks(layerOf.keys(), registry, whereField);
+  const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, whereField);
   return {
     files,
     groups,

@@ -79,14 +79,12 @@ export function createDanglingCheck(options: DanglingOptions) {
 
   /** Finds the lines of fields. Files are read again for that: for what is asked for at once, not much. */
   function createPlaces() {
-    const found = new Map<Resource, Where | undefined>();
-    const places = fieldPlaces((one) => found.get(one), { registry, types, maxBytes: maxBytesForPlaces });
+    const places = fieldPlaces({ registry, types, maxBytes: maxBytesForPlaces });
     return (group: string, referrer: Resource, missing: MissingName): Where | undefined => {
       const there = whereIs(group, referrer);
       const { place } = missing;
       if (place?.referrer === referrer && isDeepStrictEqual(place.there, there)) return place.field;
-      found.set(referrer, there);
-      const field = places.named(referrer, missing.reference);
+      const field = places.named(referrer, missing.reference, there);
       missing.place = { referrer, there, field };
       return field;
     };
