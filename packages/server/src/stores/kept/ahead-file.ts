@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { ftruncateSync, openSync, writeSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerCommit, StoredKey } from "../../contracts/stores/store.js";
@@ -32,7 +32,7 @@ const mode = 0o600;
  */
 export class AheadFile {
   readonly #path: string;
-  #file: number | undefined;
+  /** How long it is. */
   #bytes = 0;
 
   constructor(path: string) {
@@ -61,16 +61,14 @@ export class AheadFile {
     const lines = updates.map((update) => lineOf(update, time)).filter((line) => line !== undefined);
     const bytes = Buffer.from(lines.join(""));
     if (bytes.length === 0 || this.#bytes + bytes.length > maxBytes) return;
-    this.#file ??= openSync(this.#path, "a", mode);
-    writeSync(this.#file, bytes);
+    appendFileSync(this.#path, bytes, { mode });
     this.#bytes += bytes.length;
   }
 
   /** The store has it all. */
   clear(): void {
     if (this.#bytes === 0) return;
-    this.#file ??= openSync(this.#path, "a", mode);
-    ftruncateSync(this.#file, 0);
+    writeFileSync(this.#path, "", { mode });
     this.#bytes = 0;
   }
 }
