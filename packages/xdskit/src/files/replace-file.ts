@@ -1,5 +1,5 @@
 import { renameSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /** The permissions of written files. */
@@ -17,17 +17,11 @@ let drafts = 0;
  * with the system's error, and leaves the old file as it was.
  */
 export async function replaceFile(path: string, content: string | Uint8Array, mode: FileMode): Promise<void> {
-  const draft = await draftOf(path, content, mode);
-  try {
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  await replaceFiles(new Map([[path, content]]), mode);
 }
 
 /** The same with several files, by path: they are replaced one after the other in one turn. */
-export async function replaceFiles(files: ReadonlyMap<string, Uint8Array>, mode: FileMode): Promise<void> {
+export async function replaceFiles(files: ReadonlyMap<string, string | Uint8Array>, mode: FileMode): Promise<void> {
   const drafts = new Map<string, string>();
   try {
     for (const [path, content] of files) drafts.set(path, await draftOf(path, content, mode));

@@ -10,8 +10,8 @@ const most = 100;
 
 interface SeenTrouble {
   readonly trouble: Trouble;
-  times: number;
-  last: number;
+  readonly times: number;
+  readonly last: number;
 }
 
 /** Clients that come again and again, and get nowhere. Once is no trouble: a port check, a client that was stopped. */
@@ -28,9 +28,8 @@ export class ClientTroubles {
     const isLasting = known !== undefined && now - known.last <= toldMs;
     const trouble: Trouble = { kind: "client", severity: "warning", title, message, since: now };
     this.#seen.delete(key);
-    this.#seen.set(key, { ...(isLasting ? known : { trouble, times: 0 }), last: now });
-    const seen = this.#seen.get(key);
-    if (seen !== undefined) seen.times += 1;
+    const before = isLasting ? known : { trouble, times: 0 };
+    this.#seen.set(key, { trouble: before.trouble, times: before.times + 1, last: now });
     for (const oldest of this.#seen.keys()) {
       if (this.#seen.size <= most) break;
       this.#seen.delete(oldest);

@@ -37,7 +37,7 @@ function polled() {
   const node = new Uint8Array();
   const own = { types: resourceTypes, only: type, node, nodeOn: "every", check: undefined } as const;
   const machine = createClientStream({ variant: "sotw", api: "v3", ...own });
-  const stream = new PolledStream({ type, api: "v3", machine, context: { clock: manualClock() }, sink });
+  const stream = new PolledStream({ type, machine, context: { clock: manualClock() }, sink });
   stream.step({ kind: "subscribe", type, names: ["*"] });
   /** Its requests are sent. */
   const ask = () => {

@@ -1,4 +1,4 @@
-import type { ApiVersion, ResourceType } from "@xdskit/api";
+import type { ResourceType } from "@xdskit/api";
 import {
   type ClientStream,
   type ClientStreamEffect,
@@ -11,14 +11,13 @@ import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 
 export interface PolledStreamOptions {
   readonly type: ResourceType;
-  readonly api: ApiVersion;
   readonly machine: ClientStream;
   readonly context: Pick<UpstreamContext, "clock">;
   readonly sink: UpstreamSink;
 }
 
 /** What became of effects of the machine. */
-export interface Handled {
+interface Handled {
   /** Resolves when the watchers have taken the update, if there was one. */
   readonly delivered: Promise<unknown>;
   /** Why the rest of this stream cannot be understood. */
