@@ -23,8 +23,15 @@ export const packages = {
     ],
     tests: ["grpc-server", "server", "client"],
   },
+  relay: {
+    imports: ["api", "protocol", "server", "client", "grpc-server/src/messages/index.ts"],
+    tests: ["grpc-server"],
+  },
   xdskit: {
-    imports: ["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "client", "admin", "fleet"],
+    imports: [
+      ...["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "client"],
+      ...["admin", "fleet", "relay"],
+    ],
   },
 };
 
@@ -147,15 +154,16 @@ export const layers = {
     ".",
   ],
   fleet: ["crowd", "figures", "fleet", "."],
+  relay: [["cache", "groups/upstream", "groups/held"], "groups", "."],
   xdskit: [
     ["process", "files", "code-cache"],
     "output",
     "settings",
-    ["bootstrap", "to-files", "validate", "status", "watch/output", "relay/cache"],
+    ["bootstrap", "to-files", "validate", "status", "watch/output"],
     ["api-client", "replicas", "processes"],
     "changes",
-    ["plan", "admin", "watch", "relay/groups/upstream", "relay/groups/held", "serving/logs"],
-    ["get", "serving", "apply", "state", "relay/groups"],
+    ["plan", "admin", "watch", "serving/logs"],
+    ["get", "serving", "apply", "state"],
     "serve/folder",
     "serve/options",
     ["serve/live", "serve/servers"],

@@ -18,6 +18,7 @@ const doors = [
   "client",
   "admin",
   "fleet",
+  "relay",
   "xdskit",
 ].flatMap((folder) => {
   const { exports } = JSON.parse(read(`${folder}/package.json`)) as { exports: Record<string, unknown> };

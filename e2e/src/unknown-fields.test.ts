@@ -7,9 +7,9 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import type { XdsServer } from "@xdskit/server";
 import fc from "fast-check";
 import { resourcesWithUnknown } from "../../packages/api/src/testing/unknown-fields.js";
+import { type Stage, withStage } from "../../packages/relay/src/testing/relayed.js";
 import { createLog } from "../../packages/xdskit/src/output/log.js";
 import { eventually } from "../../packages/xdskit/src/testing/command.js";
-import { type Stage, withStage } from "../../packages/xdskit/src/testing/relayed.js";
 import { type FileFormat, fileFormats } from "../../packages/xdskit/src/to-files/file-formats.js";
 import { startToFiles } from "../../packages/xdskit/src/to-files/to-files.js";
 

@@ -37,7 +37,7 @@ export const leftOut = new Map([
     "attacks over HTTP/2, and what is left of them in memory",
   ],
   ["packages/xdskit/src/apply/large-change.test.ts", "changes of 10,000 resources, over the API"],
-  ["packages/xdskit/src/relay/many-names.test.ts", "the memory of 16,000 names behind a relay"],
+  ["packages/relay/src/many-names.test.ts", "the memory of 16,000 names behind a relay"],
   ["packages/xdskit/src/serve/blocked-worker.test.ts", "a worker that is blocked for seconds"],
   ["packages/xdskit/src/serve/full-disk.test.ts", "a server whose disk is full, and has room again"],
   ["packages/xdskit/src/start.test.ts", "the modules that each command loads"],

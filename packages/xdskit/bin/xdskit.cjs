@@ -70,6 +70,7 @@ function isNewest(bundle) {
     "client",
     "admin",
     "fleet",
+    "relay",
     "xdskit",
   ];
   const made = [

@@ -11,3 +11,4 @@ export {
 export { lookMs } from "./look-ms.js";
 export { contentIdentity, errnoOf, errnoText, fileKindOf, inodeOf, isAbsence, isBelow } from "./metadata.js";
 export { type FileBytes, readWholeFile } from "./read-file.js";
+export { type FileMode, replaceFile, replaceFiles } from "./replace-file.js";

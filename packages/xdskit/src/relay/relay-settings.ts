@@ -8,6 +8,7 @@ import {
   type TlsSettings,
   type ValidateLevel,
 } from "@xdskit/client";
+import type { NackPolicy, RelayedGroup, RelayOptions, ServerSettingsInFull, WatchedCollection } from "@xdskit/relay";
 import { everyNode } from "@xdskit/server";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
 import type { AskingOptions } from "../settings/options/asking-options.js";
@@ -16,10 +17,6 @@ import { tlsOf } from "../settings/options/tls-options.js";
 import { groupsWithFolders, upstreamLayer } from "../settings/relay-groups.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
-import type { WatchedCollection } from "./groups/group-relay.js";
-import type { ServerSettingsInFull } from "./groups/upstream/upstream-types.js";
-import type { NackPolicy } from "./groups/verdict.js";
-import type { RelayedGroup, RelayOptions } from "./relay.js";
 
 /** The origin on the command line; the settings give the rest. */
 export interface UpstreamArguments extends AskingOptions {

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { ApiLayer } from "@xdskit/admin";
 import type { Registry } from "@xdskit/api";
+import type { Relay } from "@xdskit/relay";
 import { AheadFile } from "@xdskit/server";
 import type { Log } from "../output/log.js";
 import type { Settings } from "../settings/schema.js";
@@ -9,7 +10,6 @@ import { RevisionEvents } from "../state/revision-events.js";
 import { ownState } from "../state/state.js";
 import { apiLayers, openServedState, type StateInUse } from "../state/written-state.js";
 import { KeptUpstream } from "./kept-upstream.js";
-import type { Relay } from "./relay.js";
 import type { UpstreamSettings } from "./relay-settings.js";
 
 interface RelayStateOptions {

@@ -1,3 +1,4 @@
+import { createRelay, createUpstreamMetrics } from "@xdskit/relay";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { logFinding } from "../serving/logs/source-log.js";
@@ -6,11 +7,9 @@ import { loadRelaySettings } from "../settings/load-settings.js";
 import type { RelaySettings } from "../settings/schema.js";
 import { groupOfFiles } from "../to-files/to-files.js";
 import { takesRelaySettings } from "./live-relay-settings.js";
-import { createRelay } from "./relay.js";
 import { servedSettings, type UpstreamArguments, upstreamSettings } from "./relay-settings.js";
 import { openRelayState, stateOfRelay } from "./relay-state.js";
 import { createUpstreamLog } from "./upstream-log.js";
-import { createUpstreamMetrics } from "./upstream-metrics.js";
 import { upstreamStatus } from "./upstream-status.js";
 
 export interface RelayCommandOptions extends ServingOptions {

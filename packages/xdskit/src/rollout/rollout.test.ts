@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { describe, test } from "node:test";
+import { cluster, resourcesOf, see, withStage } from "../../../relay/src/testing/relayed.js";
 import { startAdminServer } from "../admin/admin-server.js";
 import type { AdminState } from "../admin/admin-state.js";
 import type { RolloutJson } from "../api-client/api-types.js";
 import { plain } from "../output/colours.js";
 import { eventually, xdskitEnds } from "../testing/command.js";
 import { inProcessEnds } from "../testing/in-process.js";
-import { cluster, resourcesOf, see, withStage } from "../testing/relayed.js";
 import { rolloutText } from "./rollout-text.js";
 
 const rollout = (...args: readonly string[]) => inProcessEnds("rollout", ...args);

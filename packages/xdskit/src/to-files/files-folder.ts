@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ResourceType, type ResourceTypes, XdskitError } from "@xdskit/api";
-import { type FileMode, replaceFile } from "../files/replace-file.js";
+import { type FileMode, replaceFile } from "@xdskit/api/disk";
 import { fileFormats } from "./file-formats.js";
 import { hasOwnFiles, typeFile } from "./file-names.js";
 

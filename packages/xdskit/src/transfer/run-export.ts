@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { readlink, realpath, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { leavesSecretOut, listNames, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
+import { replaceFile } from "@xdskit/api/disk";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
@@ -10,7 +11,6 @@ import { type ListedResource, listResources } from "../api-client/list-resources
 import { withServer } from "../api-client/with-server.js";
 import { createSentForm } from "../apply/sent-resource.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
-import { replaceFile } from "../files/replace-file.js";
 import { counted } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createRegistry, createResourceTypes } from "@xdskit/api";
 import { createClient } from "@xdskit/client";
+import { becomes, see } from "../../../../relay/src/testing/relayed.js";
 import { xdskit } from "../../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../../testing/folder.js";
 import {
@@ -13,7 +14,6 @@ import {
   type RunningServer,
   servesHere,
 } from "../../testing/in-process.js";
-import { becomes, see } from "../../testing/relayed.js";
 import { addressYaml, newerClusterSet, workloadSet } from "../../testing/workload-set.js";
 
 const addressUrl = "type.googleapis.com/istio.workload.Address";

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GrpcServerSettings } from "@xdskit/client";
-import { clusterUrl, oddCluster, responseBytes } from "../../../../../client/src/testing/odd/odd-responses.js";
-import { respond, startOddRestServer } from "../../../../../client/src/testing/odd/odd-rest-server.js";
-import { createOddServer, type OddServer, type OddStream } from "../../../../../client/src/testing/odd/odd-server.js";
-import { becomes, type Stage, see, withStage } from "../../../testing/relayed.js";
+import { clusterUrl, oddCluster, responseBytes } from "../../../../client/src/testing/odd/odd-responses.js";
+import { respond, startOddRestServer } from "../../../../client/src/testing/odd/odd-rest-server.js";
+import { createOddServer, type OddServer, type OddStream } from "../../../../client/src/testing/odd/odd-server.js";
 import type { RelayOptions } from "../../relay.js";
+import { becomes, type Stage, see, withStage } from "../../testing/relayed.js";
 
 const listenerUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
 /** Longer than a busy machine takes for an answer. */

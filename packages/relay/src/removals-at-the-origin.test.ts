@@ -11,7 +11,7 @@ import {
   seeOne,
   seeRoutes,
   withStage,
-} from "../testing/relayed.js";
+} from "./testing/relayed.js";
 
 /** Asks as Envoy does: for all clusters, and for the endpoints of each as long as it has it. */
 function likeEnvoy(client: XdsClient) {

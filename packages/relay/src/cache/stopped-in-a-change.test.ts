@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import { becomes, cluster, endpoints, resourcesOf, route, seeRoutes, withStage } from "../../testing/relayed.js";
+import { becomes, cluster, endpoints, resourcesOf, route, seeRoutes, withStage } from "../testing/relayed.js";
 
 const all = {
   ...{ name: "all", layer: "upstream", node: { id: "relay" } },

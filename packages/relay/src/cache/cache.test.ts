@@ -6,7 +6,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import { DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { keptResource } from "@xdskit/protocol";
-import { becomes, cluster, endpoints, resourcesOf, type Stage, see, seeOne, withStage } from "../../testing/relayed.js";
+import { becomes, cluster, endpoints, resourcesOf, type Stage, see, seeOne, withStage } from "../testing/relayed.js";
 import { readCacheFile, writeCacheFile } from "./cache-file.js";
 
 const clusterType = resourceTypes.find("cluster")!;

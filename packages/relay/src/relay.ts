@@ -20,6 +20,7 @@ export interface RelayedGroup {
   readonly prefetch: boolean;
 }
 
+/** What a relay asks of its origin, for which groups, and how it serves that. */
 export interface RelayOptions {
   /** Without `onDemand`. */
   readonly server: ServerOptions;

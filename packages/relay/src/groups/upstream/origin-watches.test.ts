@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { createClient } from "@xdskit/client";
 import { receivedResource } from "@xdskit/protocol";
-import { cluster, resourcesOf } from "../../../testing/relayed.js";
+import { cluster, resourcesOf } from "../../testing/relayed.js";
 import { NameWatch, OriginWatches } from "./origin-watches.js";
 
 const [clusterType, routeType] = [resourceTypes.find("cluster")!, resourceTypes.find("route")!];

@@ -1,12 +1,13 @@
+import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Finding, type Resource, readResources, resourceTypes } from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
 import { createServer, type ServerOptions, type XdsServer } from "@xdskit/server";
-import type { ServerSettingsInFull } from "../relay/groups/upstream/upstream-types.js";
-import { createRelay, type Relay, type RelayOptions } from "../relay/relay.js";
-import { eventually } from "./command.js";
+import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
+import type { ServerSettingsInFull } from "../groups/upstream/upstream-types.js";
+import { createRelay, type Relay, type RelayOptions } from "../relay.js";
 
 const url = (name: string): string => `type.googleapis.com/envoy.${name}`;
 const ads = { ads: {}, resourceApiVersion: "V3" };
@@ -192,9 +193,6 @@ export function seeOne<T>(client: XdsClient, type: string, name: string, show: (
 
 /** Waits until a function returns the expected value. */
 export async function becomes<T>(read: () => T, expected: T): Promise<void> {
-  await eventually(
-    async () => read(),
-    (seen) => JSON.stringify(seen) === JSON.stringify(expected),
-    20_000,
-  );
+  const text = JSON.stringify(expected);
+  await waitFor(text, () => JSON.stringify(read()) === text).catch(() => assert.equal(JSON.stringify(read()), text));
 }

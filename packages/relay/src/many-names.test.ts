@@ -9,8 +9,8 @@ import {
   DeltaDiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport } from "@xdskit/server";
-import { becomes, cluster, endpoints, resourcesOf, seeOne, withStage } from "../testing/relayed.js";
 import type { Relay } from "./relay.js";
+import { becomes, cluster, endpoints, resourcesOf, seeOne, withStage } from "./testing/relayed.js";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

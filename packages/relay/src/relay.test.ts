@@ -8,6 +8,9 @@ import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DeltaDiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { GrpcServerSettings } from "@xdskit/client";
 import { createMemoryTransport } from "@xdskit/server";
+import { readCacheFile } from "./cache/cache-file.js";
+import type { GroupRelay } from "./groups/group-relay.js";
+import type { RelayedGroup } from "./relay.js";
 import {
   becomes,
   cluster,
@@ -20,11 +23,7 @@ import {
   seeOne,
   seeRoutes,
   withStage,
-} from "../testing/relayed.js";
-import { readCacheFile } from "./cache/cache-file.js";
-import type { GroupRelay } from "./groups/group-relay.js";
-import type { RelayedGroup } from "./relay.js";
-import { upstreamStatus } from "./upstream-status.js";
+} from "./testing/relayed.js";
 
 const clusterType = resourceTypes.find("cluster")!;
 const endpointType = resourceTypes.find("endpoint")!;
@@ -240,7 +239,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const { server, address } = await origin();
       server.config.set([]);
       const upstream: GrpcServerSettings = { kind: "grpc", address, variant };
-      const stateOf = (group: GroupRelay | undefined) => group && upstreamStatus(group, undefined, []).state;
+      const stateOf = (group: GroupRelay | undefined) => group?.standing.state;
       const empty = await relay(upstream);
       await becomes(() => stateOf(empty.relay.groups[0]), "connected");
       server.config.set(resourcesOf(cluster("a")));

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type ResourceType, resourceTypes } from "@xdskit/api";
-import { assignment, oddCluster, responseBytes } from "../../../../client/src/testing/odd/odd-responses.js";
-import { createOddServer, type OddServer } from "../../../../client/src/testing/odd/odd-server.js";
-import { becomes, cluster, quick, resourcesOf, type Stage, see, seeOne, withStage } from "../../testing/relayed.js";
+import { assignment, oddCluster, responseBytes } from "../../../client/src/testing/odd/odd-responses.js";
+import { createOddServer, type OddServer } from "../../../client/src/testing/odd/odd-server.js";
 import type { ServerSettingsInFull } from "../groups/upstream/upstream-types.js";
 import type { Relay, RelayedGroup, RelayOptions } from "../relay.js";
+import { becomes, cluster, quick, resourcesOf, type Stage, see, seeOne, withStage } from "../testing/relayed.js";
 
 const typeOf = (name: string) => resourceTypes.find(name)!;
 const listener = { "@type": "type.googleapis.com/envoy.config.listener.v3.Listener", name: "l", apiListener: {} };

@@ -13,7 +13,7 @@ import {
   seeOne,
   seeRoutes,
   withStage,
-} from "../../../testing/relayed.js";
+} from "../../testing/relayed.js";
 import { HeldChanges } from "./held-changes.js";
 import type { OriginChange } from "./origin-change.js";
 

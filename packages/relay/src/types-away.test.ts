@@ -12,7 +12,7 @@ import {
   see,
   seeOne,
   withStage,
-} from "../testing/relayed.js";
+} from "./testing/relayed.js";
 
 /** Stands before an origin that is polled; its polls for endpoints fail when `fails` says so. */
 async function withDoor(rest: string, fails: () => boolean, run: (url: string) => Promise<void>): Promise<void> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Finding, resourceTypes } from "@xdskit/api";
 import { createServer } from "@xdskit/server";
-import { cluster, resourcesOf } from "../../../testing/relayed.js";
+import { cluster, resourcesOf } from "../../testing/relayed.js";
 import { UpstreamSource } from "./upstream-source.js";
 
 const foreign = "xdstp://other/envoy.config.cluster.v3.Cluster/x";

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type Finding, maxFindings, resourceTypes } from "@xdskit/api";
-import { becomes, cluster, clusterOf, resourcesOf, route, see, seeOne, withStage } from "../../testing/relayed.js";
+import { becomes, cluster, clusterOf, resourcesOf, route, see, seeOne, withStage } from "../testing/relayed.js";
 import { createGroupFindings } from "./group-findings.js";
 
 const [clusterType, routeType] = [resourceTypes.find("cluster")!, resourceTypes.find("route")!];

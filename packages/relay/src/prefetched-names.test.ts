@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Resource, resourceTypes } from "@xdskit/api";
 import type { OnDemandOptions, SupplyRequest } from "@xdskit/server";
+import type { RelayedGroup } from "./relay.js";
 import {
   becomes,
   cluster,
@@ -17,8 +18,7 @@ import {
   seeOne,
   seeRoutes,
   withStage,
-} from "../testing/relayed.js";
-import type { RelayedGroup } from "./relay.js";
+} from "./testing/relayed.js";
 
 const holdMs = 1_000;
 

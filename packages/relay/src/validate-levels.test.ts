@@ -5,7 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { createResource, type Finding, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { ValidateLevel } from "@xdskit/client";
-import { becomes, see, withStage } from "../testing/relayed.js";
+import { becomes, see, withStage } from "./testing/relayed.js";
 
 /** Rules forbid a timeout of nothing; whatever the origin's clients make of it, it is a cluster. */
 const timeless = (name: string) =>

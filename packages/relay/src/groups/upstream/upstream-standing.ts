@@ -1,13 +1,19 @@
 import { describe, type ResourceType } from "@xdskit/api";
 import type { XdsClient } from "@xdskit/client";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
-import { printable } from "../../../output/printable.js";
 
-/** A problem, for people. */
+/** A problem, for people; the origin has a part in its text. */
 export interface UpstreamError {
   readonly at: Date;
   readonly message: string;
 }
+
+/**
+ * `pending`: nothing is known yet. `cached`: the served resources come from the cache, and the origin has not
+ * answered yet. `connected`: the origin is there; if it does not answer a claim from the cache, it agrees. `away`:
+ * the origin is away, and its last resources are served.
+ */
+export type UpstreamState = "pending" | "cached" | "connected" | "away";
 
 /** The state of a relay's connection to the origin of one group. */
 export type UpstreamStanding = ReturnType<typeof createUpstreamStanding>;
@@ -20,7 +26,7 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
   /** The servers with a stream that is up, by its type; undefined: one for all types. */
   const up = new Map<ResourceType | undefined, Set<string>>();
   const failed = (message: string) => {
-    lastError = { at: new Date(), message: printable(message) };
+    lastError = { at: new Date(), message };
   };
   client.on((event) => {
     switch (event.kind) {
@@ -52,9 +58,10 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
     },
     /** Whether the origin can be asked for a type: others may be away, or only this one. */
     isConnectedFor: (type: ResourceType): boolean => [type, undefined].some((each) => (up.get(each)?.size ?? 0) > 0),
-    /** The origin has answered since the start, even if nothing was new. */
-    get isAnswered(): boolean {
-      return isAnswered;
+    get state(): UpstreamState {
+      if (client.isConnected && (isAnswered || isCached)) return "connected";
+      if (isAnswered) return "away";
+      return isCached ? "cached" : "pending";
     },
     /** The served resources came from the cache. */
     isCached,

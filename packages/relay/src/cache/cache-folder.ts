@@ -9,9 +9,9 @@ import {
   readResources,
   XdskitError,
 } from "@xdskit/api";
+import { type FileMode, replaceFiles } from "@xdskit/api/disk";
 import type { ValidateLevel } from "@xdskit/client";
 import { keptResource, type ReceivedResource, receivedResource } from "@xdskit/protocol";
-import { type FileMode, replaceFiles } from "../../files/replace-file.js";
 import { type CachedType, type ReadCache, readCacheFile, writeCacheFile } from "./cache-file.js";
 
 /** The files may hold private keys. */
