@@ -60,6 +60,8 @@ export {
   type UnreadResource,
 } from "./json/json-response.js";
 export { type JsonText, parseJsonText } from "./json/json-text.js";
+export { fileSchema, resourceSchema, type SchemaOptions } from "./json-schema/resource-schema.js";
+export type { JsonSchema } from "./json-schema/well-known.js";
 export { createUnpack, type Unpack, type UnpackedAny } from "./messages/any.js";
 export { schemaOf, v2TypeUrlOf, v3TypeUrlOf } from "./messages/v2-names.js";
 export { type Few, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./names/few-set.js";

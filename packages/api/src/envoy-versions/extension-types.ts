@@ -65,11 +65,18 @@ export function slotsOf(around: DescField | undefined, field: DescField, isOfRes
   return outer.length === 0 ? own : own.length === 0 ? outer : [...outer, ...own];
 }
 
-const extensionConfig = "envoy.config.core.v3.TypedExtensionConfig";
+/** Holds an `Any` and a name for it. */
+export const extensionConfig = "envoy.config.core.v3.TypedExtensionConfig";
 
 /** The categories of the newest known plain Envoy in which a message configures an extension. */
 export function categoriesOf(typeName: string): Categories {
   return extensions().types.get(typeName) ?? none;
+}
+
+/** The full names of the messages that configure an extension, of one of these categories if some are given. */
+export function extensionsIn(categories?: Categories): readonly string[] {
+  const isIn = (own: Categories) => categories === undefined || own.some((one) => categories.includes(one));
+  return [...extensions().types].flatMap(([name, own]) => (isIn(own) ? [name] : []));
 }
 
 /** Categories of filters, which may come as resources of their own (ECDS). */
