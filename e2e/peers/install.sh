@@ -93,7 +93,7 @@ install_promtool() {
   "$cache/bin/promtool" --version
 }
 
-# Debian's. Of all peers it alone is installed for the whole machine: it needs dozens of libraries.
+# Debian's. It is installed for the whole machine: it needs dozens of libraries.
 install_chromium() {
   if ! command -v chromium >/dev/null; then
     local install=(apt-get install -q -y --no-install-recommends chromium)
@@ -101,6 +101,15 @@ install_chromium() {
   fi
   ln -sf "$(command -v chromium)" "$cache/bin/chromium"
   chromium --version
+}
+
+# Debian's shells, which try the scripts of "xdskit completion". They need files of their own in /usr/share.
+install_shells() {
+  if ! command -v zsh >/dev/null || ! command -v fish >/dev/null; then
+    local install=(apt-get install -q -y --no-install-recommends zsh fish)
+    as_root "${install[@]}" || { as_root apt-get update -q && as_root "${install[@]}"; }
+  fi
+  ln -sf "$(command -v zsh)" "$(command -v fish)" "$cache/bin/"
 }
 
 as_root() {
@@ -152,12 +161,13 @@ go_peers() {
 
 debian_peers() {
   if ! command -v apt-get >/dev/null; then
-    echo "e2e peers: etcd, promtool, chromium: left out, apt-get is missing"
+    echo "e2e peers: etcd, promtool, chromium, zsh, fish: left out, apt-get is missing"
     return
   fi
   once etcd install.sh
   once promtool install.sh
   once chromium install.sh
+  once shells install.sh
 }
 
 node_peers() {

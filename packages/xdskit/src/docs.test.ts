@@ -19,6 +19,7 @@ import { importCommand } from "./commands/changes/import.js";
 import { rollbackCommand } from "./commands/changes/rollback.js";
 import { rolloutCommand } from "./commands/changes/rollout.js";
 import { showCommand } from "./commands/changes/show.js";
+import { waitCommand } from "./commands/changes/wait.js";
 import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
 import { relayCommand } from "./commands/relay.js";
@@ -52,7 +53,7 @@ test("each command's page has every option, and no others", () => {
 test("the page about changes has every option of its commands, and no others", () => {
   const known = [
     ...[diffCommand, applyCommand, deleteCommand, historyCommand, showCommand, rollbackCommand],
-    ...[exportCommand, importCommand],
+    ...[exportCommand, importCommand, waitCommand],
   ].flatMap((command) => optionsOf(command));
   const text = page("changes");
   for (const option of known) assert.ok(new RegExp(`[\\s(]\`?${option}\\b`).test(text), option);

@@ -24,7 +24,9 @@ export type PeerName =
   | "etcd"
   | "etcdctl"
   | "promtool"
-  | "chromium";
+  | "chromium"
+  | "zsh"
+  | "fish";
 
 /**
  * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is

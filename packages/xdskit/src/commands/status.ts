@@ -1,5 +1,5 @@
 import type { Address } from "@xdskit/server/address";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/options/tls-options.js";
 import { readServer } from "./changes/server-options.js";
@@ -13,6 +13,7 @@ interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
   readonly type?: readonly string[];
   readonly json?: boolean;
   readonly watch?: boolean;
+  readonly check?: boolean;
   readonly interval: number;
   readonly timeout: number;
 }
@@ -23,12 +24,14 @@ API of xdskit's admin listener, which also knows group, replica and lag of each 
 type, --watch asks the admin listener at 127.0.0.1:19000, if it answers.
 Docs: docs/status.md
 
-Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the usage is wrong.
+Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the usage is wrong. With --check also 1 if
+a node rejects something, lacks something or is held back, or if the server does not serve its newest configuration.
 
 Examples:
   $ xdskit status                                  each node's acknowledgements and rejections, and how far it is behind
   $ xdskit status edge-1                           each resource of one node that is not synced, and why
   $ xdskit status --node 'edge-*' --type cluster   some nodes, some types
+  $ xdskit status --check                          for a script: exit status 1 unless all is well
   $ xdskit status --watch                          again and again
   $ xdskit status --json | jq -r '.nodes[] | select(.state == "rejected").id'
 `;
@@ -44,6 +47,7 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     .option("--node <id>", "only nodes with this ID; may contain * and ?; may be repeated", collect)
     .option("--type <type>", "only this type, such as cluster; may be repeated", collect)
     .option("--json", "print JSON")
+    .addOption(new Option("--check", "exit with 1 unless all nodes run all that there is for them").conflicts("watch"))
     .option("--watch", "show the status repeatedly")
     .addOption(
       readOption(
@@ -58,7 +62,7 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     .addHelpText("after", details)
     .action(async (node: string | undefined, options: StatusArguments, command: Command) => {
       refuseHalfPair(options, command);
-      const { node: nodes = [], type: types = [], json = false, watch = false } = options;
+      const { node: nodes = [], type: types = [], json = false, watch = false, check = false } = options;
       const screen = terminalScreen();
       const server = await placeOf(options, node, command);
       if (server instanceof URL) {
@@ -66,12 +70,14 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
         const { interval, timeout } = options;
         const times = watch ? { screen } : { screen: undefined, count: 1 };
         const output = json ? "json" : "text";
-        exit(await runTop({ command: "status", server, filter: {}, output, interval, timeout, ...times }, terminal));
+        exit(
+          await runTop({ command: "status", server, filter: {}, output, check, interval, timeout, ...times }, terminal),
+        );
         return;
       }
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runStatus } = await import("../status/run-status.js");
-      exit(await runStatus({ ...options, server, node, nodes, types, json, watch, screen }, terminal));
+      exit(await runStatus({ ...options, server, node, nodes, types, json, watch, check, screen }, terminal));
     });
 }
 

@@ -92,6 +92,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./changes/import.js")).importCommand,
   },
   {
+    name: "wait",
+    usage: "[options] [revision]",
+    summary: "wait until all nodes run a revision, or all that there is",
+    load: async () => (await import("./changes/wait.js")).waitCommand,
+  },
+  {
     name: "status",
     usage: "[options] [node]",
     summary: "show what each client of a running server has",
@@ -126,5 +132,23 @@ export const commands: readonly CommandEntry[] = [
     usage: "[options]",
     summary: "print a bootstrap that points an Envoy or a gRPC client to a server",
     load: async () => (await import("./bootstrap.js")).bootstrapCommand,
+  },
+  {
+    name: "init",
+    usage: "[dir]",
+    summary: "write a small configuration to begin with",
+    load: async () => (await import("./init.js")).initCommand,
+  },
+  {
+    name: "schema",
+    usage: "[type]",
+    summary: "print the JSON Schema of resource files or of the settings, for editors",
+    load: async () => (await import("./schema.js")).schemaCommand,
+  },
+  {
+    name: "completion",
+    usage: "<shell>",
+    summary: "print a script that completes commands and options in a shell",
+    load: async () => (await import("./completion.js")).completionCommand(commands),
   },
 ];

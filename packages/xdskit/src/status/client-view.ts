@@ -16,6 +16,11 @@ import { type ClientConfig, nodeStanding, readTypeSummary, type TypeSummary } fr
  */
 export type ClientState = "synced" | "held-back" | "sent" | "pending" | "stale" | "rejected" | "missing" | "unknown";
 
+/** Whether a client does not run all that there is for it: it rejected some, lacks some, or a rollout holds it back. */
+export function isBehind(state: ClientState): boolean {
+  return state !== "synced" && state !== "missing" && state !== "unknown";
+}
+
 /** The error of a client about a sent version. */
 export interface ErrorView {
   readonly details: string;

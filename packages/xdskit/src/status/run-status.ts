@@ -18,7 +18,7 @@ import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
-import { type ClientView, clientView, standingOf } from "./client-view.js";
+import { type ClientView, clientView, isBehind, standingOf } from "./client-view.js";
 import { clientDetails, fittedTable, statusTable } from "./table.js";
 import { troubleLine } from "./trouble-line.js";
 
@@ -32,6 +32,8 @@ export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly types: readonly string[];
   readonly json: boolean;
   readonly watch: boolean;
+  /** The exit status says whether all is well: `isBehind`. */
+  readonly check: boolean;
   /** Milliseconds. */
   readonly interval: number;
   readonly timeout: number;
@@ -41,7 +43,7 @@ export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
 
 /**
  * Prints what clients have, once, or until a signal comes or the reader is gone. Resolves to the exit status: 0, 1 if
- * there is no answer or the node is not there, 2 for wrong usage.
+ * there is no answer, the node is not there, or `check` finds something, 2 for wrong usage.
  */
 export async function runStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
   const types = new Set<string>();
@@ -101,7 +103,9 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
     return exitStatus.failed;
   }
   terminal.out(shown(found, options, 2, paintOf(terminal, "out")));
-  return exitStatus.ok;
+  const isWell =
+    found.troubles.every(({ kind }) => kind === "rolled-back") && !found.clients.some(({ state }) => isBehind(state));
+  return isWell || !options.check ? exitStatus.ok : exitStatus.failed;
 }
 
 async function watch(look: () => Promise<Look>, options: StatusOptions, terminal: Terminal): Promise<number> {

@@ -22,6 +22,8 @@ export interface TopOptions {
   readonly timeout: number;
   /** Ends after this many pages; undefined: when a signal comes. */
   readonly count?: number | undefined;
+  /** The exit status says whether all is well: 1 if a node is not synced, or something is not served. */
+  readonly check?: boolean | undefined;
   /** Where a page is drawn again; undefined: pages follow each other, each where something is different. */
   readonly screen: Screen | undefined;
 }
@@ -45,23 +47,30 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
   try {
     let shown = 0;
     let isRefused = false;
+    let isWell = true;
     const showNext = (found: FleetLook | ApiError) => {
       const isPage = show(found);
       // What is asked for does not exist, such as a group: to ask again would change nothing.
       isRefused = found instanceof ApiError && found.status === 400;
       if (isRefused) return "end";
       if (isPage) shown += 1;
+      if (!(found instanceof ApiError)) isWell = allIsWell(found);
       // It waits for a server that restarts, but not for pages that were counted.
       return shown < count && (isPage || options.count === undefined) ? "again" : "end";
     };
     await untilStopped(terminal, interval, () => look(options, client), showNext);
     if (isRefused) return exitStatus.usage;
     const isDone = options.count === undefined || shown === count || isReaderGone;
+    if (options.check && !isWell) return exitStatus.failed;
     return isDone ? exitStatus.ok : exitStatus.failed;
   } finally {
     client.close();
     show.end();
   }
+}
+
+function allIsWell({ summary: { nodes, states }, troubles }: FleetLook): boolean {
+  return troubles.every(({ kind }) => kind === "rolled-back") && states.synced === nodes;
 }
 
 async function look({ filter, screen, command, output }: TopOptions, client: ApiClient) {
