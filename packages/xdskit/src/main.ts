@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from "commander";
-import { commands } from "./commands/table.js";
+import { commands } from "./commands.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
 import { exitStatus } from "./process/exit-status.js";
 import { isStopping } from "./process/signals.js";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { envoyRegistry, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
+import { checkFolder } from "./checking/check-folder.js";
 import { testFolder } from "./testing/folder.js";
-import { checkFolder } from "./validate/check-folder.js";
 
 const page = readFileSync(new URL("../../../docs/types.md", import.meta.url), "utf8");
 const served = resourceTypes.all.filter(({ services }) => services.v3 !== undefined);

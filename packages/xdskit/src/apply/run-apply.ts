@@ -2,15 +2,15 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import { ApiError } from "../api-client/api-error.js";
 import type { ChangeAnswer } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
+import { type CommitOptions, reportChange } from "../api-writes/commit-change.js";
+import { findingsInFiles } from "../api-writes/findings-in-files.js";
+import { type Input, readInput } from "../api-writes/input.js";
+import { sendChange } from "../api-writes/send-change.js";
+import { createSentForm } from "../api-writes/sent-resource.js";
 import { counted } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { type CommitOptions, reportChange } from "./commit-change.js";
-import { findingsInFiles } from "./findings-in-files.js";
-import { type Input, readInput } from "./input.js";
-import { sendChange } from "./send-change.js";
-import { createSentForm } from "./sent-resource.js";
 
 export interface ApplyOptions extends CommitOptions {
   /** Files, folders, or `-`. */

@@ -4,12 +4,12 @@ import { describe, test } from "node:test";
 import { createClient } from "@xdskit/client";
 import { createApiClient } from "../api-client/api-client.js";
 import { findRevision } from "../api-client/find-revision.js";
+import { waitForNodes } from "../api-writes/wait-for-nodes.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
 import { inProcess, inProcessEnds, servesHere } from "../testing/in-process.js";
 import { type Broken, passing } from "../testing/passing.js";
 import { served } from "../testing/served.js";
-import { waitForNodes } from "./wait-for-nodes.js";
 
 describe("xdskit apply", () => {
   test("says with --wait that the nodes have the change, or that it concerns none", async () => {

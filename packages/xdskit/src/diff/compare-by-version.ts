@@ -3,7 +3,7 @@ import { receivedResource } from "@xdskit/protocol";
 import type { ApiClient } from "../api-client/api-client.js";
 import type { ChangedResource } from "../api-client/api-types.js";
 import { listResources } from "../api-client/list-resources.js";
-import { createResourceView } from "../watch/output/resource-view.js";
+import { createResourceView } from "../asking/output/resource-view.js";
 
 /** Compares what a layer holds with other resources, by their versions: without asking what would become of it. */
 export async function compareByVersion(

@@ -1,8 +1,8 @@
 import { XdskitError } from "@xdskit/api";
+import { type ComparedFolders, compareFolders, type FoldersToCompare } from "../comparison/compare-folders.js";
+import { type ComparisonOutput, printComparison } from "../comparison/comparison-output.js";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
-import { type ComparedFolders, compareFolders, type FoldersToCompare } from "../plan/compare-folders.js";
-import { type ComparisonOutput, printComparison } from "../plan/comparison-output.js";
 import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";
 

@@ -1,8 +1,8 @@
 import { diffOf } from "../api-client/all-pages.js";
 import { findRevision } from "../api-client/find-revision.js";
 import { withServer } from "../api-client/with-server.js";
-import { servedChanges } from "../changes/served-changes.js";
-import { printServedComparison } from "../changes/served-comparison.js";
+import { changesAtServer } from "../comparison/changes-at-server.js";
+import { printServerComparison } from "../comparison/server-comparison.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 
@@ -21,8 +21,8 @@ export function diffRevisions(options: DiffRevisionsOptions, terminal: Terminal)
     const from = (await findRevision(client, options.from)).id;
     const to = options.to === undefined ? undefined : (await findRevision(client, options.to)).id;
     const answer = await diffOf(client, from, to);
-    const changes = servedChanges(answer.changes, undefined);
-    printServedComparison({ changes, stages: answer.stages }, options.output, terminal);
+    const changes = changesAtServer(answer.changes, undefined);
+    printServerComparison({ changes, stages: answer.stages }, options.output, terminal);
     return changes.length > 0 ? exitStatus.differs : exitStatus.ok;
   });
 }

@@ -3,10 +3,10 @@ import { emptySnapshot, planBetween, planJson } from "@xdskit/protocol";
 import { createServer, type LayerUpdate, type References, type XdsServer } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { type ListedResource, listResources } from "../api-client/list-resources.js";
-import type { PlannedStages } from "../changes/stages-text.js";
+import type { CheckedDirectory } from "../checking/check-directory.js";
+import { danglingReferences } from "../checking/dangling-references.js";
+import type { PlannedStages } from "../comparison/stages-text.js";
 import { groupNames, serverOptions } from "../settings/server-settings.js";
-import type { CheckedDirectory } from "../validate/check-directory.js";
-import { danglingReferences } from "../validate/dangling-references.js";
 
 /** The content that a folder has for a layer. */
 export interface LayerContent {

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import type { Wanted } from "../watch/wanted.js";
+import type { Wanted } from "../asking/wanted.js";
 
 /** The answers that are still missing. */
 export type AwaitedAnswers = ReturnType<typeof followAnswers>;

@@ -1,13 +1,13 @@
 import { firstWithin, listNames, XdskitError } from "@xdskit/api";
+import { type ClientSession, openSession } from "../asking/client-session.js";
+import { readClientSettings } from "../asking/client-settings.js";
+import { closed, stopMs } from "../asking/close-session.js";
+import type { WatchEvent } from "../asking/output/watch-event.js";
+import type { WatchOptions } from "../asking/watch-options.js";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
-import { type ClientSession, openSession } from "../watch/client-session.js";
-import { readClientSettings } from "../watch/client-settings.js";
-import type { WatchEvent } from "../watch/output/watch-event.js";
-import { closed, stopMs } from "../watch/run-watch.js";
-import type { WatchOptions } from "../watch/watch-options.js";
 import { type AwaitedAnswers, followAnswers } from "./answers.js";
 
 /** How long to wait for answers, in milliseconds: longer than a client needs to decide that a name does not exist. */

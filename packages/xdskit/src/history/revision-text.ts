@@ -1,6 +1,6 @@
 import { listNames } from "@xdskit/api";
 import type { RevisionJson } from "../api-client/api-types.js";
-import { shortId } from "../changes/short-id.js";
+import { shortId } from "../comparison/short-id.js";
 import type { Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
 

@@ -4,8 +4,8 @@ import type { RevisionJson } from "../api-client/api-types.js";
 import { findRevision, revisionsPage } from "../api-client/find-revision.js";
 import { pageSize } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
-import { changesText } from "../changes/changes-text.js";
-import { servedChanges } from "../changes/served-changes.js";
+import { changesAtServer } from "../comparison/changes-at-server.js";
+import { changesText } from "../comparison/changes-text.js";
 import { jsonText } from "../output/json-text.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -58,7 +58,7 @@ export function runShow(options: ShowOptions, terminal: Terminal): Promise<numbe
     if (options.output === "json") terminal.out(jsonText(revision));
     else {
       const paint = paintOf(terminal, "out");
-      const changes = changesText(servedChanges(revision.changes, undefined), paint) || "nothing differs\n";
+      const changes = changesText(changesAtServer(revision.changes, undefined), paint) || "nothing differs\n";
       terminal.out(`${revisionHead(revision, paint)}\n${changes}`);
     }
     return exitStatus.ok;

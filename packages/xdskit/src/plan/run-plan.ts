@@ -1,8 +1,8 @@
+import { type ComparedFolders, compareFolders, type FoldersToCompare } from "../comparison/compare-folders.js";
+import { type ComparisonOutput, printComparison } from "../comparison/comparison-output.js";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { type ComparedFolders, compareFolders, type FoldersToCompare } from "./compare-folders.js";
-import { type ComparisonOutput, printComparison } from "./comparison-output.js";
 
 export type PlanOptions = FoldersToCompare & ComparisonOutput;
 

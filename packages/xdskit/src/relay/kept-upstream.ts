@@ -2,8 +2,8 @@ import type { Finding, Registry } from "@xdskit/api";
 import type { GroupRelay } from "@xdskit/relay";
 import { type AheadFile, KeptSource, type Revision, type RolledBack, type Store, type XdsServer } from "@xdskit/server";
 import type { Log } from "../output/log.js";
-import { logFinding } from "../serving/logs/source-log.js";
-import type { KeptHistory } from "../state/retention.js";
+import type { KeptHistory } from "../revisions/retention.js";
+import { logFinding } from "../server/logs/source-log.js";
 import type { UpstreamStatus } from "./upstream-status.js";
 
 interface KeptUpstreamOptions {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { XdsServer } from "@xdskit/server";
-import type { TakenSettings } from "../serving/settings-watch.js";
+import type { KeptHistory } from "../revisions/retention.js";
+import type { TakenSettings } from "../server/settings-watch.js";
 import { liveOptions } from "../settings/live-options.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { liveKeys, settingsChange } from "../settings/settings-change.js";
-import type { KeptHistory } from "../state/retention.js";
 import { servedSettings } from "./relay-settings.js";
 
 /**

@@ -5,10 +5,10 @@ import type { Registry } from "@xdskit/api";
 import type { Relay } from "@xdskit/relay";
 import { AheadFile } from "@xdskit/server";
 import type { Log } from "../output/log.js";
+import { RevisionEvents } from "../revisions/revision-events.js";
+import { ownState } from "../revisions/state.js";
+import { apiLayers, openServedState, type StateInUse } from "../revisions/written-state.js";
 import type { Settings } from "../settings/schema.js";
-import { RevisionEvents } from "../state/revision-events.js";
-import { ownState } from "../state/state.js";
-import { apiLayers, openServedState, type StateInUse } from "../state/written-state.js";
 import { KeptUpstream } from "./kept-upstream.js";
 import type { UpstreamSettings } from "./relay-settings.js";
 

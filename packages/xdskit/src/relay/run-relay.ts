@@ -1,8 +1,8 @@
 import { createRelay, createUpstreamMetrics } from "@xdskit/relay";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
-import { logFinding } from "../serving/logs/source-log.js";
-import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
+import { logFinding } from "../server/logs/source-log.js";
+import { runServing, type Serving, type ServingOptions } from "../server/serving.js";
 import { loadRelaySettings } from "../settings/load-settings.js";
 import type { RelaySettings } from "../settings/schema.js";
 import { groupOfFiles } from "../to-files/to-files.js";

@@ -4,17 +4,17 @@ import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import { createLog } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
-import { processPlace } from "../processes/process-place.js";
 import { folderVersions } from "../replicas/folder-comparison.js";
-import { logFinding } from "../serving/logs/source-log.js";
-import { runServing, type Serving } from "../serving/serving.js";
+import { RevisionEvents } from "../revisions/revision-events.js";
+import { stateOfFolder } from "../revisions/state.js";
+import { openServedState } from "../revisions/written-state.js";
+import { logFinding } from "../server/logs/source-log.js";
+import { runServing, type Serving } from "../server/serving.js";
 import { type LoadedSettings, loadSettings } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
-import { RevisionEvents } from "../state/revision-events.js";
-import { stateOfFolder } from "../state/state.js";
-import { openServedState } from "../state/written-state.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
+import { processPlace } from "../workers/process-place.js";
 import { folderLayers } from "./folder/served-folder.js";
 import { liveFolder } from "./live/live-folder.js";
 import type { ServeOptions } from "./options/serve-options.js";
@@ -34,7 +34,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   // The start below reports errors.
   const count = place === undefined ? await processCount(options).catch(() => 1) : 1;
   if (count > 1) {
-    const { superviseProcesses } = await import("../processes/supervisor.js");
+    const { superviseProcesses } = await import("../workers/supervisor.js");
     const log = createLog(terminal, { level: options.logLevel, format: options.logFormat });
     return await superviseProcesses(count, { terminal, log });
   }

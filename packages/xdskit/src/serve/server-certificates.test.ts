@@ -11,7 +11,7 @@ import { createServer, type ServerEvent, type ServerOptions, type XdsServer } fr
 import { contentLines, createAuthority } from "../../../api/src/testing/certificates.js";
 import { manualClock } from "../../../server/src/testing/basics/manual-clock.js";
 import { waitFor, within } from "../../../server/src/testing/basics/wait-for.js";
-import { createTroubles } from "../serving/troubles.js";
+import { createTroubles } from "../server/troubles.js";
 import type { Ended } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds, servesHere } from "../testing/in-process.js";

@@ -12,6 +12,7 @@ import {
 import type { Paint } from "../output/colours.js";
 import { reportFailure } from "../output/failure.js";
 import { connectError } from "../output/messages/connect-error.js";
+import { troubleLine } from "../output/messages/trouble-line.js";
 import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
@@ -20,7 +21,6 @@ import { untilStopped } from "../process/until-stopped.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
 import { type ClientView, clientView, isBehind, standingOf } from "./client-view.js";
 import { clientDetails, fittedTable, statusTable } from "./table.js";
-import { troubleLine } from "./trouble-line.js";
 
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address;

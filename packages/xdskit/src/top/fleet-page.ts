@@ -1,9 +1,9 @@
 import type { NodeRow } from "@xdskit/admin";
 import type { Paint } from "../output/colours.js";
+import { troubleLine } from "../output/messages/trouble-line.js";
 import { printable } from "../output/printable.js";
 import { cutToWidth, padToWidth, widthOf } from "../output/screen/fit.js";
 import { nodeColours } from "../output/state-colours.js";
-import { troubleLine } from "../status/trouble-line.js";
 import type { FleetLook } from "./fleet-look.js";
 import type { MetricRates } from "./metric-totals.js";
 

@@ -1,13 +1,13 @@
 import { type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
 import type { SkippedCounts } from "@xdskit/server";
+import { checkDirectory } from "../checking/check-directory.js";
+import type { CheckedFolder } from "../checking/check-folder.js";
 import type { Paint } from "../output/colours.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { adoptedText } from "../output/messages/adopted.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { checkDirectory } from "./check-directory.js";
-import type { CheckedFolder } from "./check-folder.js";
 import type { EnvoysAnswer } from "./envoy/ask-envoy.js";
 
 export interface ValidateOptions {

@@ -5,14 +5,14 @@ import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import { findRevision } from "../api-client/find-revision.js";
 import { withServer } from "../api-client/with-server.js";
-import { arrivalText } from "../apply/arrival-text.js";
-import { type WaitFor, waitForNodes } from "../apply/wait-for-nodes.js";
+import { arrivalText } from "../api-writes/arrival-text.js";
+import { type WaitFor, waitForNodes } from "../api-writes/wait-for-nodes.js";
 import { counted } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
+import { troubleLine } from "../output/messages/trouble-line.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { troubleLine } from "../status/trouble-line.js";
 import { sourceTroubles } from "../top/source-troubles.js";
 
 export interface WaitOptions {

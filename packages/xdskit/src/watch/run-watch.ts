@@ -1,17 +1,14 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { firstWithin, XdskitError } from "@xdskit/api";
+import { type ClientSession, openSession } from "../asking/client-session.js";
+import { readClientSettings } from "../asking/client-settings.js";
+import { closed, stopMs } from "../asking/close-session.js";
+import type { WatchOptions } from "../asking/watch-options.js";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
-import { type ClientSession, openSession } from "./client-session.js";
-import { readClientSettings } from "./client-settings.js";
 import { followNames } from "./stdin-names.js";
-import type { WatchOptions } from "./watch-options.js";
-
-/** A stop takes at most 5 s: the streams and the pending output get this, everything else the rest. */
-export const stopMs = 3_000;
 
 /**
  * Shows the resources of a server until a signal comes, the time is over, or the reader is gone; resolves to the exit
@@ -40,24 +37,6 @@ export async function runWatch(options: WatchOptions, terminal: Terminal): Promi
     await closed(session, terminal, signals.stop, stopMs);
     signals.release();
   }
-}
-
-/**
- * Ends the streams cleanly, and lets the pending output reach standard output, for this many milliseconds after the
- * command was asked to stop, or from now on if it was not.
- */
-export async function closed(
-  session: ClientSession | undefined,
-  terminal: Terminal,
-  stop: Promise<unknown>,
-  ms: number | undefined,
-): Promise<void> {
-  const done = Promise.allSettled([session?.close()]).then(() => terminal.flushed?.());
-  const waited = new AbortController();
-  const { signal } = waited;
-  const patience = () => delay(stopMs, undefined, { signal }).catch(() => {});
-  await Promise.race([done, ms === undefined ? stop.then(patience) : delay(ms, undefined, { signal }).catch(() => {})]);
-  waited.abort();
 }
 
 function namesFrom(

@@ -15,11 +15,11 @@ import {
 import { leavesOutFiles, pendingSource, type SourceStatus, sourceAfter } from "../../admin/source-status.js";
 import type { Log } from "../../output/log.js";
 import { userName } from "../../process/user-name.js";
-import { createSourceLog, logFinding } from "../../serving/logs/source-log.js";
+import type { KeptHistory } from "../../revisions/retention.js";
+import { createSourceLog, logFinding } from "../../server/logs/source-log.js";
 import { ignoredFiles, type LoadedSettings } from "../../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../../settings/server-settings.js";
 import { layerInApi, writtenLayers } from "../../settings/written-layers.js";
-import type { KeptHistory } from "../../state/retention.js";
 import { createDanglingCheck, type DanglingCheck } from "./dangling-check.js";
 import { gitCommit } from "./git-commit.js";
 

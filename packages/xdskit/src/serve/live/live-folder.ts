@@ -1,12 +1,12 @@
 import type { ApiLayer } from "@xdskit/admin";
 import type { Registry, ResourceTypes } from "@xdskit/api";
 import type { XdsServer } from "@xdskit/server";
-import type { Serving } from "../../serving/serving.js";
+import type { RevisionEvents } from "../../revisions/revision-events.js";
+import { apiLayers, type FilledLayer, type StateInUse } from "../../revisions/written-state.js";
+import type { Serving } from "../../server/serving.js";
 import type { LoadedSettings } from "../../settings/load-settings.js";
 import type { Settings } from "../../settings/schema.js";
 import { layerInApi } from "../../settings/written-layers.js";
-import type { RevisionEvents } from "../../state/revision-events.js";
-import { apiLayers, type FilledLayer, type StateInUse } from "../../state/written-state.js";
 import { folderLayers, ServedFolder } from "../folder/served-folder.js";
 import type { ServeOptions } from "../options/serve-options.js";
 import { LiveSettings } from "./live-settings.js";

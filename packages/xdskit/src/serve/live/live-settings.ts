@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { LiveOptions, References, XdsServer } from "@xdskit/server";
-import type { TakenSettings } from "../../serving/settings-watch.js";
+import type { KeptHistory } from "../../revisions/retention.js";
+import type { TakenSettings } from "../../server/settings-watch.js";
 import { liveOptions } from "../../settings/live-options.js";
 import type { Settings } from "../../settings/schema.js";
 import { liveKeys, settingsChange } from "../../settings/settings-change.js";
 import { writtenLayers } from "../../settings/written-layers.js";
-import type { KeptHistory } from "../../state/retention.js";
 import { folderLayers, type ServedFolder } from "../folder/served-folder.js";
 import { RefusedFolder } from "./refused-folder.js";
 

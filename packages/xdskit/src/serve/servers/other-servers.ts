@@ -3,9 +3,9 @@ import type { ServerOptions, SharedRollouts, XdsServer } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { FolderComparison, type FolderVersions } from "../../replicas/folder-comparison.js";
 import { Rebalancing } from "../../replicas/rebalancing.js";
-import { logFinding } from "../../serving/logs/source-log.js";
-import type { Serving } from "../../serving/serving.js";
-import type { StateInUse } from "../../state/written-state.js";
+import type { StateInUse } from "../../revisions/written-state.js";
+import { logFinding } from "../../server/logs/source-log.js";
+import type { Serving } from "../../server/serving.js";
 import type { ServeOptions } from "../options/serve-options.js";
 import { Peering } from "./peering.js";
 

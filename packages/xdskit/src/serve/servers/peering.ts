@@ -7,13 +7,13 @@ import type { ClientStatusPage, RolloutPeer, ServerTls, SharedKeys, StatusPeer, 
 import type { Address } from "@xdskit/server/address";
 import { askAll } from "../../admin/ask-all.js";
 import { version } from "../../process/version.js";
-import type { ProcessPlace } from "../../processes/process-place.js";
 import type { FolderVersions, OtherFolder } from "../../replicas/folder-comparison.js";
 import { HiddenReplica } from "../../replicas/hidden-replica.js";
 import type { ReplicaAnswers } from "../../replicas/questions.js";
 import type { Replica } from "../../replicas/replica-list.js";
 import type { ReplicaPlace } from "../../replicas/replica-listener.js";
 import { Replicas } from "../../replicas/replicas.js";
+import type { ProcessPlace } from "../../workers/process-place.js";
 
 /** How a server finds the other servers of its store. */
 export interface PeeringOptions {

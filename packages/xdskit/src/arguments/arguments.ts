@@ -1,0 +1,117 @@
+import { type Address, parseAddress } from "@xdskit/server/address";
+import { InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "../settings/options/duration.js";
+
+/** An option whose value is read by a function; `usual` is the default, as a user would write it. */
+export function readOption(
+  flags: string,
+  description: string,
+  read: (text: string) => unknown,
+  usual?: string,
+): Option {
+  const option = new Option(flags, description).argParser(read);
+  return usual === undefined ? option : option.default(read(usual), usual);
+}
+
+/** An option whose value is one of these words. */
+export function wordOption(flags: string, description: string, words: readonly string[], usual?: string): Option {
+  const option = new Option(flags, description).choices(words);
+  return usual === undefined ? option : option.default(usual);
+}
+
+/** Reads `HOST:PORT`. */
+export function readAddress(text: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined)
+    throw new InvalidArgumentError("Expected HOST:PORT, such as 127.0.0.1:18000 or [::1]:18000.");
+  return address;
+}
+
+/** The same for an optional address: `off`, or nothing, is read as `off`. */
+export function readOptionalAddress(text: string): Address | "off" {
+  return text === "" || text === "off" ? "off" : readAddress(text);
+}
+
+/** Reads an option's port number. */
+export function readPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
+  throw new InvalidArgumentError("Expected a port number from 0 to 65535.");
+}
+
+/** Reads the number of worker processes. */
+export function readWorkers(text: string): number | "auto" {
+  if (text === "auto") return text;
+  // The upper limit is checked where they are started.
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number of processes, or "auto".');
+}
+
+/** Reads an option's duration as milliseconds; a number without a unit is milliseconds. */
+export function readDuration(text: string): number {
+  const value = parseDuration(/^\d+$/.test(text) ? `${text}ms` : text);
+  if (value === undefined) throw new InvalidArgumentError('Expected a duration, such as "100ms" or "2s".');
+  return value;
+}
+
+/** The same, but needs the unit: a number alone could be taken for seconds. */
+export function readDurationWithUnit(text: string): number {
+  const value = parseDuration(text);
+  if (value === undefined)
+    throw new InvalidArgumentError('Expected a duration with its unit, such as "800ms" or "50s".');
+  return value;
+}
+
+/** The same, within bounds. */
+export function readDurationBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = readDurationWithUnit(text);
+    if (value < least || value > most)
+      throw new InvalidArgumentError(`Expected a duration from ${least}ms to ${most / 1000}s.`);
+    return value;
+  };
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** Collects versions of Envoy. */
+export function collectEnvoyVersion(text: string, before: readonly string[] = []): readonly string[] {
+  if (!/^v?\d{1,4}\.\d{1,4}(\.\d+)?$/.test(text))
+    throw new InvalidArgumentError("Expected a version of Envoy, such as 1.36.");
+  return [...before, text];
+}
+
+/** `--metadata`, which may be repeated. */
+export function metadataOption(whose: string): Option {
+  const what = `metadata of ${whose}: a text, or JSON in { } or [ ]; may be repeated`;
+  return readOption("--metadata <key=value>", what, readMetadata);
+}
+
+/** Collects `key=value`; a value in braces or brackets is JSON. */
+export function readMetadata(
+  text: string,
+  before: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Expected KEY=VALUE, such as stage=prod.");
+  const value = text.slice(equals + 1);
+  return Object.fromEntries([...Object.entries(before), [text.slice(0, equals), metadataValue(value)]]);
+}
+
+function metadataValue(text: string): unknown {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError("A value that begins with { or [ must be JSON.");
+  }
+}
+
+/** Reads a number of things. */
+export function readCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count > 0 && count <= 1_000_000) return count;
+  throw new InvalidArgumentError("Expected a whole number from 1 to 1000000.");
+}

@@ -1,0 +1,29 @@
+import { describeFinding } from "../output/failure.js";
+import { printable } from "../output/printable.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
+import { changesText, changesView } from "./changes-text.js";
+import type { ComparedFolders } from "./compare-folders.js";
+import { colouredPlan } from "./plan-colours.js";
+import { plansText } from "./plans-text.js";
+import { plansView } from "./plans-view.js";
+
+/** How a comparison is printed. */
+export interface ComparisonOutput {
+  /** Every name, however many there are. */
+  readonly full: boolean;
+  readonly json: boolean;
+}
+
+/** Prints what differs, resource by resource, and then the stages; warnings go to standard error. */
+export function printComparison(compared: ComparedFolders, { full, json }: ComparisonOutput, terminal: Terminal): void {
+  const { changes, groups, warnings } = compared;
+  for (const finding of warnings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  if (json) {
+    terminal.out(`${JSON.stringify({ changes: changesView(changes), ...plansView(groups) }, undefined, 2)}\n`);
+    return;
+  }
+  const paint = paintOf(terminal, "out");
+  const names = full ? Number.POSITIVE_INFINITY : undefined;
+  const stages = colouredPlan(plansText(groups, { name: printable, names }), paint);
+  terminal.out(changes.length === 0 ? stages : `${changesText(changes, paint)}\n${stages}`);
+}

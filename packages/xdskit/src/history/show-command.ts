@@ -1,0 +1,28 @@
+import { Command } from "commander";
+import { outputOption, type ServerOptions, serverOption } from "../arguments/server-options.js";
+import type { Terminal } from "../output/terminal.js";
+
+const details = `
+REVISION is an id that history lists, or its beginning, at least 4 characters.
+Docs: docs/changes.md
+
+Exit status: 0 if it is there, 1 if not or if no server answers, 2 if the usage is wrong.
+
+Examples:
+  $ xdskit show 3f9aKd
+  $ xdskit show 3f9aKd --output json | jq -r '.changes[].name'
+`;
+
+/** `xdskit show`: shows one revision. */
+export function showCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("show")
+    .description("Shows a revision: who made it, when and why, and what differs in each resource.")
+    .argument("<revision>", "its id, or the beginning of it")
+    .addOption(serverOption())
+    .addOption(outputOption())
+    .addHelpText("after", details)
+    .action(async (revision: string, { server, output }: ServerOptions) => {
+      const { runShow } = await import("./run-history.js");
+      exit(await runShow({ server, output, revision }, terminal));
+    });
+}

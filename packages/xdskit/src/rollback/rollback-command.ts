@@ -1,0 +1,48 @@
+import { Command } from "commander";
+import { addChangeOptions, type ChangeArguments, changeOptions, readWait } from "../arguments/change-options.js";
+import type { Terminal } from "../output/terminal.js";
+
+interface RollbackArguments extends ChangeArguments {
+  readonly layer?: string;
+}
+
+const details = `
+It is a new revision, which is served at once. A folder's layer stays rolled back until the folder changes again.
+REVISION is an id that history lists, or its beginning, at least 4 characters.
+Docs: docs/changes.md
+
+Exit status: 0 when it is done or nothing differs, 1 if it failed, was rejected, or did not arrive in time, 2 if the usage
+is wrong, 3 if --dry-run finds differences.
+
+Examples:
+  $ xdskit rollback                          undo the newest change, where only one layer has changes
+  $ xdskit rollback --layer api --wait       the same for a layer, and wait for all nodes
+  $ xdskit rollback 3f9aKd --dry-run         what would differ
+`;
+
+/** `xdskit rollback`: serves an older revision of a layer again. */
+export function rollbackCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  const command = new Command("rollback")
+    .description("Gives a layer of a running server the content of an older revision.")
+    .argument("[revision]", "its id, or the beginning of it (default: the one before the newest)")
+    .option("--layer <name>", "the layer (default: the one of the revision, or the only one with changes)");
+  return addChangeOptions(command)
+    .addHelpText("after", details)
+    .action(async (named: string | undefined, options: RollbackArguments, self: Command) => {
+      const { revision, wait } = withoutRevision(named, options.wait);
+      const { runRollback } = await import("./run-rollback.js");
+      const { layer } = options;
+      exit(await runRollback({ ...changeOptions(self, { ...options, wait }), revision, layer }, terminal));
+    });
+}
+
+/** In `rollback --wait 3f9aKd` the word behind `--wait` is the revision. */
+function withoutRevision(revision: string | undefined, wait: string | true | undefined) {
+  if (revision !== undefined || wait === undefined || wait === true) return { revision, wait };
+  try {
+    readWait(wait);
+    return { revision, wait };
+  } catch {
+    return { revision: wait, wait: true as const };
+  }
+}

@@ -1,0 +1,262 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { listenError, type ServerOptions, type XdsServer } from "@xdskit/server";
+import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
+import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
+import type { ClientPorts, Readiness } from "../admin/admin-state.js";
+import type { AnySourceStatus } from "../admin/source-status.js";
+import { countsOfSnapshot } from "../output/counts.js";
+import { reportFailure } from "../output/failure.js";
+import { createLog, type Log } from "../output/log.js";
+import type { LogFormat, LogLevel } from "../output/log-options.js";
+import type { Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
+import { version } from "../process/version.js";
+import { registryWith } from "../settings/descriptors.js";
+import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
+import { typesFor } from "../settings/own-types.js";
+import type { Settings } from "../settings/schema.js";
+import { groupNames } from "../settings/server-settings.js";
+import { groupOfFiles, startToFiles, type ToFilesSettings } from "../to-files/to-files.js";
+import type { ProcessPlace } from "../workers/process-place.js";
+import { AdminPort } from "./admin-port.js";
+import { exampleNode } from "./example-node.js";
+import { createJsonFindings } from "./json-findings.js";
+import { createEventLog, loggedAt } from "./logs/event-log.js";
+import { warnOfOlderEnvoys } from "./older-envoys.js";
+import { warnOfOpenAdmin, warnOfPlaintext } from "./open-ports.js";
+import type { Served } from "./served.js";
+import { type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
+import { startSummary } from "./start-summary.js";
+
+/** The options of every command that serves. */
+export interface ServingOptions {
+  readonly grpc: Address;
+  /** Undefined: no listener. */
+  readonly rest: Address | undefined;
+  /** Milliseconds; undefined: what the settings say. */
+  readonly restHold?: number;
+  readonly admin: Address;
+  /** Undefined: no files are written. */
+  readonly toFiles: ToFilesSettings | undefined;
+  readonly descriptors: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** The contract allows 5 s for a stop: streams and transports get this, everything else the rest. */
+const servingStopMs = 4_000;
+
+/**
+ * Runs a command that serves until a signal comes; resolves to the exit status. `start` resolves once it serves, and
+ * rejects with the reason if it cannot.
+ */
+export async function runServing(
+  { command, place }: { readonly command: string; readonly place?: ProcessPlace | undefined },
+  options: ServingOptions,
+  terminal: Terminal,
+  start: (serving: Serving) => Promise<void>,
+): Promise<number> {
+  const signals = listenForStop(terminal.stop);
+  const serving = new Serving(options, terminal, place);
+  try {
+    const outcome = await Promise.race([start(serving).then(() => "ready"), signals.stop.then(() => "stopped")]);
+    if (outcome === "ready") terminal.out("ready\n");
+    const signal = await signals.stop;
+    serving.log.info({ signal }, "stopping: streams are ended");
+    await serving.stop();
+    return exitStatus.ok;
+  } catch (error) {
+    reportFailure(terminal, command, error);
+    await serving.stop();
+    return isAddressError(error) ? exitStatus.failed : exitStatus.usage;
+  } finally {
+    signals.release();
+  }
+}
+
+/** A command that serves: its log, admin pages and ports, from the start to the end. */
+export class Serving {
+  readonly log: Log;
+  /** For what several processes would say alike: only the first one says it. */
+  readonly told: Log;
+  /** This is one of several processes; undefined: it serves alone. */
+  readonly place: ProcessPlace | undefined;
+  /** Closed after the server's streams have ended. */
+  readonly closers: (() => Promise<void>)[] = [];
+  /** Takes over what an edit of the settings changes; undefined: settings are read only at the start. */
+  takeSettings: TakeSettings | undefined;
+  readonly #options: ServingOptions;
+  readonly #terminal: Terminal;
+  #readiness: Readiness = "starting";
+  #ports: ClientPorts = {};
+  /** Undefined until it is ready. */
+  #servesSince: Date | undefined;
+  #server: XdsServer | undefined;
+  #admin: AdminServer | undefined;
+  #isAdminAnnounced = false;
+  #settings: WatchedSettings | undefined;
+
+  constructor(options: ServingOptions, terminal: Terminal, place: ProcessPlace | undefined) {
+    const { logLevel: level, logFormat: format } = options;
+    this.#options = options;
+    this.#terminal = terminal;
+    this.place = place;
+    this.log = createLog(terminal, { level, format, fields: place && { worker: place.slot } });
+    this.told = createLog(terminal, { level: this.#isFirst ? level : "silent", format });
+  }
+
+  /** It says and does what is the same in all processes. */
+  get #isFirst(): boolean {
+    return this.place === undefined || this.place.slot === 1;
+  }
+
+  /** The messages and the types of resources, with those of the settings. Edits of the settings are logged from now. */
+  async definitions(
+    loaded: LoadedSettings<Pick<Settings, "types" | "descriptors">>,
+  ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
+    const watch = watchSettings(loaded.disk, this.told, (settings) => this.takeSettings?.(settings));
+    this.#settings = watch;
+    this.closers.push(() => watch.close());
+    const fromSettings = loaded.settings.descriptors?.map((path) => pathFromSettings(loaded, path)) ?? [];
+    const registry = await registryWith([...fromSettings, ...this.#options.descriptors]);
+    return { registry, types: typesFor(registry, loaded) };
+  }
+
+  /** The server's options for polls, with those of the command line. */
+  restOptions({ rest }: ServerOptions): ServerOptions["rest"] {
+    const { restHold } = this.#options;
+    return restHold === undefined ? rest : { ...rest, holdMs: restHold };
+  }
+
+  /**
+   * Opens the admin port, which says what is missing; then, with the first configuration, the ports for clients: a
+   * client never meets a server with nothing, or only a part.
+   */
+  async serve(served: Served): Promise<void> {
+    this.#server = served.server;
+    const sources = this.#follow(served);
+    const admin = await this.#openAdmin(served, sources);
+    await served.begin();
+    await this.#writeFiles(served);
+    const grpc = await this.#listen(served.server, "grpc", this.#options.grpc);
+    const rest = this.#options.rest && (await this.#listen(served.server, "rest", this.#options.rest));
+    this.#ports = { grpc, rest, tls: served.tls };
+    if (this.#readiness === "stopping") return;
+    if (served.tls === undefined) warnOfPlaintext(this.told, { grpc, rest });
+    warnOfOpenAdmin(this.told, admin);
+    this.#announce("grpc", grpc);
+    if (rest !== undefined) this.#announce("rest", rest);
+    this.announceAdmin();
+    if (this.#isFirst && this.place?.isAgain !== true) this.#sayWhatIsServed(served, grpc, admin);
+    this.#readiness = "ready";
+    this.#servesSince = new Date();
+  }
+
+  /**
+   * Prints the address of the admin pages, once: before the other listeners if these must wait, since the pages say
+   * why.
+   */
+  announceAdmin(): void {
+    if (this.#admin === undefined || this.#isAdminAnnounced) return;
+    this.#isAdminAnnounced = true;
+    this.#announce("admin", this.#admin.address);
+  }
+
+  /** The admin pages stay until the streams have ended; `/readyz` answers 503 meanwhile. */
+  async stop(): Promise<void> {
+    this.#readiness = "stopping";
+    const closing = Promise.allSettled([this.#server?.close({ timeoutMs: servingStopMs })])
+      .then(() => Promise.allSettled(this.closers.map((close) => close())))
+      .then(() => this.#admin?.close());
+    await Promise.race([closing, delay(servingStopMs + 500, undefined, { ref: false })]);
+  }
+
+  /** Logs the server's events. Returns the sources with what the events tell about their resources. */
+  #follow(served: Served): () => readonly AnySourceStatus[] {
+    const { server } = served;
+    const whereIs: Served["whereIs"] = (group, resource) => served.whereIs(group, resource);
+    server.on(
+      createEventLog(
+        this.log,
+        () => this.#servesSince,
+        (group, type, key) => whereIs(group, { type, key }),
+      ),
+      loggedAt(this.#options.logLevel),
+    );
+    const older = warnOfOlderEnvoys(server, this.log, { registry: served.registry, whereIs });
+    const inJson = createJsonFindings(server);
+    return () =>
+      served.sources((...groups) => [
+        ...groups.flatMap((group) => older.findings(group)),
+        ...new Set(groups.flatMap(inJson)),
+      ]);
+  }
+
+  async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<Address> {
+    const { admin } = this.#options;
+    const wrongSettings = () => this.#settings?.wrong;
+    const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
+    const shown = new AdminPort({ served, sources, ...now, place: this.place });
+    this.closers.push(() => shown.close());
+    this.#admin = await startAdminServer(admin, shown.state).catch((cause) => {
+      throw cannotListen("admin", admin, cause);
+    });
+    if (served.peering?.isPossible === true) await served.peering.join(() => shown.answers());
+    return this.#admin.address;
+  }
+
+  async #writeFiles({ server, registry, groups, whole }: Served): Promise<void> {
+    const { toFiles } = this.#options;
+    if (toFiles === undefined || !this.#isFirst) return;
+    const names = groupNames({ groups });
+    const write = async () => {
+      const files = await startToFiles({ ...toFiles, server, groups: names, registry, log: this.log });
+      this.closers.push(files.close);
+      await files.settled();
+    };
+    // Files without the unknown resources would remove them from their readers.
+    const later = whole?.(groupOfFiles(toFiles.group, names));
+    if (later === undefined) return write();
+    void later
+      .then(write)
+      .catch((error: Error) => this.log.error({ reason: error.message }, "files cannot be written"));
+  }
+
+  async #listen(server: XdsServer, transport: "grpc" | "rest", address: Address): Promise<Address> {
+    const listening = await server.listen({ [transport]: formatAddress(address) }).catch((error) => {
+      throw isAddressError(error) ? cannotListen(transport, address, error.cause) : error;
+    });
+    return parseAddress(listening[transport] ?? "") ?? address;
+  }
+
+  #announce(name: string, address: Address): void {
+    this.#terminal.out(`${name} listening on ${formatAddress(address)}\n`);
+  }
+
+  #sayWhatIsServed({ server, banner, settingsFile, groups, tls }: Served, grpc: Address, admin: Address): void {
+    const { logFormat, logLevel } = this.#options;
+    const { text, word, fields } = banner();
+    const counts = server.stats().groups.map(({ name }) => [name, countsOfSnapshot(server.snapshotOf(name))] as const);
+    if (logFormat === "json") {
+      const inGroups = Object.fromEntries(counts.map(([name, of]) => [name, Object.fromEntries(of)]));
+      this.log.info({ version, ...fields, settings: settingsFile, groups: inGroups }, word);
+    } else if (logLevel !== "silent") {
+      const node = exampleNode(groups);
+      this.#terminal.err(startSummary({ what: text, settingsFile, counts, grpc, admin, node, tls }));
+    }
+  }
+}
+
+/** Whether an address cannot be listened on. */
+function isAddressError(error: unknown): error is XdskitError {
+  return (
+    error instanceof XdskitError &&
+    (error.code === "XDSKIT_ADDRESS_IN_USE" || error.code === "XDSKIT_ADDRESS_UNAVAILABLE")
+  );
+}
+
+function cannotListen(option: string, address: Address, cause: unknown): XdskitError {
+  return listenError(`${formatAddress(address)} (--${option})`, cause as Error);
+}
