@@ -27,6 +27,8 @@ export const packages = {
     imports: ["api", "protocol", "server", "client", "grpc-server/src/messages/index.ts"],
     tests: ["grpc-server"],
   },
+  // Neutral: what it says of a server must not rest on ours.
+  conformance: { imports: ["api", "protocol/src/wire/index.ts"] },
   xdskit: {
     imports: [
       ...["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "client"],
@@ -155,6 +157,18 @@ export const layers = {
   ],
   fleet: ["crowd", "figures", "fleet", "."],
   relay: [["cache", "groups/upstream", "groups/held"], "groups", "."],
+  conformance: [
+    "verdicts",
+    "wire",
+    "peer",
+    "checks/contract",
+    "checks/observe",
+    "checks",
+    "run",
+    "report",
+    "command",
+    ".",
+  ],
   xdskit: [
     ["process", "files", "code-cache"],
     "output",

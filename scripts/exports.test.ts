@@ -19,6 +19,7 @@ const doors = [
   "admin",
   "fleet",
   "relay",
+  "conformance",
   "xdskit",
 ].flatMap((folder) => {
   const { exports } = JSON.parse(read(`${folder}/package.json`)) as { exports: Record<string, unknown> };

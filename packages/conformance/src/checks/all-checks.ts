@@ -1,0 +1,27 @@
+import { type Check, checksOf } from "./contract/check.js";
+import { answerChecks } from "./observe/answers.js";
+import { missingNameChecks, nameChecks } from "./observe/names.js";
+import { deltaReconnectChecks, reconnectChecks, sotwReconnectChecks } from "./observe/reconnects.js";
+import { agreementChecks, responseChecks } from "./observe/responses.js";
+import { serviceChecks } from "./observe/services.js";
+import { nodeChecks, streamChecks } from "./observe/streams.js";
+import { deltaSubscriptionChecks } from "./observe/subscriptions.js";
+import { wildcardChecks } from "./observe/wildcards.js";
+
+const both = [
+  ...[responseChecks, answerChecks, nameChecks, missingNameChecks, wildcardChecks],
+  ...[reconnectChecks, nodeChecks, streamChecks, serviceChecks],
+];
+
+/** The requirements of a date never change: a check that is added later has a later date. */
+const december = "2026-12";
+
+/** All checks of servers, in the order in which they are reported. */
+export const serverChecks: readonly Check[] = checksOf("observe", december, [
+  ...both.flatMap((checks) => checks("sotw")),
+  ...sotwReconnectChecks,
+  ...both.flatMap((checks) => checks("delta")),
+  ...deltaReconnectChecks,
+  ...deltaSubscriptionChecks,
+  ...agreementChecks,
+]);

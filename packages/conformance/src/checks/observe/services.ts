@@ -1,0 +1,111 @@
+import { typeUrlOf } from "../../peer/content.js";
+import type { Peer } from "../../peer/peer.js";
+import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
+import type { Variant } from "../../wire/messages.js";
+import { typeWord } from "../../wire/transcript.js";
+import type { XdsStream } from "../../wire/xds-stream.js";
+import type { CheckBody } from "../contract/check.js";
+import { documents } from "../contract/documents.js";
+import { sameNames } from "./differences.js";
+
+const unimplemented = 12;
+
+/** Per-type services, and the order on the aggregated one. */
+export function serviceChecks(variant: Variant): readonly CheckBody[] {
+  return [
+    {
+      id: `${variant}-services`,
+      says: "A type's own service has the same resources as the aggregated one.",
+      because: "There is a separate RPC service for each resource type; ADS combines them into a single stream.",
+      link: documents.services,
+      async run(peer) {
+        const absent: string[] = [];
+        const types = peer.content.wildcards();
+        for (const type of types) {
+          const stream = peer.openService(variant, type);
+          stream.ask(type);
+          const has = await unlessUnimplemented(stream, () => stream.gather(type));
+          if (has === undefined) absent.push(typeWord(type));
+          else sameNames(`the service of ${typeWord(type)}`, has.resources.keys(), peer.content.names(type));
+        }
+        if (absent.length === types.length) throw new Skipped("the server offers no services of single types");
+        return absent.length === 0 ? undefined : `there is none for ${absent.join(" and ")}`;
+      },
+    },
+    {
+      id: `${variant}-service-without-type`,
+      says: "A request to a type's own service need not say the type.",
+      because: "The type_url is implicit in requests made via singleton xDS APIs such as CDS.",
+      link: documents.request,
+      async run(peer) {
+        const stream = await clusterService(peer, variant);
+        stream.send({ type: "" });
+        const response = await stream.nextOfAny();
+        hold(response.type === typeUrlOf("cluster"), `the response's type_url is ${JSON.stringify(response.type)}`);
+      },
+    },
+    {
+      id: `${variant}-service-other-type`,
+      says: "A type's own service sends no resources of another type, whatever the request says.",
+      because: "The type of a method's resources is that of its service.",
+      link: documents.services,
+      async run(peer) {
+        const other = typeUrlOf("listener");
+        const stream = await clusterService(peer, variant);
+        stream.send({ type: other });
+        await peer.quiet();
+        const foreign = stream.taken().find(({ type, resources }) => type === other && resources.length > 0);
+        hold(foreign === undefined, "the service of clusters sends listeners");
+        return stream.end === undefined
+          ? "the server says nothing"
+          : `the server ends it with status ${stream.end.code}`;
+      },
+    },
+    {
+      id: `${variant}-ads-order`,
+      says: "Types that are asked for at once are answered in the order clusters, endpoints, listeners, routes.",
+      because: "CDS updates must always be pushed first; EDS after CDS; LDS after these; RDS after LDS.",
+      link: documents.ordering,
+      level: "SHOULD",
+      async run(peer) {
+        const stream = peer.open(variant);
+        const types = ["cluster", "endpoint", "listener", "route"]
+          .map(typeUrlOf)
+          .filter((type) => peer.content.names(type).length > 0);
+        if (types.length < 2) throw new Skipped("the server has resources of one type only");
+        for (const type of types) {
+          const isNamed = type === typeUrlOf("endpoint") || type === typeUrlOf("route");
+          stream.ask(type, isNamed ? peer.content.names(type) : []);
+        }
+        const order: string[] = [];
+        while (order.length < types.length) {
+          const response = await stream.nextOfAny();
+          stream.ack(response);
+          if (!order.includes(response.type)) order.push(response.type);
+        }
+        hold(order.join() === types.join(), `the order was ${order.map(typeWord).join(", ")}`);
+      },
+    },
+  ];
+}
+
+/** What `answer` resolves to; undefined if the server has no such method. */
+async function unlessUnimplemented<T>(stream: XdsStream, answer: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof Failed && stream.end?.code === unimplemented) return undefined;
+    throw error;
+  }
+}
+
+/** A stream of the service of clusters. Throws Skipped if there is no such service. */
+async function clusterService(peer: Peer, variant: Variant): Promise<XdsStream> {
+  const cluster = typeUrlOf("cluster");
+  const probe = peer.openService(variant, cluster);
+  probe.ask(cluster);
+  const answer = await unlessUnimplemented(probe, () => probe.next(cluster));
+  if (answer === undefined) throw new Skipped("the server offers no service of clusters");
+  probe.cancel();
+  return peer.openService(variant, cluster);
+}

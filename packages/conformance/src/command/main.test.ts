@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { serverChecks } from "../checks/all-checks.js";
+import type { Mistake } from "../testing/reference/mistakes.js";
+import { startReferenceServer } from "../testing/reference/reference-server.js";
+import { sampleContent } from "../testing/reference/sample-content.js";
+import { main } from "./main.js";
+
+async function run(...args: readonly string[]) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { out: (text: string) => out.push(text), err: (text: string) => err.push(text), isTerminal: false };
+  const status = await main(args, terminal);
+  return { status, out: out.join(""), err: err.join(""), last: out.join("").trimEnd().split("\n").at(-1) };
+}
+
+async function started(t: TestContext, ...mistakes: readonly Mistake[]): Promise<string> {
+  const server = await startReferenceServer(sampleContent(), mistakes);
+  t.after(() => server.stop());
+  return server.address;
+}
+
+function folder(t: TestContext): string {
+  const made = mkdtempSync(join(tmpdir(), "xds-conformance-"));
+  t.after(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+const quick = ["--quiet-ms", "50", "--answer-ms", "2000"];
+
+test("a server that does everything right has exit status 0", async (t) => {
+  const { status, last, err } = await run("server", await started(t), ...quick, "--only", "sotw-a*,variants-agree");
+  assert.deepEqual([status, last, err], [0, "5 passed, 0 failed, 0 skipped", ""]);
+});
+
+test("a MUST that does not hold has exit status 1, a sentence, a transcript and a link", async (t) => {
+  const address = await started(t, "nack-answered");
+  const { status, out, last } = await run("server", address, ...quick, "--only", "sotw-nack-no-loop,sotw-named");
+  assert.deepEqual([status, last], [1, "1 passed, 1 failed, 0 skipped"]);
+  assert.match(
+    out,
+    /^failed {3}sotw-nack-no-loop \(MUST\)\n.*A server does not send what was rejected again and again\.\n/m,
+  );
+  assert.match(out, /> cluster \(node\)\n +< cluster a=1 b=1 c=1\n +…\n +> cluster nack\n/);
+  assert.match(out, /read https:\/\/www\.envoyproxy\.io\/docs\S+\n/);
+});
+
+test("a SHOULD that does not hold has exit status 0, and so has what is newer than the requirements", async (t) => {
+  const address = await started(t, "half-close-fails", "nack-answered");
+  const should = await run("server", address, ...quick, "--only", "sotw-half-close");
+  assert.deepEqual([should.status, should.last], [0, "0 passed, 1 failed, 0 skipped"]);
+  const args = ["--only", "sotw-nack-no-loop", "--requirements"];
+  assert.equal((await run("server", address, ...quick, ...args, "2026-11")).status, 0);
+  assert.equal((await run("server", address, ...quick, ...args, "2026-12")).status, 1);
+});
+
+test("what is expected to fail may fail, and may not pass", async (t) => {
+  const file = join(folder(t), "known.txt");
+  writeFileSync(file, "# known\nsotw-nack-no-loop # since ever\n\n");
+  const args = [...quick, "--only", "sotw-nack-no-loop", "--expected-failures", file];
+  const fails = await run("server", await started(t, "nack-answered"), ...args);
+  assert.deepEqual([fails.status, fails.last], [0, "0 passed, 1 failed, 0 skipped"]);
+  const passes = await run("server", await started(t), ...args);
+  assert.deepEqual([passes.status, passes.last], [1, "1 passed, 0 failed, 0 skipped"]);
+  assert.match(passes.out, /^passed although expected to fail.*: sotw-nack-no-loop$/m);
+});
+
+test("the reports for programs say the same", async (t) => {
+  const [json, junit] = [join(folder(t), "report.json"), join(folder(t), "report.xml")];
+  const address = await started(t, "nack-answered");
+  const only = ["--only", "sotw-nack-no-loop,sotw-named"];
+  await run("server", address, ...quick, ...only, "--json", json, "--junit", junit);
+  const report = JSON.parse(readFileSync(json, "utf8"));
+  const { peer, conforms, passed, failed, skipped } = report;
+  assert.deepEqual(
+    { peer, conforms, passed, failed, skipped },
+    { peer: address, conforms: false, passed: 1, failed: 1, skipped: 0 },
+  );
+  assert.equal(report.checks[0].transcript[0], "> cluster (node)");
+  const xml = readFileSync(junit, "utf8");
+  assert.match(xml, /<testsuite name="xds-conformance \S+" tests="2" failures="1" skipped="0">/);
+  assert.match(
+    xml,
+    /<testcase classname="observe" name="sotw-nack-no-loop" time="[\d.]+"><failure message="3 rejections/,
+  );
+  assert.match(xml, /&gt; cluster \(node\)\n&lt; cluster a=1 b=1 c=1/);
+});
+
+test("a server that hangs, and one that is not there, fail every check at once", async (t) => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket.on("error", () => {}).resume()));
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  const { port } = silent.address() as { port: number };
+  const all = `0 passed, ${serverChecks.length} failed, 0 skipped`;
+  const args = ["--quiet-ms", "50", "--answer-ms", "200", "--total-ms", "1500"];
+  const hung = await run("server", `127.0.0.1:${port}`, ...args);
+  assert.deepEqual([hung.status, hung.last], [1, all]);
+  const gone = await run("server", "127.0.0.1:1", ...args);
+  assert.deepEqual([gone.status, gone.last], [1, all]);
+});
+
+test("a command line that is wrong has exit status 2, and one line that says how", async (t) => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [[], /say what to do; see --help/],
+    [["serve"], /there is no command serve/],
+    [["server"], /say one server: xds-conformance server HOST:PORT/],
+    [["server", "localhost"], /the server is HOST:PORT, not localhost/],
+    [["server", "a:1", "b:2"], /say one server/],
+    [["server", "a:1", "--onyl", "x"], /--onyl/],
+    [
+      ["server", "a:1", "--only", "sotw-nack-no-lop"],
+      /there is no check sotw-nack-no-lop; did you mean "?sotw-nack-no-loop/,
+    ],
+    [["server", "a:1", "--only", "x-*"], /no check begins with x-/],
+    [["server", "a:1", "--requirements", "soon"], /--requirements is a year and a month/],
+    [["server", "a:1", "--quiet-ms", "0"], /--quiet-ms is a number from 1 to/],
+    [["server", "a:1", "--header", "secret"], /--header is NAME=VALUE$/m],
+    [["server", "a:1", "--tls-cert", "x"], /--tls-cert and --tls-key belong together/],
+    [["server", "a:1", "--expected-failures", join(folder(t), "none")], /cannot be read/],
+    [["server", "127.0.0.1:1", "--json", join(folder(t), "no", "where")], /cannot be written/],
+    [["explain", "x"], /there is no check x/],
+    [["explain"], /say one check/],
+  ];
+  for (const [args, expected] of wrong) {
+    const { status, err, out } = await run(...args);
+    assert.deepEqual([status, out], [2, ""], args.join(" "));
+    assert.match(err, expected);
+    assert.equal(err.split("\n").length, 2, err);
+  }
+});
+
+test("the list has every check, and each is explained", async () => {
+  const { status, out } = await run("list");
+  assert.equal(status, 0);
+  assert.equal(out.trimEnd().split("\n").length, serverChecks.length);
+  for (const { id, says, because, link } of serverChecks) {
+    assert.ok(out.includes(`${id} `) && out.includes(says), id);
+    const explained = await run("explain", id);
+    assert.equal(explained.status, 0);
+    for (const text of [id, says, because, link]) assert.ok(explained.out.includes(text), id);
+  }
+});
+
+test("the page and the help have every option, and no others", async () => {
+  const { out } = await run("--help");
+  const page = readFileSync(new URL("../../../../docs/conformance.md", import.meta.url), "utf8");
+  const options = (text: string) => [...new Set(text.match(/--[a-z][a-z-]+/g) ?? [])].sort();
+  assert.deepEqual(options(page.slice(page.indexOf("## Options"))), options(out));
+  for (const option of options(out)) {
+    const { err } = await run("server", "nowhere", option, "1");
+    assert.doesNotMatch(err, /Unknown option/);
+  }
+});

@@ -1,0 +1,26 @@
+/** The command line is wrong. The message says how. */
+export class Usage extends Error {
+  override readonly name = "Usage";
+}
+
+/** What the command prints when it is asked for help. */
+export const help = `xds-conformance server HOST:PORT [options]   holds a management server against the xDS protocol
+xds-conformance list                         lists the checks
+xds-conformance explain ID                   says what a check is about, and where to read
+
+  --only ID,…               only these checks; ID may end with *
+  --requirements DATE       scores only checks that were there at that date, such as 2026-12
+  --expected-failures FILE  a line for each check that is known to fail; fails also if one of them passes
+  --junit FILE, --json FILE writes a report
+  --node-id ID              the node's id (xds-conformance)
+  --node-cluster NAME       the node's cluster
+  --header NAME=VALUE       a header of each call; may be repeated
+  --tls-ca FILE             uses TLS, and trusts these certificates
+  --tls-cert FILE, --tls-key FILE   the client's certificate and key
+  --answer-ms N             how long a response may take (5000)
+  --quiet-ms N              how long nothing may come where nothing must (300)
+  --total-ms N              how long all may take (300000)
+  --parallel N              checks at a time (8)
+
+Exit status: 0 if every MUST holds or is expected to fail, 1 if not, 2 if the command line is wrong.
+`;

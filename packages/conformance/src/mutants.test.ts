@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { credentials } from "@grpc/grpc-js";
+import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import { serverChecks } from "./checks/all-checks.js";
+import type { Result } from "./run/result.js";
+import { runChecks } from "./run/run-checks.js";
+import { mistakes } from "./testing/reference/mistakes.js";
+import { startReferenceServer } from "./testing/reference/reference-server.js";
+import { sampleContent } from "./testing/reference/sample-content.js";
+
+/** Holds the server at an address against checks, by their identifiers. */
+function judge(address: string, ids: readonly string[], answerMs: number): Promise<readonly Result[]> {
+  return runChecks({
+    target: { address, credentials: credentials.createInsecure(), headers: {} },
+    node: create(NodeSchema, { id: "a-test" }),
+    bounds: { answerMs, quietMs: 50, checkMs: 20_000, totalMs: 60_000 },
+    checks: serverChecks.filter(({ id }) => ids.includes(id)),
+    requirements: "9999-12",
+    expected: new Set(),
+    parallel: 16,
+    onResult: () => {},
+  });
+}
+
+/** Whether the server was found not to do what the check says. */
+const hasFailed = ({ check, status, message = "" }: Result): boolean =>
+  status === "failed" || (check.level === "either" && message.startsWith("otherwise"));
+
+describe("the reference server", () => {
+  test("passes every check", async (t) => {
+    const server = await startReferenceServer(sampleContent());
+    t.after(() => server.stop());
+    const ids = serverChecks.map(({ id }) => id);
+    const results = await judge(server.address, ids, 10_000);
+    const others = results.filter((result) => result.status !== "passed" || hasFailed(result));
+    assert.deepEqual(
+      others.map(({ check, status, message, transcript }) => ({ id: check.id, status, message, transcript })),
+      [],
+    );
+    assert.equal(results.length, ids.length);
+  });
+});
+
+test("every check fails for some mistake", () => {
+  const caught = new Set([...mistakes.values()].flat());
+  const ids = serverChecks.map(({ id }) => id);
+  assert.deepEqual(
+    ids.filter((id) => !caught.has(id)),
+    [],
+  );
+  assert.deepEqual(
+    [...caught].filter((id) => !ids.includes(id)),
+    [],
+  );
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+describe("a server with one mistake fails the checks about it", { concurrency: 8 }, () => {
+  for (const [mistake, ids] of mistakes) {
+    test(mistake, async (t) => {
+      const server = await startReferenceServer(sampleContent(), [mistake]);
+      t.after(() => server.stop());
+      const results = await judge(server.address, ids, 700);
+      const passed = results.filter((result) => !hasFailed(result));
+      assert.deepEqual(
+        passed.map(({ check, transcript }) => ({ id: check.id, transcript })),
+        [],
+      );
+      // A server that answers nothing would fail them all.
+      assert.ok(
+        results.every(({ transcript }) => transcript.length > 0),
+        results[0]?.message,
+      );
+    });
+  }
+});

@@ -1,0 +1,87 @@
+import { resourceTypes } from "@xdskit/api";
+import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
+import type { Bounds } from "../verdicts/bounds.js";
+import { Skipped } from "../verdicts/verdicts.js";
+import { Connection, type Target } from "../wire/connection.js";
+import type { Variant } from "../wire/messages.js";
+import { Transcript } from "../wire/transcript.js";
+import { XdsStream } from "../wire/xds-stream.js";
+import type { Content } from "./content.js";
+
+/** What is the same for all checks of a run. */
+export interface PeerOptions {
+  readonly target: Target;
+  readonly node: Node;
+  readonly bounds: Bounds;
+  readonly content: Content;
+  /** The variants of which the server has the aggregated service. */
+  readonly offered: ReadonlySet<Variant>;
+}
+
+const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
+const aggregated: Readonly<Record<Variant, string>> = {
+  sotw: `/${ads}/StreamAggregatedResources`,
+  delta: `/${ads}/DeltaAggregatedResources`,
+};
+
+/** The server, as one check sees it: with a connection and a transcript of its own. */
+export class Peer {
+  readonly content: Content;
+  readonly bounds: Bounds;
+  readonly transcript = new Transcript();
+  readonly #options: PeerOptions;
+  readonly #connection: Connection;
+  readonly #streams: XdsStream[] = [];
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+    this.content = options.content;
+    this.bounds = options.bounds;
+    this.#connection = new Connection(options.target, options.bounds);
+  }
+
+  get node(): Node {
+    return this.#options.node;
+  }
+
+  /** What was sent arrives, the server has the quiet time, and what it answered arrives. */
+  quiet(): Promise<void> {
+    return this.#connection.quiet();
+  }
+
+  /** An aggregated stream. Throws Skipped if the server has none of the variant. */
+  open(variant: Variant): XdsStream {
+    if (!this.#options.offered.has(variant)) throw new Skipped(`the server offers no ${variant} ADS`);
+    return this.#open(variant, aggregated[variant]);
+  }
+
+  /** A stream of the type's own service. */
+  openService(variant: Variant, type: string): XdsStream {
+    const service = resourceTypes.byTypeUrl(type)?.type.services.v3;
+    const method = variant === "sotw" ? service?.stream : service?.delta;
+    if (service === undefined || method === undefined) throw new Error(`${type} has no service for ${variant}`);
+    return this.#open(variant, `/${service.service}/${method}`);
+  }
+
+  #open(variant: Variant, path: string): XdsStream {
+    // The second one is `b`.
+    const label = this.#streams.length === 0 ? "" : String.fromCharCode(97 + Math.min(this.#streams.length, 25));
+    const stream = new XdsStream({
+      variant,
+      path,
+      connection: this.#connection,
+      node: this.#options.node,
+      transcript: this.transcript,
+      label,
+      bounds: this.bounds,
+    });
+    this.#streams.push(stream);
+    return stream;
+  }
+
+  /** Ends whatever the check left open. */
+  close(): void {
+    for (const stream of this.#streams) stream.cancel();
+    this.#connection.close();
+  }
+}

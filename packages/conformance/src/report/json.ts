@@ -1,0 +1,21 @@
+import { isAgainst, type Result, tallyOf } from "../run/result.js";
+
+/** The report for programs. */
+export function jsonReport(peer: string, requirements: string, results: readonly Result[]): string {
+  const checks = results.map(({ check, status, message, transcript, milliseconds, isScored, isExpected }) => ({
+    id: check.id,
+    status,
+    level: check.level,
+    tier: check.tier,
+    since: check.since,
+    scored: isScored,
+    expectedToFail: isExpected,
+    says: check.says,
+    link: check.link,
+    message,
+    milliseconds,
+    transcript,
+  }));
+  const conforms = !results.some(isAgainst);
+  return `${JSON.stringify({ peer, requirements, conforms, ...tallyOf(results), checks }, undefined, 2)}\n`;
+}

@@ -1,0 +1,28 @@
+import type { Check } from "../checks/contract/check.js";
+
+/** How one check ended. */
+export interface Result {
+  readonly check: Check;
+  readonly status: "passed" | "failed" | "skipped";
+  /** Why it failed or was skipped, or what was seen. */
+  readonly message: string | undefined;
+  /** What went over the wire. */
+  readonly transcript: readonly string[];
+  readonly milliseconds: number;
+  /** It belongs to the requirements that the run is about. What does not is reported only. */
+  readonly isScored: boolean;
+  /** It was said to fail. */
+  readonly isExpected: boolean;
+}
+
+/** Whether a result makes the run fail: a MUST that does not hold, or one that was said to fail and holds. */
+export function isAgainst({ check, status, isScored, isExpected }: Result): boolean {
+  if (isExpected) return status === "passed";
+  return status === "failed" && check.level === "MUST" && isScored;
+}
+
+/** How many checks ended in which way. */
+export function tallyOf(results: readonly Result[]): Readonly<Record<Result["status"], number>> {
+  const count = (status: Result["status"]) => results.filter((result) => result.status === status).length;
+  return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
+}

@@ -1,0 +1,93 @@
+import type { Check } from "../checks/contract/check.js";
+import { Peer, type PeerOptions } from "../peer/peer.js";
+import { type Survey, surveyServer } from "../peer/survey.js";
+import { Failed, Skipped } from "../verdicts/verdicts.js";
+import type { Result } from "./result.js";
+
+export interface RunOptions extends Omit<PeerOptions, keyof Survey> {
+  readonly checks: readonly Check[];
+  /** Checks that are newer than these requirements are not scored. */
+  readonly requirements: string;
+  /** Identifiers of checks that are said to fail. */
+  readonly expected: ReadonlySet<string>;
+  /** Checks at a time. */
+  readonly parallel: number;
+  /** Called for each result, in the order of the checks. */
+  readonly onResult: (result: Result) => void;
+}
+
+/**
+ * Plays checks against a server. Always ends: a check that takes too long has failed, and so has what is left when the
+ * whole takes too long.
+ */
+export async function runChecks(options: RunOptions): Promise<readonly Result[]> {
+  const { checks, bounds, parallel } = options;
+  const end = Date.now() + bounds.totalMs;
+  const survey = await surveyed(options, end);
+  const results: Result[] = [];
+  let told = 0;
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < checks.length; index = next++) {
+      const check = checks[index]!;
+      results[index] = await played(check, options, survey, end);
+      while (results[told] !== undefined) options.onResult(results[told++]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, parallel) }, work));
+  return results;
+}
+
+/** What the server has, or why nothing can be checked. */
+async function surveyed(options: RunOptions, end: number): Promise<Survey | Failed> {
+  try {
+    return await within(end - Date.now(), "the whole run", surveyServer(options));
+  } catch (error) {
+    if (error instanceof Failed) return error;
+    throw error;
+  }
+}
+
+async function played(check: Check, options: RunOptions, survey: Survey | Failed, end: number): Promise<Result> {
+  const startedAt = Date.now();
+  const isScored = check.since <= options.requirements;
+  const isExpected = options.expected.has(check.id);
+  const common = { check, isScored, isExpected };
+  if (survey instanceof Failed) {
+    return { ...common, status: "failed", message: survey.message, transcript: [], milliseconds: 0 };
+  }
+  const peer = new Peer({ ...options, ...survey });
+  const outcome = async (): Promise<Pick<Result, "status" | "message">> => {
+    try {
+      const left = end - startedAt;
+      if (left <= 0) throw new Failed(`the whole run took longer than ${options.bounds.totalMs} ms`);
+      const message = await within(Math.min(options.bounds.checkMs, left), "the check", check.run(peer));
+      return { status: "passed", message };
+    } catch (error) {
+      if (error instanceof Skipped) return { status: "skipped", message: error.message };
+      // Anything else is what a message of the server led to.
+      const message = error instanceof Error ? error.message : String(error);
+      if (check.level === "either") return { status: "passed", message: `otherwise, which is allowed: ${message}` };
+      return { status: "failed", message };
+    } finally {
+      peer.close();
+    }
+  };
+  const { status, message } = await outcome();
+  const milliseconds = Date.now() - startedAt;
+  return { ...common, status, message, transcript: peer.transcript.lines, milliseconds };
+}
+
+/** Throws Failed if the work takes longer. What it does later is nobody's any more. */
+async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Failed(`${what} took longer than ${ms} ms`)), ms);
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

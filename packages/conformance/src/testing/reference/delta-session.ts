@@ -1,0 +1,143 @@
+import {
+  type DeltaDiscoveryRequest,
+  DeltaDiscoveryRequestSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { encodeDelta } from "./encode.js";
+import { hasWildcard, Session } from "./session.js";
+
+/** What a stream asked for of one type, and has. */
+interface Subscription {
+  readonly names: Set<string>;
+  isStar: boolean;
+  nonce: string;
+  /** The versions that the client has. */
+  readonly held: Map<string, string>;
+  readonly everSent: Set<string>;
+}
+
+/** A delta stream of the reference server. */
+export class DeltaSession extends Session<DeltaDiscoveryRequest> {
+  protected readonly schema = DeltaDiscoveryRequestSchema;
+  readonly #subscriptions = new Map<string, Subscription>();
+
+  protected request(request: DeltaDiscoveryRequest): void {
+    const known = this.#subscriptions.get(request.typeUrl === "" ? (this.only ?? "") : request.typeUrl);
+    const type = this.typeOf(request, known === undefined);
+    if (type === undefined || this.isTooMuch(type, request.resourceNamesSubscribe)) return;
+    if (known === undefined) this.#first(type, request);
+    else this.#later(type, known, request);
+  }
+
+  #first(type: string, request: DeltaDiscoveryRequest): void {
+    if (request.responseNonce !== "" && this.does("old-nonce-stale")) return;
+    const subscription: Subscription = {
+      names: new Set(),
+      isStar: false,
+      nonce: "",
+      held: new Map(),
+      everSent: new Set(),
+    };
+    this.#subscriptions.set(type, subscription);
+    const { resourceNamesSubscribe: subscribe, resourceNamesUnsubscribe: unsubscribe } = request;
+    const isBare = subscribe.length === 0 && (unsubscribe.length === 0 || this.does("unsubscribing-is-wildcard"));
+    subscription.isStar = isBare && hasWildcard(type) && !this.does("no-legacy-wildcard");
+    this.#initial(type, subscription, request);
+    this.#respond(type, subscription, this.#ask(type, subscription, request, true), subscription.isStar);
+  }
+
+  #initial(type: string, { held, names }: Subscription, { initialResourceVersions }: DeltaDiscoveryRequest): void {
+    for (const [name, version] of Object.entries(initialResourceVersions)) {
+      const current = this.shared.state.of(type).get(name)?.version;
+      if (this.does("initial-subscribes")) names.add(name);
+      if (!this.does("initial-ignored")) held.set(name, this.does("initial-believed") ? (current ?? version) : version);
+    }
+  }
+
+  #later(type: string, subscription: Subscription, request: DeltaDiscoveryRequest): void {
+    const { responseNonce: nonce, errorDetail, resourceNamesSubscribe: subscribe } = request;
+    const isAck = nonce !== "" && errorDetail === undefined;
+    const isRepeated = isAck && this.isRepeated(type, nonce);
+    if (
+      (nonce !== "" && !this.isLastOfAll(nonce) && this.does("one-nonce-for-all")) ||
+      (nonce !== "" && nonce !== subscription.nonce && this.does("stale-drops-names")) ||
+      (isAck && subscribe.length > 0 && this.does("ack-drops-names")) ||
+      (errorDetail !== undefined && this.does("nack-drops-names"))
+    ) {
+      return;
+    }
+    const isAnsweredAnyway =
+      (errorDetail !== undefined && this.does("nack-answered")) ||
+      (isAck && this.does("ack-answered")) ||
+      (isRepeated && this.does("repeated-ack-answered"));
+    if (isAnsweredAnyway) subscription.held.clear();
+    if (this.does("later-initial-subscribes")) {
+      for (const name of Object.keys(request.initialResourceVersions)) subscription.names.add(name);
+    }
+    this.#respond(type, subscription, this.#ask(type, subscription, request, false), false);
+  }
+
+  /** Takes what is asked for. Returns the names that must be answered, whatever the client has. */
+  #ask(
+    type: string,
+    subscription: Subscription,
+    request: DeltaDiscoveryRequest,
+    isFirst: boolean,
+  ): ReadonlySet<string> {
+    const must = new Set<string>();
+    const { names, held, everSent } = subscription;
+    const asked = request.resourceNamesSubscribe;
+    for (const name of asked.length > 1 && this.does("last-name-dropped") ? asked.slice(0, -1) : asked) {
+      if (name === "*" && !this.does("star-is-a-name")) subscription.isStar = true;
+      else if (isFirst || !this.does("added-ignored")) {
+        names.add(name);
+        const isHeld = (held.has(name) && this.does("never-resends")) || (everSent.has(name) && this.does("sent-once"));
+        if (isHeld) held.set(name, this.shared.state.of(type).get(name)?.version ?? "");
+        else must.add(name);
+      }
+    }
+    if (asked.length > 0 && this.does("names-ignored")) subscription.isStar = true;
+    if (must.size > 0 && this.does("resends-all")) held.clear();
+    for (const name of request.resourceNamesUnsubscribe) this.#drop(name, subscription, must);
+    return must;
+  }
+
+  #drop(name: string, subscription: Subscription, must: Set<string>): void {
+    const { names, held } = subscription;
+    if (name === "*") subscription.isStar = false;
+    else if (!names.delete(name)) {
+      if (this.does("phantom-ends")) this.outlet.end(3, "not subscribed");
+    } else if (!subscription.isStar) held.delete(name);
+    else if (!this.does("unsubscribed-untold")) must.add(name);
+    if (names.size === 0 && this.does("empty-is-wildcard")) subscription.isStar = true;
+  }
+
+  #respond(type: string, subscription: Subscription, must: ReadonlySet<string>, isDue: boolean): void {
+    const { state, mistakes } = this.shared;
+    const { names, isStar, held } = subscription;
+    const there = state.of(type);
+    if (this.does("waits-for-all") && [...names].some((name) => !there.has(name))) return;
+    let resources = [...there.values()].filter(
+      ({ name, version }) => must.has(name) || ((isStar || names.has(name)) && held.get(name) !== version),
+    );
+    const lacksOne =
+      (isStar && this.does("delta-lacks-one")) || (this.only !== undefined && this.does("service-differs"));
+    if (lacksOne) resources = resources.slice(0, -1);
+    const missing = this.does("missing-untold") ? [] : [...must].filter((name) => !there.has(name));
+    const isGone = (name: string) => !there.has(name) && (isStar || names.has(name));
+    const deleted = this.does("deleted-untold") ? [] : [...held.keys()].filter(isGone);
+    const removed = [...new Set([...missing, ...deleted])];
+    if (resources.length === 0 && removed.length === 0 && !isDue) return;
+    for (const name of removed) held.delete(name);
+    for (const { name, version } of resources) {
+      held.set(name, version);
+      subscription.everSent.add(name);
+    }
+    subscription.nonce = this.newNonce();
+    const response = { type, version: state.version, nonce: subscription.nonce, resources, removed };
+    this.deliver(type, encodeDelta(response, mistakes));
+  }
+
+  changed(): void {
+    for (const [type, subscription] of this.#subscriptions) this.#respond(type, subscription, new Set(), false);
+  }
+}

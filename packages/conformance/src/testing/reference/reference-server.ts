@@ -1,0 +1,111 @@
+import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from "@grpc/grpc-js";
+import { resourceTypes } from "@xdskit/api";
+import type { Variant } from "../../wire/messages.js";
+import { DeltaSession } from "./delta-session.js";
+import type { Mistake } from "./mistakes.js";
+import { type ReferenceContent, ReferenceState } from "./reference-state.js";
+import type { Outlet, Shared } from "./session.js";
+import { SotwSession } from "./sotw-session.js";
+
+/** A management server for the conformance tests' own tests. It shares no code with xdskit's. */
+export interface ReferenceServer {
+  readonly address: string;
+  /** Serves this from now on. */
+  set(content: ReferenceContent): void;
+  stop(): void;
+}
+
+type ServerCall = ServerDuplexStream<Uint8Array, Uint8Array>;
+
+const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
+
+/** Starts it on a free port of 127.0.0.1, with these mistakes. */
+export async function startReferenceServer(
+  content: ReferenceContent,
+  wrong: readonly Mistake[] = [],
+): Promise<ReferenceServer> {
+  const state = new ReferenceState(content);
+  const mistakes = new Set(wrong);
+  const outlets = new Set<Outlet>();
+  const endAll = (code: number): void => {
+    for (const { end } of outlets) end(code, "all end");
+  };
+  const shared: Shared = { state, mistakes, endAll };
+  /** The streams of each connection. */
+  const streams = new Map<string, Set<Outlet>>();
+  const server = new Server({ "grpc.max_receive_message_length": -1 });
+
+  const handle = (variant: Variant, only: string | undefined) => (call: ServerCall) => {
+    const outlet = outletOf(call);
+    const beside = streams.get(call.getPeer()) ?? new Set();
+    streams.set(call.getPeer(), beside);
+    const isIgnored = beside.size > 0 && mistakes.has("one-stream");
+    beside.add(outlet);
+    outlets.add(outlet);
+    const session = variant === "sotw" ? new SotwSession(shared, outlet, only) : new DeltaSession(shared, outlet, only);
+    const stop = state.onChange(() => session.changed());
+    call.on("data", (bytes: Uint8Array) => {
+      if (!isIgnored) session.received(bytes);
+    });
+    call.on("end", () => {
+      if (mistakes.has("half-close-ignored")) return;
+      outlet.end(mistakes.has("half-close-fails") ? 2 : 0, "");
+    });
+    const over = () => {
+      stop();
+      outlets.delete(outlet);
+      beside.delete(outlet);
+    };
+    call.on("cancelled", over);
+    call.on("close", over);
+    call.on("error", () => {});
+  };
+  for (const [path, variant, only] of methods()) {
+    server.addService(definitionOf(path), { method: handle(variant, only) });
+  }
+  const port = await new Promise<number>((resolve, reject) => {
+    const bound = (error: Error | null, port: number) => (error === null ? resolve(port) : reject(error));
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), bound);
+  });
+  return { address: `127.0.0.1:${port}`, set: (next) => state.set(next), stop: () => server.forceShutdown() };
+}
+
+function outletOf(call: ServerCall): Outlet {
+  let isOver = false;
+  return {
+    send: (bytes) => {
+      if (!isOver) call.write(bytes);
+    },
+    end(code, message) {
+      if (isOver) return;
+      isOver = true;
+      if (code === 0) call.end();
+      else call.emit("error", { code, details: message });
+    },
+  };
+}
+
+/** Every method: its path, its variant, and the type of a service of one type. */
+function methods(): readonly (readonly [path: string, variant: Variant, only: string | undefined])[] {
+  const single = ["cluster", "endpoint", "listener", "route"].flatMap((word) => {
+    const { typeUrl, services } = resourceTypes.find(word)!;
+    const { service, stream, delta } = services.v3!;
+    return [
+      [`/${service}/${stream}`, "sotw", typeUrl],
+      [`/${service}/${delta}`, "delta", typeUrl],
+    ] as const;
+  });
+  return [
+    [`/${ads}/StreamAggregatedResources`, "sotw", undefined],
+    [`/${ads}/DeltaAggregatedResources`, "delta", undefined],
+    ...single,
+  ];
+}
+
+const whole = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+
+function definitionOf(path: string): ServiceDefinition {
+  const common = { path, requestStream: true, responseStream: true };
+  const bytes = { requestSerialize: whole, requestDeserialize: whole };
+  return { method: { ...common, ...bytes, responseSerialize: whole, responseDeserialize: whole } };
+}

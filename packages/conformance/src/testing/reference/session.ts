@@ -1,0 +1,151 @@
+import { fromBinary, type Message } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { Mistake } from "./mistakes.js";
+import type { ReferenceState } from "./reference-state.js";
+
+/** What all streams of the reference server share. */
+export interface Shared {
+  readonly state: ReferenceState;
+  readonly mistakes: ReadonlySet<Mistake>;
+  /** Ends every stream. */
+  readonly endAll: (code: number) => void;
+}
+
+/** Where a session sends to. */
+export interface Outlet {
+  readonly send: (bytes: Uint8Array) => void;
+  readonly end: (code: number, message: string) => void;
+}
+
+/** What both variants' requests have. */
+export interface CommonRequest {
+  readonly typeUrl: string;
+  readonly node?: { readonly id: string } | undefined;
+  readonly responseNonce: string;
+  readonly errorDetail?: object | undefined;
+}
+
+const invalidArgument = 3;
+const resourceExhausted = 8;
+const clusters = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+/** The part of a stream that does not depend on the variant: nodes, types, nonces. */
+export abstract class Session<Request extends Message & CommonRequest = Message & CommonRequest> {
+  protected readonly shared: Shared;
+  protected readonly outlet: Outlet;
+  /** The type of a service of a single type; undefined for ADS. */
+  protected readonly only: string | undefined;
+  readonly #nonces = new Set<string>();
+  #last = "";
+  #node: string | undefined;
+  #isStalled = false;
+  readonly #lastAnswers = new Map<string, string>();
+
+  constructor(shared: Shared, outlet: Outlet, only: string | undefined) {
+    this.shared = shared;
+    this.outlet = outlet;
+    this.only = only;
+  }
+
+  protected does(mistake: Mistake): boolean {
+    return this.shared.mistakes.has(mistake);
+  }
+
+  protected newNonce(): string {
+    const nonce = this.does("no-nonce") ? "" : this.does("same-nonce") ? "same" : `n${this.#nonces.size + 1}`;
+    this.#nonces.add(nonce);
+    this.#last = nonce;
+    return nonce;
+  }
+
+  /** Whether a nonce is that of the last response of the stream, of whatever type. */
+  protected isLastOfAll(nonce: string): boolean {
+    return nonce === this.#last;
+  }
+
+  protected isMade(nonce: string): boolean {
+    return this.#nonces.has(nonce);
+  }
+
+  /** The type that a request is about; undefined if it needs no more. */
+  protected typeOf({ typeUrl, node, responseNonce, errorDetail }: CommonRequest, isFirst: boolean): string | undefined {
+    const isRefused =
+      (node === undefined && (this.#node === undefined || this.does("node-always"))) ||
+      (node !== undefined && this.#node !== undefined && this.does("node-only-once")) ||
+      (node !== undefined && this.#node !== undefined && node.id !== this.#node && this.does("node-fixed"));
+    if (isRefused) return this.#refuse("the node is not as it should be");
+    this.#node ??= node?.id;
+    const type = this.#typeBy(typeUrl);
+    if (type === undefined) return this.#refuse(`no such type here: ${typeUrl}`);
+    if (!this.shared.state.knows(type))
+      return this.does("unknown-type-ends") ? this.#refuse("unknown type") : undefined;
+    if (responseNonce !== "" && !isFirst && !this.isMade(responseNonce) && this.does("unknown-nonce-ends")) {
+      return this.#refuse("unknown nonce");
+    }
+    if (errorDetail !== undefined && this.does("nack-ends")) return this.#refuse("rejected");
+    if (errorDetail !== undefined && this.does("nack-stalls")) this.#isStalled = true;
+    return this.#isStalled ? undefined : type;
+  }
+
+  /** Whether an ACK is the one that came last for the type. */
+  protected isRepeated(type: string, nonce: string): boolean {
+    const isRepeated = nonce !== "" && this.#lastAnswers.get(type) === nonce;
+    this.#lastAnswers.set(type, nonce);
+    return isRepeated;
+  }
+
+  #typeBy(url: string): string | undefined {
+    if (this.only === undefined) return url === "" && this.does("type-guessed") ? clusters : url || undefined;
+    if (url === "") return this.does("service-needs-type") ? undefined : this.only;
+    return url === this.only || this.does("service-any-type") ? url : undefined;
+  }
+
+  #refuse(message: string): undefined {
+    this.outlet.end(invalidArgument, message);
+    return undefined;
+  }
+
+  /** Ends the stream if it names more than a mistaken server takes. */
+  protected isTooMuch(type: string, names: readonly string[]): boolean {
+    const isMissing = names.length === 1 && names[0] !== "*" && !this.shared.state.of(type).has(names[0]!);
+    const isRefused = (names.length > 500 && this.does("few-names")) || (isMissing && this.does("missing-ends"));
+    if (isRefused) this.outlet.end(resourceExhausted, "this is too much");
+    return isRefused;
+  }
+
+  protected deliver(type: string, bytes: Uint8Array): void {
+    if (type === clusters && this.does("clusters-last")) setTimeout(() => this.outlet.send(bytes), 30);
+    else this.outlet.send(bytes);
+  }
+
+  /** The bytes are no request. */
+  #broken(): void {
+    if (this.does("broken-bytes-end-all")) this.shared.endAll(invalidArgument);
+    else this.#refuse("this is no request");
+  }
+
+  /** Takes what came in. */
+  received(bytes: Uint8Array): void {
+    const request = this.#decoded(bytes);
+    if (request === undefined) this.#broken();
+    else this.request(request);
+  }
+
+  /** Undefined if the bytes are no request. */
+  #decoded(bytes: Uint8Array): Request | undefined {
+    try {
+      return fromBinary(this.schema, bytes);
+    } catch {
+      return undefined;
+    }
+  }
+
+  protected abstract readonly schema: GenMessage<Request>;
+  protected abstract request(request: Request): void;
+  abstract changed(): void;
+}
+
+/** Whether the type has a wildcard, and full state in SotW. */
+export function hasWildcard(type: string): boolean {
+  return type === clusters || type === "type.googleapis.com/envoy.config.listener.v3.Listener";
+}

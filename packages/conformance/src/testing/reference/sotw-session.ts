@@ -1,0 +1,113 @@
+import { type DiscoveryRequest, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { encodeSotw } from "./encode.js";
+import { hasWildcard, Session } from "./session.js";
+
+/** What a stream asked for of one type, and was sent. */
+interface Subscription {
+  names: ReadonlySet<string>;
+  isStar: boolean;
+  isNamed: boolean;
+  nonce: string;
+  readonly sent: Map<string, string>;
+}
+
+/** A SotW stream of the reference server. */
+export class SotwSession extends Session<DiscoveryRequest> {
+  protected readonly schema = DiscoveryRequestSchema;
+  readonly #subscriptions = new Map<string, Subscription>();
+
+  protected request(request: DiscoveryRequest): void {
+    const known = this.#subscriptions.get(request.typeUrl === "" ? (this.only ?? "") : request.typeUrl);
+    const type = this.typeOf(request, known === undefined);
+    if (type === undefined || this.isTooMuch(type, request.resourceNames)) return;
+    if (known === undefined) this.#first(type, request);
+    else if (this.#isFresh(known, request)) this.#later(type, known, request);
+    else if (this.isMade(request.responseNonce) && this.does("stale-answered"))
+      this.#respond(type, known, this.#wanted(type, known));
+  }
+
+  #isFresh({ nonce }: Subscription, { responseNonce }: DiscoveryRequest): boolean {
+    if (responseNonce === "") return true;
+    return this.does("one-nonce-for-all") ? this.isLastOfAll(responseNonce) : responseNonce === nonce;
+  }
+
+  #first(type: string, request: DiscoveryRequest): void {
+    if (request.responseNonce !== "" && this.does("old-nonce-stale")) return;
+    const subscription: Subscription = { names: new Set(), isStar: false, isNamed: false, nonce: "", sent: new Map() };
+    this.#subscriptions.set(type, subscription);
+    this.#ask(type, subscription, request.resourceNames);
+    const wanted = this.#wanted(type, subscription);
+    const version = request.versionInfo;
+    if (version !== "" && this.does("any-version-current")) return;
+    const isPart = version === this.shared.state.version && this.does("reconnect-in-part");
+    if (hasWildcard(type) || wanted.length > 0) this.#respond(type, subscription, isPart ? wanted.slice(0, 1) : wanted);
+  }
+
+  #later(type: string, subscription: Subscription, request: DiscoveryRequest): void {
+    const { responseNonce, errorDetail, resourceNames } = request;
+    const isAck = responseNonce !== "" && errorDetail === undefined;
+    const isRepeated = isAck && this.isRepeated(type, responseNonce);
+    const isAnsweredAnyway =
+      (errorDetail !== undefined && this.does("nack-answered")) ||
+      (isAck && this.does("ack-answered")) ||
+      (isRepeated && this.does("repeated-ack-answered"));
+    if (isAnsweredAnyway) {
+      this.#respond(type, subscription, this.#wanted(type, subscription));
+      return;
+    }
+    if (errorDetail !== undefined && this.does("nack-drops-names")) return;
+    const before = new Set(this.#wanted(type, subscription));
+    this.#ask(type, subscription, resourceNames);
+    const wanted = this.#wanted(type, subscription);
+    const added = wanted.filter(
+      (name) => !before.has(name) && !(this.does("sent-once") && subscription.sent.has(name)),
+    );
+    const isNew = added.length > 0 || (this.does("name-ends-star") && wanted.length < before.size);
+    if (!isNew || this.does("added-ignored")) return;
+    const isWhole = hasWildcard(type) && !this.does("state-in-parts");
+    this.#respond(type, subscription, isWhole ? wanted : added);
+  }
+
+  #ask(type: string, subscription: Subscription, names: readonly string[]): void {
+    const isStarNamed = names.includes("*") && !this.does("star-is-a-name");
+    const isLegacy = hasWildcard(type) && !subscription.isNamed && names.length === 0;
+    subscription.names = new Set(names);
+    subscription.isStar =
+      (isStarNamed && !(names.length > 1 && this.does("name-ends-star"))) ||
+      (isLegacy && !this.does("no-legacy-wildcard")) ||
+      (names.length === 0 && this.does("empty-is-wildcard")) ||
+      (names.length > 0 && this.does("names-ignored"));
+    subscription.isNamed ||= names.length > 0;
+  }
+
+  /** The names of what the client must get. */
+  #wanted(type: string, { names, isStar }: Subscription): readonly string[] {
+    const there = this.shared.state.of(type);
+    const asked = [...names].filter((name) => name !== "*");
+    if (this.does("waits-for-all") && asked.some((name) => !there.has(name))) return [];
+    const wanted = [...there.keys()].filter((name) => isStar || names.has(name));
+    const isCut =
+      (asked.length > 1 && this.does("last-name-dropped")) || (this.only !== undefined && this.does("service-differs"));
+    return isCut ? wanted.slice(0, -1) : wanted;
+  }
+
+  #respond(type: string, subscription: Subscription, names: readonly string[]): void {
+    const { state, mistakes } = this.shared;
+    const resources = names.flatMap((name) => state.of(type).get(name) ?? []);
+    if (hasWildcard(type) && !this.does("sent-once")) subscription.sent.clear();
+    for (const { name, version } of resources) subscription.sent.set(name, version);
+    subscription.nonce = this.newNonce();
+    const response = { type, version: state.version, nonce: subscription.nonce, resources };
+    this.deliver(type, encodeSotw(response, mistakes));
+  }
+
+  changed(): void {
+    const { state } = this.shared;
+    for (const [type, subscription] of this.#subscriptions) {
+      const wanted = this.#wanted(type, subscription);
+      const changed = wanted.filter((name) => subscription.sent.get(name) !== state.of(type).get(name)?.version);
+      const isLess = hasWildcard(type) && [...subscription.sent.keys()].some((name) => !wanted.includes(name));
+      if (changed.length > 0 || isLess) this.#respond(type, subscription, hasWildcard(type) ? wanted : changed);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { type ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
+import { type Bounds, pause } from "../verdicts/bounds.js";
+
+/** Where the server is, and how to reach it. */
+export interface Target {
+  /** `HOST:PORT`. */
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+  /** Headers of each call. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A call that goes both ways, as bytes. */
+export type Call = ClientDuplexStream<Uint8Array, Uint8Array>;
+
+const nothing = new Uint8Array();
+const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+/** No server has it. Each says so. */
+const noMethod = "/xds.conformance.Barrier/Pass";
+
+/** A connection of its own: what one check does to it is nothing to another. */
+export class Connection {
+  readonly #client: Client;
+  readonly #metadata = new Metadata();
+  readonly #bounds: Bounds;
+
+  constructor({ address, credentials, headers }: Target, bounds: Bounds) {
+    this.#bounds = bounds;
+    for (const [name, value] of Object.entries(headers)) this.#metadata.set(name, value);
+    this.#client = new Client(address, credentials, {
+      "grpc.use_local_subchannel_pool": 1,
+      "grpc.enable_retries": 0,
+      "grpc.max_receive_message_length": 256 << 20,
+      "grpc.max_send_message_length": -1,
+      "grpc.service_config_disable_resolution": 1,
+    });
+  }
+
+  call(path: string): Call {
+    return this.#client.makeBidiStreamRequest(path, bytes, (message) => message, this.#metadata);
+  }
+
+  /** The server reads what was sent, has the quiet time for an answer, and the answer arrives. */
+  async quiet(): Promise<void> {
+    await this.#barrier();
+    await pause(this.#bounds.quietMs);
+    await this.#barrier();
+  }
+
+  /**
+   * Resolves once the server has answered a call that it does not know: what was written before has arrived there, and
+   * what the server wrote before has arrived here, however busy this machine is.
+   */
+  #barrier(): Promise<void> {
+    return new Promise((resolve) => {
+      const deadline = Date.now() + this.#bounds.answerMs;
+      const answered = () => resolve();
+      this.#client.makeUnaryRequest(noMethod, bytes, bytes, nothing, this.#metadata, { deadline }, answered);
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
