@@ -1,36 +1,24 @@
 import type { Finding } from "@xdskit/api";
 import type { Events } from "../contracts/events.js";
 import type { LayerChange } from "../contracts/layer-change.js";
-import type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
+import type { RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
 import type { RefusedChanges } from "./refused-changes.js";
 import { errorsIn, type SourceTroubles } from "./source-troubles.js";
-
-/** The origin of a change. */
-export interface ChangeOrigin {
-  readonly source?: Source;
-  /** Whether judges may refuse the change. */
-  readonly isJudged: boolean;
-  /** What they take for the source's content while nodes are told nothing; undefined: they are not asked then. */
-  readonly since?: readonly LayerUpdate[] | undefined;
-  /** Reports a refusal. */
-  readonly refused: (findings: readonly Finding[]) => void;
-}
+import type { TakenChange, WantedChange } from "./take-change.js";
 
 /** What a source needs of the configuration that it is a part of. */
 interface ServedSourceContext {
   readonly troubles: SourceTroubles;
   readonly refusedChanges: RefusedChanges;
   readonly events: Events;
-  /** Applies the updates to the layers, all or none. Streams are told by `publish`. */
-  apply(origin: ChangeOrigin, updates: readonly LayerUpdate[]): readonly LayerChange[];
+  /** Takes a change into the layers; `publish` tells streams. */
+  take(wanted: WantedChange): TakenChange;
   publish(changes: readonly LayerChange[], isLater: boolean): void;
   resume(steps: readonly StepBack[]): void;
   /** See `SourceSink`. */
   rememberedMs(): number;
-  tellRefusal(name: string, findings: readonly Finding[]): void;
-  /** The source has brought content. */
-  brought(source: Source): void;
-  ended(source: Source): void;
+  tellRefusal(findings: readonly Finding[]): void;
+  ended(): void;
 }
 
 /** What the server has under a source's name when the source is added; `content`: of a source that is gone. */
@@ -77,19 +65,20 @@ export class ServedSource implements SourceSink {
   }
 
   readonly apply: SourceSink["apply"] = (updates, { isJudged: isAsked = true, since, isRestored = false } = {}) => {
-    const { refusedChanges, apply, brought, publish } = this.#context;
+    const { refusedChanges, take, publish } = this.#context;
     if (!isRestored) refusedChanges.forget(this.#source);
     const isJudged = isAsked && !(this.#isFirst && this.#content !== "applied");
-    const refused = (findings: readonly Finding[]) => {
-      this.#told = new Set(findings.map(({ message }) => message));
-      this.#refused(findings);
-    };
-    const changes = apply({ source: this.#source, isJudged, since, refused }, updates);
+    const taken = take({ source: this.#source, updates, isJudged, since });
+    if ("refusal" in taken) {
+      const { refusal } = taken;
+      this.#told = new Set(refusal.findings.map(({ message }) => message));
+      this.#refused(refusal.findings);
+      throw refusal;
+    }
     this.#content = "applied";
     this.#newest = undefined;
-    brought(this.#source);
     this.#takePlace();
-    publish(changes, isJudged);
+    publish(taken.changes, isJudged);
   };
 
   readonly resume = (steps: readonly StepBack[]): void => this.#context.resume(steps);
@@ -106,7 +95,7 @@ export class ServedSource implements SourceSink {
   readonly incomplete = (finding: Finding): void => this.#context.troubles.incomplete(this.#source.name, finding);
 
   readonly ended = (): void => {
-    this.#context.ended(this.#source);
+    this.#context.ended();
     this.forget();
   };
 
@@ -159,11 +148,11 @@ export class ServedSource implements SourceSink {
     this.#newest = findings;
     if (this.#place === "in-place") {
       troubles.found(name, findings, this.#inPart);
-      tellRefusal(name, findings);
+      tellRefusal(findings);
       return;
     }
     // One that is tried again and again with the same errors is told once.
-    if (!troubles.isTriedAgain(this.#source, findings)) tellRefusal(name, findings);
+    if (!troubles.isTriedAgain(this.#source, findings)) tellRefusal(findings);
     troubles.foundInSuccessor(this.#source, findings);
   }
 
