@@ -50,13 +50,17 @@ export interface GrpcServerOptions {
 }
 
 /**
- * The place where a server listens: an address, or the descriptor of a bound socket, which then belongs to the server.
+ * The place where a server listens: an address, a Unix socket, or the descriptor of a bound socket, which then belongs
+ * to the server.
  */
-export type ListenAt = { readonly host: string; readonly port: number } | { readonly descriptor: number };
+export type ListenAt =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string }
+  | { readonly descriptor: number };
 
 /** A gRPC server. */
 export interface GrpcServer {
-  /** Starts to listen, at one more address; resolves to the port. Rejects with Node's error. */
+  /** Starts to listen, at one more address; resolves to the port (0 for a Unix socket). Rejects with Node's error. */
   listen(at: ListenAt): Promise<number>;
   /**
    * Stops accepting, and asks clients to go (GOAWAY). Resolves when every call has ended, at the latest after
@@ -223,7 +227,8 @@ async function closeAll(
 function listening(server: Server, at: ListenAt): Promise<number> {
   return new Promise<number>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ ...("descriptor" in at ? { fd: at.descriptor } : at), backlog }, () => {
+    const place = "descriptor" in at ? { fd: at.descriptor } : "path" in at ? { path: at.path } : at;
+    server.listen({ ...place, backlog }, () => {
       const bound = server.address();
       resolve(typeof bound === "object" && bound !== null ? bound.port : 0);
     });

@@ -1,6 +1,13 @@
 export { type Clock, systemClock } from "@xdskit/api";
 export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
-export { type Address, formatAddress, parseAddress } from "./basics/address.js";
+export {
+  type Address,
+  formatAddress,
+  type ListenPlace,
+  parseAddress,
+  parsePlace,
+  type SocketPath,
+} from "./basics/address.js";
 export type { HistogramStats } from "./basics/histogram.js";
 export { everyNode } from "./configuration/groups.js";
 export { createIsOwnName } from "./configuration/own-names.js";
@@ -114,3 +121,4 @@ export {
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
 export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";
+export { listenAt, socketRefusal } from "./transports/socket-file.js";

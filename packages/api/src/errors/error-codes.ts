@@ -146,9 +146,9 @@ export const errorCodes = {
     fix: "Use a name such as cluster, an abbreviation such as cds, or a type URL.",
   },
   XDSKIT_ADDRESS_INVALID: {
-    meaning: "A listening address does not have the form HOST:PORT.",
+    meaning: "A listening address does not have the form HOST:PORT or unix:/PATH.",
     cause: "The port is missing or above 65535, or an IPv6 address has no brackets.",
-    fix: "Write 127.0.0.1:18000, [::1]:18000, or 0.0.0.0:18000 for all interfaces. Port 0 picks a free one.",
+    fix: "Write 127.0.0.1:18000, [::1]:18000, 0.0.0.0:18000 for all interfaces, or unix:/run/xds.sock. Port 0 picks a free one.",
   },
   XDSKIT_SERVER_CLOSED: {
     meaning: "A server was used after it was closed.",

@@ -6,6 +6,16 @@ export interface Address {
   readonly port: number;
 }
 
+/** A Unix socket: only this machine reaches it, and of this machine whom its file lets in. */
+export interface SocketPath {
+  readonly path: string;
+  /** The permissions of its file, for who listens. Default: 0o600, its owner alone. */
+  readonly mode?: number;
+}
+
+/** Where something listens, on a port or on a Unix socket. */
+export type ListenPlace = Address | SocketPath;
+
 /** Reads `HOST:PORT`, such as `127.0.0.1:18000`, `[::1]:18000` or `localhost:0`; undefined when it is none. */
 export function parseAddress(text: string): Address | undefined {
   const parts = /^(?:\[([0-9a-fA-F:.%a-z]+)\]|([^:[\]\s/]+)):(\d{1,5})$/.exec(text);
@@ -16,7 +26,20 @@ export function parseAddress(text: string): Address | undefined {
   return { host, port };
 }
 
-/** `HOST:PORT`, an IPv6 address in brackets. */
-export function formatAddress({ host, port }: Address): string {
+/** The longest path of a socket, in bytes: longer ones are cut off, and mean another file. */
+export const maxSocketPath = 103;
+
+/** The same, and `unix:/PATH` or `unix:/PATH?mode=660`. */
+export function parsePlace(text: string): ListenPlace | undefined {
+  const [, path, mode] = /^unix:(\/[^?\0]+)(?:\?mode=(0?[0-7]{3}))?$/.exec(text) ?? [];
+  if (path === undefined) return parseAddress(text);
+  if (new TextEncoder().encode(path).byteLength > maxSocketPath) return undefined;
+  return mode === undefined ? { path } : { path, mode: Number.parseInt(mode, 8) };
+}
+
+/** `HOST:PORT`, an IPv6 address in brackets; or `unix:/PATH`. */
+export function formatAddress(place: ListenPlace): string {
+  if ("path" in place) return `unix:${place.path}${place.mode === undefined ? "" : `?mode=${place.mode.toString(8)}`}`;
+  const { host, port } = place;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -28,7 +28,8 @@ import type { Transport } from "./transport.js";
 
 /**
  * The addresses to listen on, one for each transport: `HOST:PORT`, such as `127.0.0.1:18000`, `[::1]:0`,
- * `0.0.0.0:18000`. Port 0 picks a free one.
+ * `0.0.0.0:18000`, where port 0 picks a free one; or a Unix socket, `unix:/run/xds.sock`, which its owner alone may
+ * use, or those whom `unix:/run/xds.sock?mode=660` lets in.
  */
 export interface Addresses {
   /** Discovery over gRPC. */

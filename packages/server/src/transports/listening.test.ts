@@ -3,11 +3,12 @@ import { describe, it } from "node:test";
 import { listenAddress, listenError } from "./listening.js";
 
 describe("listenAddress", () => {
-  it("a host and a port are read, and anything else is refused with a reason", () => {
+  it("a host and a port, or a Unix socket, are read, and anything else is refused with a reason", () => {
     assert.deepEqual(listenAddress("[::1]:0"), { host: "::1", port: 0 });
-    assert.throws(() => listenAddress("unix:/tmp/x"), {
+    assert.deepEqual(listenAddress("unix:/tmp/x?mode=660"), { path: "/tmp/x", mode: 0o660 });
+    assert.throws(() => listenAddress("unix:tmp/x"), {
       code: "XDSKIT_ADDRESS_INVALID",
-      message: /"unix:\/tmp\/x" is not an address of the form HOST:PORT/,
+      message: /"unix:tmp\/x" is not an address of the form HOST:PORT/,
     });
   });
 });

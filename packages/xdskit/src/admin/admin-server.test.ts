@@ -12,7 +12,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport, createServer, type EventLoopStats } from "@xdskit/server";
-import { formatAddress } from "@xdskit/server/address";
+import { type Address, formatAddress } from "@xdskit/server/address";
 import { version } from "../process/version.js";
 import { eventually } from "../testing/command.js";
 import { assertDescribed } from "../testing/described.js";
@@ -276,7 +276,7 @@ describe("admin pages", () => {
   test("on this machine, only callers by an address or localhost are answered", async () => {
     const statusOf = (host: string) =>
       new Promise((resolve, reject) => {
-        const { port } = admin.address;
+        const { port } = admin.address as Address;
         const options = { host: "127.0.0.1", port, path: "/api/v1/nodes", headers: { host } };
         request(options, (response) => resolve(response.resume().statusCode))
           .on("error", reject)
@@ -324,7 +324,7 @@ describe("admin pages", () => {
     assert.equal(head.headers.get("content-type"), "text/html; charset=utf-8");
     assert.equal(await head.text(), "");
     const status = await new Promise((resolve, reject) => {
-      const { port } = admin.address;
+      const { port } = admin.address as Address;
       const options = { host: "127.0.0.1", port, path: "/", headers: { ...headers, host: "elsewhere.example" } };
       request(options, (response) => resolve(response.resume().statusCode))
         .on("error", reject)
@@ -338,7 +338,7 @@ describe("admin pages", () => {
     const own = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin", "x-xdskit-dashboard": "1" };
     const statusOf = (headers: Readonly<Record<string, string | undefined>>) =>
       new Promise((resolve, reject) => {
-        const { port } = admin.address;
+        const { port } = admin.address as Address;
         const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
         const path = "/api/v1/rollouts/none/promote";
         request({ host: "127.0.0.1", port, path, method: "POST", headers: sent as Record<string, string> }, (answer) =>
@@ -368,7 +368,7 @@ describe("admin pages", () => {
   test("on this machine alone, a name that a DNS entry leads here by is answered nowhere", async () => {
     const statusOf = (path: string, host: string) =>
       new Promise((resolve, reject) => {
-        const { port } = admin.address;
+        const { port } = admin.address as Address;
         request({ host: "127.0.0.1", port, path, headers: { host } }, (answer) => resolve(answer.resume().statusCode))
           .on("error", reject)
           .end();

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
-import { isFromBrowser } from "@xdskit/server";
-import { type Address, formatAddress } from "@xdskit/server/address";
+import { isFromBrowser, listenAt } from "@xdskit/server";
+import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/messages/skipped.js";
 import { version } from "../process/version.js";
@@ -17,7 +17,7 @@ import { type AnySourceStatus, leavesOutFiles } from "./source-status.js";
 /** The admin listener, listening. */
 export interface AdminServer {
   /** With the port that was picked. */
-  readonly address: Address;
+  readonly address: ListenPlace;
   close(): Promise<void>;
 }
 
@@ -62,12 +62,14 @@ const listed = [
 ];
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
-export async function startAdminServer(address: Address, state: AdminState): Promise<AdminServer> {
-  const server = createServer((request, response) => void respond(request, response, state, address.host));
-  await once(server.listen(address.port, address.host), "listening");
-  const { port } = server.address() as AddressInfo;
+export async function startAdminServer(place: ListenPlace, state: AdminState): Promise<AdminServer> {
+  const host = "path" in place ? "localhost" : place.host;
+  const server = createServer((request, response) => void respond(request, response, state, host));
+  await listenAt(place, async () => {
+    await once(server.listen("path" in place ? { path: place.path } : place), "listening");
+  });
   return {
-    address: { ...address, port },
+    address: "path" in place ? { path: place.path } : { ...place, port: (server.address() as AddressInfo).port },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -165,7 +167,7 @@ function json(value: object): Answer {
 }
 
 function portsJson({ grpc, rest, tls }: ClientPorts): object {
-  const text = (address: Address | undefined) => (address === undefined ? null : formatAddress(address));
+  const text = (address: ListenPlace | undefined) => (address === undefined ? null : formatAddress(address));
   const secured = tls === undefined ? "off" : tls.clientCaFile === undefined ? "server" : "mutual";
   return { version, grpc: text(grpc), rest: text(rest), tls: secured };
 }

@@ -1,7 +1,7 @@
 import type { AdminApi } from "@xdskit/admin";
 import type { Finding } from "@xdskit/api";
 import type { ServerTls, StoreAway, XdsServer } from "@xdskit/server";
-import type { Address } from "@xdskit/server/address";
+import type { ListenPlace } from "@xdskit/server/address";
 import type { AllSources } from "./all-sources.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
@@ -11,8 +11,8 @@ export type Readiness = "starting" | "ready" | "stopping";
 
 /** Where clients reach the server; undefined: it does not listen there yet, or not at all. */
 export interface ClientPorts {
-  readonly grpc?: Address | undefined;
-  readonly rest?: Address | undefined;
+  readonly grpc?: ListenPlace | undefined;
+  readonly rest?: ListenPlace | undefined;
   readonly tls?: ServerTls | undefined;
 }
 

@@ -22,16 +22,17 @@ interface Asked {
 /** Speaks to a server's API. Connects with the first request. */
 export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions) {
   const shown = shownUrl(server);
+  const socketPath = server.protocol === "unix:" ? decodeURIComponent(server.pathname) : undefined;
   const closed = new AbortController();
   const send = async (
     method: "GET" | "POST",
     path: string,
     { body, headers, withinMs: timeoutMs = usualMs }: Asked = {},
   ): Promise<string> => {
-    const url = new URL(`${server.pathname.replace(/\/$/, "")}${path}`, server);
+    const url = socketPath === undefined ? below(server, path) : new URL(path, "http://localhost");
     let answer: ApiAnswer;
     try {
-      answer = await sendRequest({ url, method, body, headers, timeoutMs, signal: closed.signal });
+      answer = await sendRequest({ url, socketPath, method, body, headers, timeoutMs, signal: closed.signal });
     } catch (error) {
       throw unreachable(shown, error, timeoutMs);
     }
@@ -57,6 +58,10 @@ export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions
     /** Ends connections that are still open. */
     close: () => closed.abort(),
   };
+}
+
+function below(server: URL, path: string): URL {
+  return new URL(`${server.pathname.replace(/\/$/, "")}${path}`, server);
 }
 
 /** A name and a password in a URL are for the server alone. */

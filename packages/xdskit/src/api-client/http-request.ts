@@ -5,6 +5,8 @@ import { boundedBytes } from "../files/bounded-bytes.js";
 /** One request. */
 export interface ApiRequest {
   readonly url: URL;
+  /** The Unix socket at which the server listens; undefined: it is at the URL's host. */
+  readonly socketPath?: string | undefined;
   readonly method: "GET" | "POST";
   /** Sent as JSON. */
   readonly body: object | undefined;
@@ -26,12 +28,14 @@ export interface ApiAnswer {
 export class RequestTimeout extends Error {}
 
 /** Sends a request and reads the answer. Rejects with the system's error, or a RequestTimeout. */
-export async function sendRequest({ url, method, body, headers, timeoutMs, signal }: ApiRequest): Promise<ApiAnswer> {
+export async function sendRequest(asked: ApiRequest): Promise<ApiAnswer> {
+  const { url, socketPath, method, body, headers, timeoutMs, signal } = asked;
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const text = body === undefined ? undefined : JSON.stringify(body);
   const time = AbortSignal.timeout(timeoutMs);
   const options: RequestOptions = {
     method,
+    ...(socketPath === undefined ? {} : { socketPath }),
     headers: {
       ...headers,
       accept: "application/json",

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from "@xdskit/server/address";
+import { type Address, type ListenPlace, maxSocketPath, parseAddress, parsePlace } from "@xdskit/server/address";
 import { InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../settings/options/duration.js";
 
@@ -27,9 +27,19 @@ export function readAddress(text: string): Address {
   return address;
 }
 
-/** The same for an optional address: `off`, or nothing, is read as `off`. */
-export function readOptionalAddress(text: string): Address | "off" {
-  return text === "" || text === "off" ? "off" : readAddress(text);
+/** Reads `HOST:PORT`, or `unix:/PATH`. */
+export function readPlace(text: string): ListenPlace {
+  const place = parsePlace(text);
+  if (place === undefined)
+    throw new InvalidArgumentError(
+      `Expected HOST:PORT, such as 127.0.0.1:18000 or [::1]:18000, or unix:/PATH with at most ${maxSocketPath} bytes.`,
+    );
+  return place;
+}
+
+/** The same for an optional place: `off`, or nothing, is read as `off`. */
+export function readOptionalPlace(text: string): ListenPlace | "off" {
+  return text === "" || text === "off" ? "off" : readPlace(text);
 }
 
 /** Reads an option's port number. */

@@ -9,7 +9,12 @@ export interface ServerOptions {
 
 /** `--server URL`. */
 export function serverOption(): Option {
-  return readOption("--server <url>", "the admin listener of a running server", readServer, "http://127.0.0.1:19000");
+  return readOption(
+    "--server <url>",
+    "the admin listener of a running server, or unix:/PATH",
+    readServer,
+    "http://127.0.0.1:19000",
+  ).env("XDSKIT_SERVER");
 }
 
 /** `--output text|json`. */
@@ -25,11 +30,11 @@ export function waitOption(description: string): Option {
 /** Reads a URL; `HOST:PORT` alone is one of HTTP. */
 export function readServer(text: string): URL {
   try {
-    const url = new URL(text.includes("://") ? text : `http://${text}`);
-    const isHttp = url.protocol === "http:" || url.protocol === "https:";
-    if (isHttp && url.search === "" && url.hash === "") return url;
+    const url = new URL(/^unix:|:\/\//.test(text) ? text : `http://${text}`);
+    const isKnown = ["http:", "https:"].includes(url.protocol) || /^unix:\/./.test(text);
+    if (isKnown && url.search === "" && url.hash === "") return url;
   } catch {
     // Said below.
   }
-  throw new InvalidArgumentError("Expected a URL, such as http://127.0.0.1:19000.");
+  throw new InvalidArgumentError("Expected a URL, such as http://127.0.0.1:19000 or unix:/run/xdskit/admin.sock.");
 }

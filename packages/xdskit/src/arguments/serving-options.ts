@@ -1,21 +1,14 @@
-import type { Address } from "@xdskit/server/address";
+import type { ListenPlace } from "@xdskit/server/address";
 import type { Command } from "commander";
 import { logFormats, logLevels } from "../output/log-options.js";
 import type { ServingOptions } from "../server/serving.js";
 import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
-import {
-  collect,
-  readAddress,
-  readDurationWithUnit,
-  readOption,
-  readOptionalAddress,
-  wordOption,
-} from "./arguments.js";
+import { collect, readDurationWithUnit, readOption, readOptionalPlace, readPlace, wordOption } from "./arguments.js";
 
 /** The options of every command that serves, as commander reads them. */
 export interface ServingArguments
   extends Pick<ServingOptions, "grpc" | "restHold" | "admin" | "logLevel" | "logFormat"> {
-  readonly rest: Address | "off";
+  readonly rest: ListenPlace | "off";
   readonly settings?: string;
   readonly descriptors?: readonly string[];
   readonly toFiles?: string;
@@ -30,25 +23,20 @@ export function addPortOptions(command: Command): Command {
     .addOption(
       readOption(
         "--grpc <host:port>",
-        "address for Envoys and gRPC clients; port 0 picks a free port",
-        readAddress,
+        "address for Envoys and gRPC clients, or unix:/PATH; port 0 picks a free port",
+        readPlace,
         "127.0.0.1:18000",
       ),
     )
     .addOption(
-      readOption(
-        "--rest <host:port>",
-        "address for REST clients; off: no REST",
-        readOptionalAddress,
-        "127.0.0.1:18001",
-      ),
+      readOption("--rest <host:port>", "address for REST clients; off: no REST", readOptionalPlace, "127.0.0.1:18001"),
     )
     .option("--rest-hold <duration>", "how long a poll waits for a change (default: 800ms)", readDurationWithUnit)
     .addOption(
       readOption(
         "--admin <host:port>",
         "address for the dashboard, the API, /readyz and /metrics",
-        readAddress,
+        readPlace,
         "127.0.0.1:19000",
       ),
     );

@@ -1,7 +1,7 @@
 import type { SotwOrDelta } from "@xdskit/protocol";
-import type { Address } from "@xdskit/server/address";
+import type { ListenPlace } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { metadataOption, readAddress, readPort, wordOption } from "../arguments/arguments.js";
+import { metadataOption, readPlace, readPort, wordOption } from "../arguments/arguments.js";
 import { refuseHalfPair } from "../arguments/tls-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
@@ -10,7 +10,7 @@ interface BootstrapArguments extends TlsOptions {
   readonly variant: SotwOrDelta | "rest";
   readonly ads?: true;
   readonly perType?: true;
-  readonly server?: Address;
+  readonly server?: ListenPlace;
   readonly nodeId: string;
   readonly nodeCluster: string;
   readonly locality?: string;
@@ -49,8 +49,8 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .addOption(new Option("--per-type", "one stream for each type").conflicts("ads"))
     .option(
       "--server <host:port>",
-      "the address of the server (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
-      readAddress,
+      "the address of the server, or unix:/PATH (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
+      readPlace,
     )
     .option("--node-id <id>", "the client's node ID", "node-1")
     .option("--node-cluster <name>", "the client's cluster, a group of clients", "default")

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { writeYaml } from "@xdskit/api";
 import type { TlsSettings } from "@xdskit/client";
 import type { SotwOrDelta } from "@xdskit/protocol";
-import type { Address } from "@xdskit/server/address";
+import type { ListenPlace } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 
 export interface EnvoyBootstrapOptions extends BootstrapNode {
@@ -10,7 +10,7 @@ export interface EnvoyBootstrapOptions extends BootstrapNode {
   readonly variant: SotwOrDelta | "rest";
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
-  readonly server: Address;
+  readonly server: ListenPlace;
   /** Undefined: plaintext. Paths are on the client's machine. */
   readonly tls: TlsSettings | undefined;
   /** Where Envoy's own admin page listens on 127.0.0.1. */
@@ -97,14 +97,15 @@ function apiConfigSource(variant: EnvoyBootstrapOptions["variant"]) {
 }
 
 function clusterOf({ server, variant, tls }: EnvoyBootstrapOptions) {
+  const host = "path" in server ? "localhost" : server.host;
   return {
     name: serverCluster,
-    type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
+    type: !("path" in server) && isIP(host) === 0 ? "STRICT_DNS" : "STATIC",
     connect_timeout: "5s",
     ...(variant === "rest" ? overHttp1 : overHttp2),
     ...(tls === undefined
       ? {}
-      : { transport_socket: transportSocket(server.host, tls, variant === "rest" ? "http/1.1" : "h2") }),
+      : { transport_socket: transportSocket(host, tls, variant === "rest" ? "http/1.1" : "h2") }),
     load_assignment: {
       cluster_name: serverCluster,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
@@ -157,6 +158,8 @@ const overHttp1 = {
   },
 };
 
-function socketAddress({ host, port }: Address) {
+function socketAddress(place: ListenPlace) {
+  if ("path" in place) return { pipe: { path: place.path } };
+  const { host, port } = place;
   return { socket_address: { address: host, port_value: port } };
 }

@@ -1,9 +1,9 @@
 import type { TlsSettings } from "@xdskit/client";
-import { type Address, formatAddress } from "@xdskit/server/address";
+import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 
 export interface GrpcBootstrapOptions extends BootstrapNode {
-  readonly server: Address;
+  readonly server: ListenPlace;
   /** Undefined: plaintext. */
   readonly tls: TlsSettings | undefined;
 }

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { socketRefusal } from "@xdskit/server";
 import type { ReplicaListener } from "./replica-listener.js";
 
 /** Finds the other servers of a state folder, also those that do not know of any other yet: their ids. */
@@ -22,8 +22,6 @@ const ending = ".sock";
 const maxPathBytes = process.platform === "linux" ? 107 : 103;
 /** A process that ends without a chance leaves its socket. One that is younger, in milliseconds, may not listen yet. */
 const youngMs = 10_000;
-/** A process that is stopped does not answer, and is there. */
-const patienceMs = 1_000;
 
 /**
  * Listens on a socket in the state folder (mode 0600, in a folder of mode 0700), where other servers of this state look
@@ -99,23 +97,10 @@ async function listeningIn(folder: string, self?: string): Promise<readonly stri
 async function isListening(path: string): Promise<boolean> {
   // Nobody can ask there: whoever listens has a shorter path of the folder.
   if (isTooLong(path)) return true;
-  const refusal = await refusalOf(path);
+  const refusal = await socketRefusal(path);
   if (refusal === "ENOENT") return false;
   if (refusal !== "ECONNREFUSED") return true;
   const made = await stat(path).catch(() => undefined);
   if (made !== undefined && Date.now() - made.mtimeMs > youngMs) await rm(path, { force: true }).catch(() => {});
   return false;
-}
-
-/** The system's error when it connects; undefined: somebody listens. */
-async function refusalOf(path: string): Promise<string | undefined> {
-  return await new Promise((resolve) => {
-    const socket = connect(path);
-    const done = (code?: string) => {
-      socket.destroy();
-      resolve(code);
-    };
-    socket.setTimeout(patienceMs, () => done());
-    socket.once("connect", () => done()).on("error", ({ code }: NodeJS.ErrnoException) => done(code));
-  });
 }

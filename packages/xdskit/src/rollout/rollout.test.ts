@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { describe, test } from "node:test";
+import type { Address } from "@xdskit/server/address";
 import { cluster, resourcesOf, see, withStage } from "../../../relay/src/testing/relayed.js";
 import { startAdminServer } from "../admin/admin-server.js";
 import type { AdminState } from "../admin/admin-state.js";
@@ -57,7 +58,7 @@ async function withRollout(run: (url: string, hooks: Hooks) => Promise<void>): P
       rollouts: { server: watched, shared: undefined, peers: () => [] },
     } as unknown as AdminState);
     try {
-      await run(`http://127.0.0.1:${admin.address.port}`, hooks);
+      await run(`http://127.0.0.1:${(admin.address as Address).port}`, hooks);
     } finally {
       await admin.close();
     }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { listenError, type ServerOptions, type XdsServer } from "@xdskit/server";
-import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
+import { formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
 import type { ClientPorts, Readiness } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
@@ -32,12 +32,12 @@ import { startSummary } from "./start-summary.js";
 
 /** The options of every command that serves. */
 export interface ServingOptions {
-  readonly grpc: Address;
+  readonly grpc: ListenPlace;
   /** Undefined: no listener. */
-  readonly rest: Address | undefined;
+  readonly rest: ListenPlace | undefined;
   /** Milliseconds; undefined: what the settings say. */
   readonly restHold?: number;
-  readonly admin: Address;
+  readonly admin: ListenPlace;
   /** Undefined: no files are written. */
   readonly toFiles: ToFilesSettings | undefined;
   readonly descriptors: readonly string[];
@@ -194,7 +194,7 @@ export class Serving {
       ]);
   }
 
-  async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<Address> {
+  async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<ListenPlace> {
     const { admin } = this.#options;
     const wrongSettings = () => this.#settings?.wrong;
     const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
@@ -224,18 +224,18 @@ export class Serving {
       .catch((error: Error) => this.log.error({ reason: error.message }, "files cannot be written"));
   }
 
-  async #listen(server: XdsServer, transport: "grpc" | "rest", address: Address): Promise<Address> {
+  async #listen(server: XdsServer, transport: "grpc" | "rest", address: ListenPlace): Promise<ListenPlace> {
     const listening = await server.listen({ [transport]: formatAddress(address) }).catch((error) => {
       throw isAddressError(error) ? cannotListen(transport, address, error.cause) : error;
     });
-    return parseAddress(listening[transport] ?? "") ?? address;
+    return parsePlace(listening[transport] ?? "") ?? address;
   }
 
-  #announce(name: string, address: Address): void {
+  #announce(name: string, address: ListenPlace): void {
     this.#terminal.out(`${name} listening on ${formatAddress(address)}\n`);
   }
 
-  #sayWhatIsServed({ server, banner, settingsFile, groups, tls }: Served, grpc: Address, admin: Address): void {
+  #sayWhatIsServed({ server, banner, settingsFile, groups, tls }: Served, grpc: ListenPlace, admin: ListenPlace): void {
     const { logFormat, logLevel } = this.#options;
     const { text, word, fields } = banner();
     const counts = server.stats().groups.map(({ name }) => [name, countsOfSnapshot(server.snapshotOf(name))] as const);
@@ -257,6 +257,6 @@ function isAddressError(error: unknown): error is XdskitError {
   );
 }
 
-function cannotListen(option: string, address: Address, cause: unknown): XdskitError {
+function cannotListen(option: string, address: ListenPlace, cause: unknown): XdskitError {
   return listenError(`${formatAddress(address)} (--${option})`, cause as Error);
 }

@@ -1,5 +1,5 @@
 import type { ServerTls } from "@xdskit/server";
-import { type Address, formatAddress } from "@xdskit/server/address";
+import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import { type Counts, countedAll } from "../output/counts.js";
 import { version } from "../process/version.js";
 import type { ExampleNode } from "./example-node.js";
@@ -11,8 +11,8 @@ export interface StartSummary {
   readonly settingsFile: string | undefined;
   /** By group, in the order of the settings. */
   readonly counts: readonly (readonly [group: string, counts: Counts])[];
-  readonly grpc: Address;
-  readonly admin: Address;
+  readonly grpc: ListenPlace;
+  readonly admin: ListenPlace;
   /** A node that the server accepts. */
   readonly node: ExampleNode;
   /** The TLS of the gRPC port; undefined: plaintext. */
@@ -30,7 +30,7 @@ export function startSummary(summary: StartSummary): string {
   const lines = [
     `xdskit ${version} ${what}${settings}`,
     ...counts.map(([group, resources]) => `  group ${group}: ${countedAll(resources)}`),
-    `  admin: http://${formatAddress(reachable(admin))}/`,
+    `  admin: ${"path" in admin ? "" : "http://"}${formatAddress(reachable(admin))}${"path" in admin ? "" : "/"}`,
     `Point an Envoy${of} here:`,
     `  npx xdskit bootstrap --server ${server}${node.flags}${secured} > envoy.yaml && envoy -c envoy.yaml`,
     `Or a gRPC client${of}:`,
@@ -40,7 +40,8 @@ export function startSummary(summary: StartSummary): string {
 }
 
 /** An address of this machine that a client can use: "all interfaces" is none. */
-function reachable(address: Address): Address {
+function reachable(address: ListenPlace): ListenPlace {
+  if ("path" in address) return address;
   if (address.host === "0.0.0.0") return { ...address, host: "127.0.0.1" };
   return address.host === "::" ? { ...address, host: "::1" } : address;
 }

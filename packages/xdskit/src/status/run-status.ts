@@ -1,7 +1,7 @@
 import { noSuchType, resourceTypes, XdskitError } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
-import { type Address, formatAddress } from "@xdskit/server/address";
+import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import {
   createStatusClient,
   readServerEntry,
@@ -23,7 +23,7 @@ import { type ClientView, clientView, isBehind, standingOf } from "./client-view
 import { clientDetails, fittedTable, statusTable } from "./table.js";
 
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
-  readonly server: Address;
+  readonly server: ListenPlace;
   /** The one node to show in detail. */
   readonly node: string | undefined;
   /** Ids of nodes, exact or with `*` and `?`; empty means every node. */

@@ -1,6 +1,6 @@
-import type { Address } from "@xdskit/server/address";
+import type { ListenPlace } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "../arguments/arguments.js";
+import { collect, readDurationBetween, readDurationWithUnit, readOption, readPlace } from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
 import { readServer } from "../arguments/server-options.js";
 import { addTlsOptions, refuseHalfPair } from "../arguments/tls-options.js";
@@ -8,7 +8,7 @@ import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/options/tls-options.js";
 
 interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
-  readonly server: Address | URL;
+  readonly server: ListenPlace | URL;
   readonly node?: readonly string[];
   readonly type?: readonly string[];
   readonly json?: boolean;
@@ -82,7 +82,11 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
 }
 
 /** Where to ask. The admin listener knows most of all nodes; over gRPC there are details of one, and other programs. */
-async function placeOf(options: StatusArguments, node: string | undefined, command: Command): Promise<Address | URL> {
+async function placeOf(
+  options: StatusArguments,
+  node: string | undefined,
+  command: Command,
+): Promise<ListenPlace | URL> {
   const { server, watch = false, json = false } = options;
   const given = Object.keys(options).filter((name) => command.getOptionValueSource(name) !== "default");
   const ofGrpc = given.filter((name) => name === "node" || name === "type" || name.startsWith("tls"));
@@ -110,6 +114,6 @@ async function answers(admin: URL): Promise<boolean> {
   }
 }
 
-function readEither(text: string): Address | URL {
-  return /^https?:\/\//.test(text) ? readServer(text) : readAddress(text);
+function readEither(text: string): ListenPlace | URL {
+  return /^https?:\/\//.test(text) ? readServer(text) : readPlace(text);
 }

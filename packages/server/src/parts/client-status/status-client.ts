@@ -8,7 +8,7 @@ import {
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { NodeMatcherSchema } from "@xdskit/api/envoy/type/matcher/v3/node";
 import { createTlsReader, type TlsPaths } from "@xdskit/api/tls-files";
-import { type Address, formatAddress } from "../../basics/address.js";
+import { formatAddress, type ListenPlace } from "../../basics/address.js";
 import { matchesGlob } from "../../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, summaryFeature } from "./service-name.js";
@@ -50,7 +50,7 @@ export class StatusError extends Error {
 export type StatusClient = ReturnType<typeof createStatusClient>;
 
 /** Connects at the first question. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key. */
-export function createStatusClient(address: Address, { tls }: StatusClientOptions = {}) {
+export function createStatusClient(address: ListenPlace, { tls }: StatusClientOptions = {}) {
   const reader = tls && createTlsReader(tls);
   let connected: Client | undefined;
   let closed = false;
@@ -58,7 +58,8 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
   async function connect(): Promise<Client> {
     let channel: ChannelCredentials = credentials.createInsecure();
     const name = tls?.serverName;
-    if (reader !== undefined) channel = new SecureChannel(await reader.read(), name ?? address.host);
+    if (reader !== undefined)
+      channel = new SecureChannel(await reader.read(), name ?? ("path" in address ? "localhost" : address.host));
     if (closed) throw new StatusError(status.CANCELLED, "the client is closed");
     connected ??= new Client(formatAddress(address), channel, {
       "grpc.max_receive_message_length": maxWholeAnswer,

@@ -8,6 +8,7 @@ import { defaultServerLimits } from "../../settings/limits.js";
 import type { Renewable } from "../../tls/server-tls.js";
 import { discoveryMethods } from "../discovery-methods.js";
 import { listenAddress, listenError } from "../listening.js";
+import { listenAt } from "../socket-file.js";
 
 /** The options of the gRPC transport. */
 export interface GrpcTransportOptions
@@ -55,14 +56,14 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     },
     askToGo: (count) => server.askToGo(count),
     async listen(address, accept, services, descriptor) {
-      const { host, port } = listenAddress(address);
+      const place = listenAddress(address);
       if (methods.size === 0) {
         addDiscovery(methods, types, accept);
         addServices(methods, services);
       }
       try {
-        const bound = await server.listen(descriptor === undefined ? { host, port } : { descriptor });
-        return formatAddress({ host, port: bound });
+        const port = await listenAt(place, () => server.listen(descriptor === undefined ? place : { descriptor }));
+        return formatAddress("path" in place ? { path: place.path } : { ...place, port });
       } catch (error) {
         throw listenError(address, error as Error);
       }

@@ -12,6 +12,7 @@ import type { ServerLimits } from "../../settings/limits.js";
 import type { RestOptions } from "../../settings/rest-options.js";
 import type { Renewable } from "../../tls/server-tls.js";
 import { listenAddress, listenError } from "../listening.js";
+import { listenAt } from "../socket-file.js";
 import { createResponder, type RestLimits } from "./respond.js";
 import { problem } from "./write-answer.js";
 
@@ -40,7 +41,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
 
   return {
     async listen(address, handler) {
-      const { host, port } = listenAddress(address);
+      const place = listenAddress(address);
       const settings = {
         requestTimeout: options.requestTimeoutMs,
         headersTimeout: Math.min(options.requestTimeoutMs, handshakeMs),
@@ -69,13 +70,18 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       // Two for each poll: one connection that holds it, and one that is idle.
       server.maxConnections = 2 * limits.polls;
       server.on("clientError", answerBadRequest);
-      await new Promise<void>((resolve, reject) => {
-        // Later errors concern single connections, such as one without a free file descriptor.
-        server.on("error", (error) => reject(listenError(address, error)));
-        server.listen(port, host, resolve);
+      const listen = () =>
+        new Promise<void>((resolve, reject) => {
+          // Later errors concern single connections, such as one without a free file descriptor.
+          server.on("error", reject);
+          server.listen("path" in place ? { path: place.path } : place, resolve);
+        });
+      await listenAt(place, listen).catch((error: Error) => {
+        throw listenError(address, error);
       });
       servers.add(server);
-      return formatAddress({ host, port: (server.address() as AddressInfo).port });
+      if ("path" in place) return formatAddress({ path: place.path });
+      return formatAddress({ ...place, port: (server.address() as AddressInfo).port });
     },
     async close(timeoutMs) {
       const closed = Promise.all(
