@@ -39,6 +39,7 @@ export {
   type DanglingChange,
   type DanglingNames,
   type FollowedNames,
+  hasNamed,
 } from "./model/snapshots/dangling-names.js";
 export { notePublished } from "./model/snapshots/published.js";
 export {

@@ -1,8 +1,9 @@
 import {
   type Finding,
   inHundreds,
-  isGlobName,
+  isCollection,
   maxFindings,
+  missingNameText,
   type Reference,
   type Resource,
   type Steps,
@@ -11,6 +12,7 @@ import {
   calledName,
   emptySnapshot,
   type FollowedNames,
+  hasNamed,
   planBetween,
   planJson,
   type Snapshot,
@@ -88,22 +90,21 @@ export function* danglingIn(
 ): Steps<readonly Finding[]> {
   const lacking = new Map<
     string,
-    { readonly resource: Resource; readonly what: string; readonly groups: Set<string> }
+    { readonly resource: Resource; readonly reference: Reference; readonly groups: Set<string> }
   >();
-  const note = (resource: Resource, { type, name }: Reference, group: string) => {
-    const what = `${types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
-    const key = `${resource.type.typeUrl} ${resource.key} ${what}`;
+  const note = (resource: Resource, reference: Reference, group: string) => {
+    const key = `${resource.type.typeUrl} ${resource.key} ${reference.type} ${reference.name}`;
     const known = lacking.get(key);
     if (known !== undefined) known.groups.add(group);
-    else if (lacking.size < maxFindings) lacking.set(key, { resource, what, groups: new Set([group]) });
+    else if (lacking.size < maxFindings) lacking.set(key, { resource, reference, groups: new Set([group]) });
   };
   const upserted = changes.flatMap(({ after }) => after ?? []);
   const removed = changes.flatMap(({ before, after }) => (after === undefined ? (before ?? []) : []));
   /** Groups with the same layers have the same snapshot. */
   const searched = new Map<Snapshot, readonly Naming[]>();
   for (const { group, after } of previews) {
-    const lacks = ({ type, name }: Reference) =>
-      !isMany(name) && !except.has(name) && (after.sets.get(type)?.named(name).length ?? 0) === 0;
+    const lacks = (reference: Reference) =>
+      !isCollection(reference) && !except.has(reference.name) && !hasNamed(after, reference);
     yield* inHundreds(upserted, (resource) => {
       // Another layer may have another content over it.
       if (after.of(resource.type).get(resource.key)?.version !== resource.version) return;
@@ -117,9 +118,9 @@ export function* danglingIn(
     }
     for (const { resource, reference } of naming) note(resource, reference, group);
   }
-  return Array.from(lacking.values(), ({ resource, what, groups }) => ({
+  return Array.from(lacking.values(), ({ resource, reference, groups }) => ({
     ...({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const),
-    message: `names ${what}, which ${groups.size === 1 ? "group" : "groups"} ${[...groups].join(", ")} ${groups.size === 1 ? "lacks" : "lack"}`,
+    message: missingNameText(reference, types, [...groups]),
     ...{ type: resource.type.name, resource: resource.name },
   }));
 }
@@ -149,9 +150,4 @@ function* stillNaming(
       if (resource !== undefined) look(resource);
     }
   return found;
-}
-
-/** Whether a name stands for all names below it. */
-function isMany(name: string): boolean {
-  return name === "*" || name.endsWith("/*") || isGlobName(name);
 }

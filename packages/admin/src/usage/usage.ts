@@ -1,5 +1,5 @@
 import { isCollection, perObject, type Resource, refersTo, type TypeUrl } from "@xdskit/api";
-import type { Snapshot } from "@xdskit/protocol";
+import { hasNamed, type Snapshot } from "@xdskit/protocol";
 
 /** A resource by its type URL and name. */
 export interface Named {
@@ -25,7 +25,7 @@ function createUsage(snapshot: Snapshot) {
       }
     }
   }
-  const has = ({ type, name }: Named) => (snapshot.sets.get(type)?.named(name).length ?? 0) > 0;
+  const has = (named: Named) => hasNamed(snapshot, named);
   return {
     has,
     /** The resources that name it. */

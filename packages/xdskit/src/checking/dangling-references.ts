@@ -1,7 +1,14 @@
-import { type Finding, isCollection, type Reference, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
+import {
+  type Finding,
+  isCollection,
+  missingNameText,
+  type Reference,
+  type Resource,
+  type ResourceTypes,
+  type Where,
+} from "@xdskit/api";
 import { createDanglingNames, emptySnapshot, updateSnapshot } from "@xdskit/protocol";
 import { createIsOwnName } from "@xdskit/server";
-import { danglingMessage } from "../output/messages/dangling-message.js";
 import type { Settings } from "../settings/schema.js";
 
 /** The resources that a group's nodes are served. */
@@ -43,7 +50,7 @@ export function danglingReferences(
   return Array.from(missing.values(), ({ resource, reference, groups: lacking }) => ({
     code: "XDSKIT_DANGLING_REFERENCE",
     severity: isError(reference) ? "error" : "warning",
-    message: danglingMessage(reference, types, lacking, groups.length),
+    message: missingNameText(reference, types, lacking, lacking.length === groups.length),
     ...whereNamed(resource, reference),
     type: resource.type.name,
     resource: resource.name,

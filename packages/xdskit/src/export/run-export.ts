@@ -1,7 +1,15 @@
 import type { Stats } from "node:fs";
 import { readlink, realpath, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { leavesSecretOut, listNames, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
+import {
+  leavesSecretOut,
+  listNames,
+  type Resource,
+  referenceText,
+  resourceTypes,
+  typesOfMessages,
+  XdskitError,
+} from "@xdskit/api";
 import { replaceFile } from "@xdskit/api/disk";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
@@ -161,7 +169,7 @@ function byTypeAndName(a: Resource, b: Resource): number {
 }
 
 function titleOf({ type, name }: ListedResource): string {
-  return `${resourceTypes.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
+  return referenceText({ type, name }, resourceTypes);
 }
 
 function leftOutText(titles: readonly string[]): string {

@@ -4,6 +4,15 @@ import { emptyResourceSet, type ResourceSet } from "../sets/resource-set.js";
 import { calledName } from "../sets/variant-index.js";
 import { emptySnapshot, type Snapshot } from "./snapshot.js";
 
+/** Whether a snapshot has a resource of this name, in any variant. A collection is no such name. */
+export function hasNamed({ sets }: Pick<Snapshot, "sets">, { type, name }: Reference): boolean {
+  return hasName(sets.get(type), name);
+}
+
+function hasName(set: ResourceSet | undefined, name: ResourceName): boolean {
+  return (set?.named(name).length ?? 0) > 0;
+}
+
 /** The change of the dangling names in the newest snapshot. */
 export interface DanglingChange {
   readonly appeared: readonly Reference[];
@@ -151,7 +160,7 @@ class NamesOfType {
   }
 
   #isThere(reference: Reference, set: ResourceSet | undefined): boolean {
-    if (!isCollection(reference)) return (set?.named(reference.name).length ?? 0) > 0;
+    if (!isCollection(reference)) return hasName(set, reference.name);
     if (this.#members === undefined) {
       this.#members = new Map();
       for (const resource of set ?? [])

@@ -6,6 +6,7 @@ import {
   type ResourceName,
   type ResourceType,
   type ResourceTypes,
+  referenceText,
 } from "@xdskit/api";
 import { changeKey, isRemoved, type OriginChange, waitKey, waitKeysAt } from "./origin-change.js";
 import { type WaitingChange, WaitReasons, type WaitReasonsOptions } from "./wait-reasons.js";
@@ -219,7 +220,7 @@ export class HeldChanges {
     const [first, ...others] = this.#reasons.giveUp(late, this.#waiting);
     if (first === undefined) return undefined;
     const also = others.length === 0 ? "" : ` and ${others.length} more`;
-    const what = `${this.#options.types.byTypeUrl(first.type)?.type.name ?? first.type} ${JSON.stringify(first.name)}${also}`;
+    const what = `${referenceText(first, this.#options.types)}${also}`;
     return `it names ${what}, which the origin did not send within ${this.#options.maxMs / 1_000} s: it is served now without`;
   }
 

@@ -1,5 +1,5 @@
 import { maxNamesKept, type Reference, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
-import { createDanglingNames, type DanglingNames, type Snapshot } from "@xdskit/protocol";
+import { createDanglingNames, type DanglingNames, hasNamed, type Snapshot } from "@xdskit/protocol";
 import { changeKey, comingAt, isRemoved, type OriginChange, waitKeysAt } from "./origin-change.js";
 
 export interface WaitReasonsOptions {
@@ -48,7 +48,7 @@ export class WaitReasons {
       if (!this.#options.mayCome(reference)) continue;
       served ??= this.#options.snapshot();
       if (served === undefined) return noReferences;
-      if (isServed(served, reference) || this.#vain.has(changeKey(reference.type, reference.name))) continue;
+      if (hasNamed(served, reference) || this.#vain.has(changeKey(reference.type, reference.name))) continue;
       missing ??= [];
       missing.push(reference);
     }
@@ -65,7 +65,7 @@ export class WaitReasons {
     const namedBy = new Map<string, string[]>();
     for (const [key, { missing }] of candidates) {
       for (const reference of missing) {
-        if (served !== undefined && isServed(served, reference)) continue;
+        if (served !== undefined && hasNamed(served, reference)) continue;
         if (this.#options.isAbsent?.(reference) === true) continue;
         const coming = comingAt(candidates, changeKey(reference.type, reference.name));
         if (coming === undefined) staying.add(key);
@@ -125,7 +125,7 @@ export class WaitReasons {
     const served = this.#options.snapshot();
     const lacking = missing.filter((each) => {
       const isOnItsWay = comingAt(waiting, changeKey(each.type, each.name)) !== undefined;
-      return !isOnItsWay && !(served !== undefined && isServed(served, each));
+      return !isOnItsWay && !(served !== undefined && hasNamed(served, each));
     });
     for (const { type, name } of lacking) {
       const [oldest] = this.#vain;
@@ -141,8 +141,4 @@ export class WaitReasons {
     for (const { type, name, resource } of changes)
       if (resource !== undefined) this.#vain.delete(changeKey(type.typeUrl, name));
   }
-}
-
-function isServed(served: Snapshot, { type, name }: Reference): boolean {
-  return (served.sets.get(type)?.named(name).length ?? 0) > 0;
 }

@@ -37,10 +37,7 @@ test("a change with a name that nobody has is refused as a whole, and names the 
     assert.deepEqual(more, []);
     assert.deepEqual([finding?.severity, finding?.type, finding?.resource], ["error", "route", "r"]);
     assert.equal(finding?.field, "virtual_hosts[0].routes[0].route.cluster");
-    assert.match(
-      finding?.message ?? "",
-      /^names cluster "reviews-v2", which nobody has in group all; correct the name/,
-    );
+    assert.match(finding?.message ?? "", /^names cluster "reviews-v2", which group all lacks; correct the name/);
     assert.equal([...(snapshotOf("all")?.sets.values() ?? [])].flatMap((set) => [...set]).length, 1);
     assert.deepEqual(checkChange([]), []);
     // In one change with what it names, or after it.
@@ -107,7 +104,7 @@ test("each group is judged by its own layers", () =>
       config.layer("one").set([cluster("a")]);
       config.layer("two").set([]);
       const [finding] = refusal(() => config.layer("base").update({ upsert: [routeConfiguration("r", "a")] }));
-      assert.match(finding?.message ?? "", /which nobody has in group two;/);
+      assert.match(finding?.message ?? "", /which group two lacks;/);
       config.layer("one").update({ upsert: [routeConfiguration("r", "a")] });
     },
   ));

@@ -1,4 +1,4 @@
-import { fieldNaming, isCollection, listNames, type Reference, type XdskitError } from "@xdskit/api";
+import { fieldNaming, isCollection, missingNameText, type Reference, type XdskitError } from "@xdskit/api";
 import { calledName } from "@xdskit/protocol";
 import { idOf } from "../../basics/id-of.js";
 import { errorOfFound, foundInGroups } from "../../configuration/judgement.js";
@@ -84,9 +84,8 @@ export class UnknownNameJudge implements Judge {
     return found;
   }
 
-  #messageOf({ type, name }: Reference, groups: readonly string[]): string {
-    const what = `${this.#kernel.types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
-    const inGroups = `${groups.length === 1 ? "group" : "groups"} ${listNames(groups)}`;
-    return `names ${what}, which nobody has in ${inGroups}; correct the name, add what it names, or list it under references_except if clients have it from elsewhere (references: refuse applies it with a warning)`;
+  #messageOf(reference: Reference, groups: readonly string[]): string {
+    const missing = missingNameText(reference, this.#kernel.types, groups);
+    return `${missing}; correct the name, add what it names, or list it under references_except if clients have it from elsewhere (references: refuse applies it with a warning)`;
   }
 }

@@ -56,7 +56,7 @@ test("a name that several groups lack is told once", () => {
   const { check, change } = world("edge", "rest", "empty");
   change("rest", { upsert: [scope("x", "r")] });
   change("edge", { upsert: [scope("x", "r")] });
-  assert.deepEqual(told(check.update()), ['edge/x.yaml scoped-route x names route "r", which group edge, rest lacks']);
+  assert.deepEqual(told(check.update()), ['edge/x.yaml scoped-route x names route "r", which groups edge, rest lack']);
   change("edge", { remove: [scope("x", "r")] });
   assert.deepEqual(check.update(), []);
   assert.deepEqual(told(check.findings()), ['rest/x.yaml scoped-route x names route "r", which group rest lacks']);

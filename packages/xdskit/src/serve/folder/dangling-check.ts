@@ -4,6 +4,7 @@ import {
   fieldPlaces,
   maxBytesForPlaces,
   maxFindings,
+  missingNameText,
   type Reference,
   type Registry,
   type Resource,
@@ -11,7 +12,6 @@ import {
   type Where,
 } from "@xdskit/api";
 import { createDanglingNames, type FollowedNames, type Snapshot } from "@xdskit/protocol";
-import { danglingMessage } from "../../output/messages/dangling-message.js";
 
 export interface DanglingOptions {
   /** The groups' names. */
@@ -99,7 +99,7 @@ export function createDanglingCheck(options: DanglingOptions) {
     return {
       code: "XDSKIT_DANGLING_REFERENCE",
       severity: "warning",
-      message: `${danglingMessage(reference, types, lacking, groups.length)}${also}`,
+      message: `${missingNameText(reference, types, lacking, lacking.length === groups.length)}${also}`,
       ...(referrer && placeOf(first, referrer, found)),
       type: referrer?.type.name,
       resource: referrer?.name,

@@ -39,7 +39,7 @@ describe("references: strict", () => {
     await admin(running);
     await folder.write("routes.yaml", typo);
     const [text] = await running.seen(new RegExp(`.*${place.source}.*`), "err");
-    assert.match(text, /which nobody has in group all; .*references_except.*\[XDSKIT_DANGLING_REFERENCE\]/);
+    assert.match(text, /which group all lacks; .*references_except.*\[XDSKIT_DANGLING_REFERENCE\]/);
     const { state, findings } = await eventually(
       () => statusOf(running),
       ({ state }) => state === "refused",
@@ -64,7 +64,7 @@ describe("references: strict", () => {
     for (const dry of [["--dry-run"], []]) {
       const { status, err, out } = await inProcessEnds("apply", "-f", own.path, "--server", server, ...dry);
       assert.equal(status, 1, out);
-      assert.match(err, /routes\.yaml:\d+:\d+: .*names cluster "reviews-v2", which nobody has in group all/);
+      assert.match(err, /routes\.yaml:\d+:\d+: .*names cluster "reviews-v2", which group all lacks/);
     }
     const listed = await fetch(`${server}/api/v1/layers/api/resources`);
     assert.deepEqual(((await listed.json()) as { readonly resources: unknown }).resources, []);
