@@ -160,9 +160,11 @@ export const layers = {
   conformance: [
     "verdicts",
     "wire",
+    "driver",
     "peer",
     "checks/contract",
     "checks/observe",
+    "checks/drive",
     "checks",
     "run",
     "report",

@@ -7,11 +7,14 @@ import { serverChecks } from "./checks/all-checks.js";
 import type { Result } from "./run/result.js";
 import { runChecks } from "./run/run-checks.js";
 import { mistakes } from "./testing/reference/mistakes.js";
-import { startReferenceServer } from "./testing/reference/reference-server.js";
-import { sampleContent } from "./testing/reference/sample-content.js";
+import { type ReferenceServer, startReferenceServer } from "./testing/reference/reference-server.js";
 
 /** Holds the server at an address against checks, by their identifiers. */
-function judge(address: string, ids: readonly string[], answerMs: number): Promise<readonly Result[]> {
+function judge(
+  { address, driver }: ReferenceServer,
+  ids: readonly string[],
+  answerMs: number,
+): Promise<readonly Result[]> {
   return runChecks({
     target: { address, credentials: credentials.createInsecure(), headers: {} },
     node: create(NodeSchema, { id: "a-test" }),
@@ -20,6 +23,7 @@ function judge(address: string, ids: readonly string[], answerMs: number): Promi
     requirements: "9999-12",
     expected: new Set(),
     parallel: 16,
+    driver,
     onResult: () => {},
   });
 }
@@ -30,10 +34,10 @@ const hasFailed = ({ check, status, message = "" }: Result): boolean =>
 
 describe("the reference server", () => {
   test("passes every check", async (t) => {
-    const server = await startReferenceServer(sampleContent());
+    const server = await startReferenceServer();
     t.after(() => server.stop());
     const ids = serverChecks.map(({ id }) => id);
-    const results = await judge(server.address, ids, 10_000);
+    const results = await judge(server, ids, 10_000);
     const others = results.filter((result) => result.status !== "passed" || hasFailed(result));
     assert.deepEqual(
       others.map(({ check, status, message, transcript }) => ({ id: check.id, status, message, transcript })),
@@ -60,9 +64,9 @@ test("every check fails for some mistake", () => {
 describe("a server with one mistake fails the checks about it", { concurrency: 8 }, () => {
   for (const [mistake, ids] of mistakes) {
     test(mistake, async (t) => {
-      const server = await startReferenceServer(sampleContent(), [mistake]);
+      const server = await startReferenceServer([mistake]);
       t.after(() => server.stop());
-      const results = await judge(server.address, ids, 700);
+      const results = await judge(server, ids, 700);
       const passed = results.filter((result) => !hasFailed(result));
       assert.deepEqual(
         passed.map(({ check, transcript }) => ({ id: check.id, transcript })),

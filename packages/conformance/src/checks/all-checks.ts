@@ -1,4 +1,8 @@
 import { type Check, checksOf } from "./contract/check.js";
+import { clientChecks } from "./drive/clients.js";
+import { orderingChecks } from "./drive/ordering.js";
+import { silenceChecks } from "./drive/silences.js";
+import { removalChecks, updateChecks } from "./drive/updates.js";
 import { answerChecks } from "./observe/answers.js";
 import { missingNameChecks, nameChecks } from "./observe/names.js";
 import { deltaReconnectChecks, reconnectChecks, sotwReconnectChecks } from "./observe/reconnects.js";
@@ -13,15 +17,23 @@ const both = [
   ...[reconnectChecks, nodeChecks, streamChecks, serviceChecks],
 ];
 
+const bothDriven = [updateChecks, removalChecks, silenceChecks, clientChecks, orderingChecks];
+
 /** The requirements of a date never change: a check that is added later has a later date. */
 const december = "2026-12";
 
 /** All checks of servers, in the order in which they are reported. */
-export const serverChecks: readonly Check[] = checksOf("observe", december, [
-  ...both.flatMap((checks) => checks("sotw")),
-  ...sotwReconnectChecks,
-  ...both.flatMap((checks) => checks("delta")),
-  ...deltaReconnectChecks,
-  ...deltaSubscriptionChecks,
-  ...agreementChecks,
-]);
+export const serverChecks: readonly Check[] = [
+  ...checksOf("observe", december, [
+    ...both.flatMap((checks) => checks("sotw")),
+    ...sotwReconnectChecks,
+    ...both.flatMap((checks) => checks("delta")),
+    ...deltaReconnectChecks,
+    ...deltaSubscriptionChecks,
+    ...agreementChecks,
+  ]),
+  ...checksOf("drive", december, [
+    ...bothDriven.flatMap((checks) => checks("sotw")),
+    ...bothDriven.flatMap((checks) => checks("delta")),
+  ]),
+];

@@ -7,7 +7,6 @@ import { type TestContext, test } from "node:test";
 import { serverChecks } from "../checks/all-checks.js";
 import type { Mistake } from "../testing/reference/mistakes.js";
 import { startReferenceServer } from "../testing/reference/reference-server.js";
-import { sampleContent } from "../testing/reference/sample-content.js";
 import { main } from "./main.js";
 
 async function run(...args: readonly string[]) {
@@ -18,7 +17,7 @@ async function run(...args: readonly string[]) {
 }
 
 async function started(t: TestContext, ...mistakes: readonly Mistake[]): Promise<string> {
-  const server = await startReferenceServer(sampleContent(), mistakes);
+  const server = await startReferenceServer(mistakes);
   t.after(() => server.stop());
   return server.address;
 }
@@ -32,7 +31,13 @@ function folder(t: TestContext): string {
 const quick = ["--quiet-ms", "50", "--answer-ms", "2000"];
 
 test("a server that does everything right has exit status 0", async (t) => {
-  const { status, last, err } = await run("server", await started(t), ...quick, "--only", "sotw-a*,variants-agree");
+  const { status, last, err } = await run(
+    "server",
+    await started(t),
+    ...quick,
+    "--only",
+    "sotw-ac*,sotw-ad*,sotw-an*,variants-agree",
+  );
   assert.deepEqual([status, last, err], [0, "5 passed, 0 failed, 0 skipped", ""]);
 });
 
@@ -122,6 +127,8 @@ test("a command line that is wrong has exit status 2, and one line that says how
     [["server", "a:1", "--requirements", "soon"], /--requirements is a year and a month/],
     [["server", "a:1", "--quiet-ms", "0"], /--quiet-ms is a number from 1 to/],
     [["server", "a:1", "--header", "secret"], /--header is NAME=VALUE$/m],
+    [["server", "a:1", "--driver", "x", "--driver-url", "http://x"], /not both/],
+    [["server", "a:1", "--driver-url", "x"], /--driver-url is an http:/],
     [["server", "a:1", "--tls-cert", "x"], /--tls-cert and --tls-key belong together/],
     [["server", "a:1", "--expected-failures", join(folder(t), "none")], /cannot be read/],
     [["server", "127.0.0.1:1", "--json", join(folder(t), "no", "where")], /cannot be written/],
@@ -134,6 +141,19 @@ test("a command line that is wrong has exit status 2, and one line that says how
     assert.match(err, expected);
     assert.equal(err.split("\n").length, 2, err);
   }
+});
+
+test("a driver is a command, or a URL; without one, what needs it is skipped", async (t) => {
+  const address = await started(t);
+  const only = ["--only", "sotw-removed"];
+  const without = await run("server", address, ...quick, ...only);
+  assert.deepEqual([without.status, without.last], [0, "0 passed, 0 failed, 1 skipped"]);
+  assert.match(without.out, /needs a driver: --driver or --driver-url/);
+  const bad = await run("server", address, ...quick, ...only, "--driver", "exit 7");
+  assert.deepEqual([bad.status, bad.last], [1, "0 passed, 1 failed, 0 skipped"]);
+  assert.match(bad.out, /the driver ended with status 7/);
+  const gone = await run("server", address, ...quick, ...only, "--driver-url", "http://127.0.0.1:1/");
+  assert.match(gone.out, /the driver cannot be reached/);
 });
 
 test("the list has every check, and each is explained", async () => {

@@ -3,7 +3,7 @@ import { serverChecks } from "../checks/all-checks.js";
 import { jsonReport } from "../report/json.js";
 import { junitReport } from "../report/junit.js";
 import { printExplanation, printList, printResult, printSummary, type Terminal } from "../report/terminal.js";
-import { isAgainst } from "../run/result.js";
+import { isAgainst, type Result } from "../run/result.js";
 import { runChecks } from "../run/run-checks.js";
 import { checkOf, readServerOptions } from "./server-options.js";
 import { help, Usage } from "./usage.js";
@@ -46,7 +46,9 @@ async function judged(args: readonly string[], terminal: Terminal): Promise<numb
   const { target, requirements, junit, json } = options;
   // A report that cannot be written is said at once, and not after minutes.
   for (const file of [junit, json]) if (file !== undefined) write(file, "");
-  const results = await runChecks({ ...options, onResult: (result) => printResult(result, terminal) });
+  const driver = options.startDriver(terminal.err);
+  const onResult = (result: Result) => printResult(result, terminal);
+  const results = await runChecks({ ...options, driver, onResult }).finally(() => driver?.close());
   if (junit !== undefined) write(junit, junitReport(target.address, results));
   if (json !== undefined) write(json, jsonReport(target.address, requirements, results));
   printSummary(results, terminal);

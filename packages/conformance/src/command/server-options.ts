@@ -5,12 +5,17 @@ import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { didYouMean } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { Check } from "../checks/contract/check.js";
+import { startCommandDriver } from "../driver/command-driver.js";
+import type { Driver } from "../driver/driver.js";
+import { createUrlDriver } from "../driver/url-driver.js";
 import type { RunOptions } from "../run/run-checks.js";
 import { defaultBounds } from "../verdicts/bounds.js";
 import { Usage } from "./usage.js";
 
 /** What `server` is to do. */
-export interface ServerOptions extends Omit<RunOptions, "onResult"> {
+export interface ServerOptions extends Omit<RunOptions, "onResult" | "driver"> {
+  /** Starts the driver, if there is one. Its complaints go to `err`. */
+  readonly startDriver: (err: (text: string) => void) => Driver | undefined;
   readonly junit: string | undefined;
   readonly json: string | undefined;
 }
@@ -32,6 +37,8 @@ const options = {
   "quiet-ms": text,
   "total-ms": text,
   parallel: text,
+  driver: text,
+  "driver-url": text,
 } as const;
 
 /** Longer waits would not end in a day. */
@@ -75,7 +82,15 @@ export function readServerOptions(args: readonly string[], all: readonly Check[]
     parallel: number("parallel", 8, mostParallel),
     junit: values.junit,
     json: values.json,
+    startDriver: driverOf(values.driver, values["driver-url"]),
   };
+}
+
+function driverOf(command: string | undefined, url: string | undefined): ServerOptions["startDriver"] {
+  if (command !== undefined && url !== undefined) throw new Usage("say --driver or --driver-url, not both");
+  if (url !== undefined && !/^https?:/.test(url)) throw new Usage("--driver-url is an http:// or https:// URL");
+  if (url !== undefined) return () => createUrlDriver(url);
+  return (err) => (command === undefined ? undefined : startCommandDriver(command, err));
 }
 
 function parsed(args: readonly string[]) {

@@ -8,6 +8,8 @@ export const help = `xds-conformance server HOST:PORT [options]   holds a manage
 xds-conformance list                         lists the checks
 xds-conformance explain ID                   says what a check is about, and where to read
 
+  --driver CMD              a command that changes what the server serves: see docs/conformance.md
+  --driver-url URL          the same by HTTP PUT
   --only ID,…               only these checks; ID may end with *
   --requirements DATE       scores only checks that were there at that date, such as 2026-12
   --expected-failures FILE  a line for each check that is known to fail; fails also if one of them passes

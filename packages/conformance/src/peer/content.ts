@@ -1,7 +1,8 @@
-import { createUnpack, envoyRegistry, type ResourceType, readBody, resourceTypes } from "@xdskit/api";
+import { createUnpack, envoyRegistry, readBody, resourceTypes } from "@xdskit/api";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed, Skipped } from "../verdicts/verdicts.js";
 import type { ReceivedResource } from "../wire/messages.js";
+import { typeNamed, typeUrlOf } from "../wire/type-words.js";
 import type { XdsStream } from "../wire/xds-stream.js";
 
 /** A type, and names of it that exist on the server. */
@@ -48,7 +49,7 @@ export class Content {
     const [first, second] = ["cluster", "listener", "endpoint", "route"]
       .map((word) => ({ type: typeUrlOf(word), names: this.names(typeUrlOf(word)) }))
       .filter(({ names }) => names.length > 0)
-      .map(({ type, names }) => ({ type, names: typeOf(type).fullState ? [] : names }));
+      .map(({ type, names }) => ({ type, names: typeNamed(type).fullState ? [] : names }));
     if (first === undefined || second === undefined) throw new Skipped("the server has not resources of two types");
     return [first, second];
   }
@@ -61,17 +62,6 @@ export class Content {
     }
     throw new Skipped(`the server has not ${least} of any of these: ${words.join(", ")}`);
   }
-}
-
-/** The type URL of a type that is named as people type it. */
-export function typeUrlOf(word: string): string {
-  return typeOf(word).typeUrl;
-}
-
-function typeOf(word: string): ResourceType {
-  const type = resourceTypes.find(word);
-  if (type === undefined) throw new Error(`the table has no type ${word}`);
-  return type;
 }
 
 /** What is needed to look at a server. `open` begins a stream. */
@@ -90,7 +80,7 @@ export async function findContent(looking: Looking): Promise<Content> {
   const named = new Map<string, Set<string>>();
   const problems: Failed[] = [];
   for (const word of ["cluster", "listener"]) {
-    const { typeUrl } = typeOf(word);
+    const { typeUrl } = typeNamed(word);
     let resources: readonly ReceivedResource[] = [];
     for (const names of [[], ["*"]]) {
       if (resources.length === 0) resources = await answered(looking, typeUrl, names, problems);
@@ -105,7 +95,7 @@ export async function findContent(looking: Looking): Promise<Content> {
   // Nothing came, of no type and in no way.
   if (problems.length === 4) throw problems[0]!;
   for (const word of ["endpoint", "route"]) {
-    const { typeUrl } = typeOf(word);
+    const { typeUrl } = typeNamed(word);
     const names = [...(named.get(typeUrl) ?? [])].sort();
     if (names.length > 0) found.set(typeUrl, await existing(looking, typeUrl, names));
   }
@@ -150,7 +140,7 @@ async function existing({ open, bounds }: Looking, type: string, names: readonly
 }
 
 /** The resources that another one names. A body that cannot be read names none: that is for a check to say. */
-function referencesOf({
+export function referencesOf({
   bodyType,
   body,
 }: ReceivedResource): readonly { readonly type: string; readonly name: string }[] {

@@ -1,5 +1,7 @@
 import { resourceTypes } from "@xdskit/api";
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
+import { drivenContent, type World, worldWords } from "../driver/driven-content.js";
+import type { Driver } from "../driver/driver.js";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Skipped } from "../verdicts/verdicts.js";
 import { Connection, type Target } from "../wire/connection.js";
@@ -16,6 +18,8 @@ export interface PeerOptions {
   readonly content: Content;
   /** The variants of which the server has the aggregated service. */
   readonly offered: ReadonlySet<Variant>;
+  /** Undefined: nobody changes what the server serves. */
+  readonly driver: Driver | undefined;
 }
 
 const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
@@ -38,6 +42,19 @@ export class Peer {
     this.content = options.content;
     this.bounds = options.bounds;
     this.#connection = new Connection(options.target, options.bounds);
+  }
+
+  /** What changes the content. Throws Skipped if there is nothing. */
+  get driver(): Driver {
+    const { driver } = this.#options;
+    if (driver === undefined) throw new Skipped("needs a driver: --driver or --driver-url");
+    return driver;
+  }
+
+  /** Has the server serve exactly this. Throws Skipped without a driver, Failed if the driver cannot. */
+  async set(world: World): Promise<void> {
+    this.transcript.add(`set ${worldWords(world)}`);
+    await this.driver.set(drivenContent(world));
   }
 
   get node(): Node {

@@ -1,4 +1,5 @@
 import type { Check } from "../checks/contract/check.js";
+import { baseWorld, drivenContent } from "../driver/driven-content.js";
 import { Peer, type PeerOptions } from "../peer/peer.js";
 import { type Survey, surveyServer } from "../peer/survey.js";
 import { Failed, Skipped } from "../verdicts/verdicts.js";
@@ -26,22 +27,29 @@ export async function runChecks(options: RunOptions): Promise<readonly Result[]>
   const survey = await surveyed(options, end);
   const results: Result[] = [];
   let told = 0;
-  let next = 0;
+  const play = async (index: number): Promise<void> => {
+    results[index] = await played(checks[index]!, options, survey, end);
+    while (results[told] !== undefined) options.onResult(results[told++]!);
+  };
+  const indexes = (tier: Check["tier"]) => [...checks.keys()].filter((index) => checks[index]?.tier === tier);
+  const observing = indexes("observe");
   const work = async (): Promise<void> => {
-    for (let index = next++; index < checks.length; index = next++) {
-      const check = checks[index]!;
-      results[index] = await played(check, options, survey, end);
-      while (results[told] !== undefined) options.onResult(results[told++]!);
-    }
+    for (let index = observing.shift(); index !== undefined; index = observing.shift()) await play(index);
   };
   await Promise.all(Array.from({ length: Math.max(1, parallel) }, work));
+  // What one check changes, another one would see.
+  for (const index of indexes("drive")) await play(index);
   return results;
 }
 
 /** What the server has, or why nothing can be checked. */
 async function surveyed(options: RunOptions, end: number): Promise<Survey | Failed> {
   try {
-    return await within(end - Date.now(), "the whole run", surveyServer(options));
+    const look = async (): Promise<Survey> => {
+      await options.driver?.set(drivenContent(baseWorld));
+      return await surveyServer(options);
+    };
+    return await within(end - Date.now(), "the whole run", look());
   } catch (error) {
     if (error instanceof Failed) return error;
     throw error;

@@ -1,14 +1,8 @@
-import { resourceTypes } from "@xdskit/api";
 import { nameList } from "../verdicts/names.js";
 import type { Received, Request } from "./messages.js";
 
 /** Lines that are kept of one check: the first ones, which say how it began, and the last ones. */
 const mostLines = 40;
-
-/** The name that people type for a type. */
-export function typeWord(url: string): string {
-  return resourceTypes.byTypeUrl(url)?.type.name ?? (url === "" ? "notype" : url);
-}
 
 /**
  * What went over the wire during a check, one line for each message, in the form of our transcripts: `> cluster a ack`

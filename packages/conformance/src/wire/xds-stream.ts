@@ -11,7 +11,8 @@ import {
   type Request,
   type Variant,
 } from "./messages.js";
-import { requestWords, responseWords, type Transcript, typeWord } from "./transcript.js";
+import { requestWords, responseWords, type Transcript } from "./transcript.js";
+import { typeWord } from "./type-words.js";
 
 /** After so many responses one after the other, a picture never ends. */
 const mostResponses = 20;

@@ -1,6 +1,6 @@
 import { Failed } from "../../verdicts/verdicts.js";
 import type { Received, Variant } from "../../wire/messages.js";
-import { typeWord } from "../../wire/transcript.js";
+import { typeWord } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";

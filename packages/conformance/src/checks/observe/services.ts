@@ -1,8 +1,7 @@
-import { typeUrlOf } from "../../peer/content.js";
 import type { Peer } from "../../peer/peer.js";
 import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
-import { typeWord } from "../../wire/transcript.js";
+import { typeUrlOf, typeWord } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";

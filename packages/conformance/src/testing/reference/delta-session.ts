@@ -124,20 +124,35 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     if (lacksOne) resources = resources.slice(0, -1);
     const missing = this.does("missing-untold") ? [] : [...must].filter((name) => !there.has(name));
     const isGone = (name: string) => !there.has(name) && (isStar || names.has(name));
-    const deleted = this.does("deleted-untold") ? [] : [...held.keys()].filter(isGone);
+    const isUntold = this.does("deleted-untold") || (!isDue && must.size === 0 && this.does("removals-untold"));
+    const deleted = isUntold ? [] : [...held.keys()].filter(isGone);
     const removed = [...new Set([...missing, ...deleted])];
     if (resources.length === 0 && removed.length === 0 && !isDue) return;
     for (const name of removed) held.delete(name);
     for (const { name, version } of resources) {
       held.set(name, version);
-      subscription.everSent.add(name);
+      subscription.everSent.add(name).add(`${name} ${version}`);
     }
     subscription.nonce = this.newNonce();
     const response = { type, version: state.version, nonce: subscription.nonce, resources, removed };
-    this.deliver(type, encodeDelta(response, mistakes));
+    this.deliver(type, subscription.nonce, encodeDelta(response, mistakes));
   }
 
   changed(): void {
-    for (const [type, subscription] of this.#subscriptions) this.#respond(type, subscription, new Set(), false);
+    for (const [type, subscription] of this.inOrder(this.#subscriptions)) {
+      const { held, names, everSent } = subscription;
+      if (this.does("all-resent")) held.clear();
+      for (const { name, version } of this.shared.state.of(type).values()) {
+        if (this.does("others-told") && !this.#isAsked(subscription, name)) names.add(name);
+        const isUntold = this.does("created-untold") && names.has(name) && !everSent.has(name);
+        const isShown = this.does("shown-once") && everSent.has(`${name} ${version}`);
+        if (isUntold || isShown) held.set(name, version);
+      }
+      this.#respond(type, subscription, new Set(), false);
+    }
+  }
+
+  #isAsked({ names, isStar }: Subscription, name: string): boolean {
+    return isStar || names.has(name);
   }
 }

@@ -17,6 +17,11 @@ export interface ReferenceResponse {
   readonly removed?: readonly string[];
 }
 
+function versionOf(version: string, mistakes: ReadonlySet<Mistake>): string {
+  if (mistakes.has("no-version")) return "";
+  return mistakes.has("version-kept") ? "always" : version;
+}
+
 /** The resources as they are sent, with the mistakes that are about their form. */
 function sent({ type, resources }: ReferenceResponse, mistakes: ReadonlySet<Mistake>) {
   const [first] = resources;
@@ -24,7 +29,7 @@ function sent({ type, resources }: ReferenceResponse, mistakes: ReadonlySet<Mist
   const typeUrl = mistakes.has("wrong-body-type") ? otherType : type;
   return all.map(({ name, version, body }) => ({
     name,
-    version: mistakes.has("no-version") ? "" : version,
+    version: versionOf(version, mistakes),
     resource: { typeUrl, value: body },
   }));
 }
@@ -32,7 +37,7 @@ function sent({ type, resources }: ReferenceResponse, mistakes: ReadonlySet<Mist
 export function encodeSotw(response: ReferenceResponse, mistakes: ReadonlySet<Mistake>): Uint8Array {
   const message = create(DiscoveryResponseSchema, {
     typeUrl: response.type,
-    versionInfo: mistakes.has("no-version") ? "" : response.version,
+    versionInfo: versionOf(response.version, mistakes),
     nonce: response.nonce,
     resources: sent(response, mistakes).map(({ resource }) => resource),
   });

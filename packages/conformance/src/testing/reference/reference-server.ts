@@ -1,31 +1,31 @@
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from "@grpc/grpc-js";
 import { resourceTypes } from "@xdskit/api";
+import { baseWorld, drivenContent } from "../../driver/driven-content.js";
+import type { Driver } from "../../driver/driver.js";
 import type { Variant } from "../../wire/messages.js";
 import { DeltaSession } from "./delta-session.js";
 import type { Mistake } from "./mistakes.js";
-import { type ReferenceContent, ReferenceState } from "./reference-state.js";
+import { referenceContent } from "./reference-content.js";
+import { ReferenceState } from "./reference-state.js";
 import type { Outlet, Shared } from "./session.js";
 import { SotwSession } from "./sotw-session.js";
 
 /** A management server for the conformance tests' own tests. It shares no code with xdskit's. */
 export interface ReferenceServer {
   readonly address: string;
-  /** Serves this from now on. */
-  set(content: ReferenceContent): void;
+  readonly driver: Driver;
   stop(): void;
 }
 
 type ServerCall = ServerDuplexStream<Uint8Array, Uint8Array>;
 
+const unavailable = 14;
 const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
 
-/** Starts it on a free port of 127.0.0.1, with these mistakes. */
-export async function startReferenceServer(
-  content: ReferenceContent,
-  wrong: readonly Mistake[] = [],
-): Promise<ReferenceServer> {
-  const state = new ReferenceState(content);
+/** Starts it on a free port of 127.0.0.1, with the base world and with these mistakes. */
+export async function startReferenceServer(wrong: readonly Mistake[] = []): Promise<ReferenceServer> {
   const mistakes = new Set(wrong);
+  const state = new ReferenceState(referenceContent(drivenContent(baseWorld)), mistakes);
   const outlets = new Set<Outlet>();
   const endAll = (code: number): void => {
     for (const { end } of outlets) end(code, "all end");
@@ -43,7 +43,7 @@ export async function startReferenceServer(
     beside.add(outlet);
     outlets.add(outlet);
     const session = variant === "sotw" ? new SotwSession(shared, outlet, only) : new DeltaSession(shared, outlet, only);
-    const stop = state.onChange(() => session.changed());
+    const stop = state.join(session);
     call.on("data", (bytes: Uint8Array) => {
       if (!isIgnored) session.received(bytes);
     });
@@ -67,7 +67,22 @@ export async function startReferenceServer(
     const bound = (error: Error | null, port: number) => (error === null ? resolve(port) : reject(error));
     server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), bound);
   });
-  return { address: `127.0.0.1:${port}`, set: (next) => state.set(next), stop: () => server.forceShutdown() };
+  let isDeaf = false;
+  return {
+    address: `127.0.0.1:${port}`,
+    driver: {
+      async set(next) {
+        if (!isDeaf) state.set(referenceContent(next));
+      },
+      canRestart: true,
+      async restart() {
+        isDeaf = mistakes.has("restart-deaf");
+        endAll(unavailable);
+      },
+      close() {},
+    },
+    stop: () => server.forceShutdown(),
+  };
 }
 
 function outletOf(call: ServerCall): Outlet {

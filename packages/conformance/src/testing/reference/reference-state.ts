@@ -1,3 +1,5 @@
+import type { Mistake } from "./mistakes.js";
+
 /** One resource of the reference server. */
 export interface ReferenceResource {
   readonly name: string;
@@ -8,29 +10,78 @@ export interface ReferenceResource {
 /** Resources by type URL and name. */
 export type ReferenceContent = ReadonlyMap<string, ReadonlyMap<string, ReferenceResource>>;
 
-const nothing: ReadonlyMap<string, ReferenceResource> = new Map();
+/** What the state must know of a stream. */
+export interface Follower {
+  changed(): void;
+  /** Whether the client has answered everything. */
+  readonly isSettled: boolean;
+}
 
-/** What the reference server serves, to everybody alike. */
+const nothing: ReadonlyMap<string, ReferenceResource> = new Map();
+/** A client that answers nothing does not keep the others waiting for longer. */
+const longestStageMs = 500;
+
+/**
+ * What the reference server serves, to everybody alike. A change comes make before break, in three stages: what is new
+ * below the routes, then listeners and routes, then without what is not needed any more. The next stage begins once all
+ * clients have answered.
+ */
 export class ReferenceState {
   #content: ReferenceContent;
   #version = 1;
-  readonly #listeners = new Set<() => void>();
+  #stages: readonly ReferenceContent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  readonly #followers = new Set<Follower>();
+  readonly #mistakes: ReadonlySet<Mistake>;
 
-  constructor(content: ReferenceContent) {
+  constructor(content: ReferenceContent, mistakes: ReadonlySet<Mistake>) {
     this.#content = content;
+    this.#mistakes = mistakes;
   }
 
   /** Serves this from now on. Sessions hear of it. */
   set(content: ReferenceContent): void {
-    this.#content = content;
+    const old = this.#stages.at(-1) ?? this.#content;
+    const below = new Map(
+      [...content].map(([type, resources]) => [type, new Map([...(old.get(type) ?? []), ...resources])]),
+    );
+    const isBelow = (type: string) => type.endsWith("Cluster") || type.endsWith("ClusterLoadAssignment");
+    const first = [...content.keys()].map(
+      (type) => [type, (isBelow(type) ? below : old).get(type) ?? nothing] as const,
+    );
+    const second = [...content].map(
+      ([type, resources]) => [type, isBelow(type) ? below.get(type)! : resources] as const,
+    );
+    const isAtOnce = this.#mistakes.has("breaks-before-make");
+    this.#stages = isAtOnce ? [content] : [new Map(first), new Map(second), content];
+    this.#next();
+  }
+
+  #next(): void {
+    clearTimeout(this.#timer);
+    const [stage, ...rest] = this.#stages;
+    if (stage === undefined) return;
+    this.#stages = rest;
+    this.#content = stage;
     this.#version++;
-    for (const listener of this.#listeners) listener();
+    const told = this.#mistakes.has("one-client") ? [...this.#followers].slice(0, 1) : this.#followers;
+    for (const follower of told) follower.changed();
+    this.#timer = setTimeout(() => this.#next(), longestStageMs).unref();
+    this.answered();
+  }
+
+  /** A client has answered: the next stage may begin. */
+  answered(): void {
+    if (this.#stages.length > 0 && [...this.#followers].every(({ isSettled }) => isSettled)) this.#next();
   }
 
   /** Returns what ends it. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  join(follower: Follower): () => void {
+    this.#followers.add(follower);
+    return () => {
+      this.#followers.delete(follower);
+      this.answered();
+    };
   }
 
   knows(type: string): boolean {

@@ -27,6 +27,7 @@ export interface CommonRequest {
 
 const invalidArgument = 3;
 const resourceExhausted = 8;
+const order = [".Cluster", ".ClusterLoadAssignment", ".Listener", ".RouteConfiguration"];
 const clusters = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
 /** The part of a stream that does not depend on the variant: nodes, types, nonces. */
@@ -39,6 +40,9 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
   #last = "";
   #node: string | undefined;
   #isStalled = false;
+  readonly #stalled = new Set<string>();
+  /** The nonce of the last response of each type, until it is answered. */
+  readonly #unanswered = new Map<string, string>();
   readonly #lastAnswers = new Map<string, string>();
 
   constructor(shared: Shared, outlet: Outlet, only: string | undefined) {
@@ -82,6 +86,8 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
     if (responseNonce !== "" && !isFirst && !this.isMade(responseNonce) && this.does("unknown-nonce-ends")) {
       return this.#refuse("unknown nonce");
     }
+    if (this.#unanswered.get(type) === responseNonce) this.#unanswered.set(type, "");
+    if (errorDetail !== undefined && this.does("rejected-stalls")) this.#stalled.add(type);
     if (errorDetail !== undefined && this.does("nack-ends")) return this.#refuse("rejected");
     if (errorDetail !== undefined && this.does("nack-stalls")) this.#isStalled = true;
     return this.#isStalled ? undefined : type;
@@ -113,7 +119,8 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
     return isRefused;
   }
 
-  protected deliver(type: string, bytes: Uint8Array): void {
+  protected deliver(type: string, nonce: string, bytes: Uint8Array): void {
+    this.#unanswered.set(type, nonce);
     if (type === clusters && this.does("clusters-last")) setTimeout(() => this.outlet.send(bytes), 30);
     else this.outlet.send(bytes);
   }
@@ -129,6 +136,21 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
     const request = this.#decoded(bytes);
     if (request === undefined) this.#broken();
     else this.request(request);
+    this.shared.state.answered();
+  }
+
+  /** Whether the client has answered the last response of each type. */
+  get isSettled(): boolean {
+    return [...this.#unanswered.values()].every((nonce) => nonce === "");
+  }
+
+  /** The types of subscriptions, in the order in which their changes go. */
+  protected inOrder<T>(subscriptions: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
+    if (this.does("updates-untold")) return [];
+    const rank = (type: string) => order.findIndex((end) => type.endsWith(end));
+    const sorted = [...subscriptions].sort(([one], [other]) => rank(one) - rank(other));
+    const open = sorted.filter(([type]) => !this.#stalled.has(type));
+    return this.does("updates-backwards") ? open.reverse() : open;
   }
 
   /** Undefined if the bytes are no request. */

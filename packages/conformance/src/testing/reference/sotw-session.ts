@@ -9,6 +9,8 @@ interface Subscription {
   isNamed: boolean;
   nonce: string;
   readonly sent: Map<string, string>;
+  /** Everything that was ever sent together. */
+  readonly shown: Set<string>;
 }
 
 /** A SotW stream of the reference server. */
@@ -33,7 +35,14 @@ export class SotwSession extends Session<DiscoveryRequest> {
 
   #first(type: string, request: DiscoveryRequest): void {
     if (request.responseNonce !== "" && this.does("old-nonce-stale")) return;
-    const subscription: Subscription = { names: new Set(), isStar: false, isNamed: false, nonce: "", sent: new Map() };
+    const subscription: Subscription = {
+      names: new Set(),
+      isStar: false,
+      isNamed: false,
+      nonce: "",
+      sent: new Map(),
+      shown: new Set(),
+    };
     this.#subscriptions.set(type, subscription);
     this.#ask(type, subscription, request.resourceNames);
     const wanted = this.#wanted(type, subscription);
@@ -96,18 +105,26 @@ export class SotwSession extends Session<DiscoveryRequest> {
     const resources = names.flatMap((name) => state.of(type).get(name) ?? []);
     if (hasWildcard(type) && !this.does("sent-once")) subscription.sent.clear();
     for (const { name, version } of resources) subscription.sent.set(name, version);
+    subscription.shown.add(resources.map(({ name, version }) => `${name} ${version}`).join());
     subscription.nonce = this.newNonce();
     const response = { type, version: state.version, nonce: subscription.nonce, resources };
-    this.deliver(type, encodeSotw(response, mistakes));
+    this.deliver(type, subscription.nonce, encodeSotw(response, mistakes));
   }
 
   changed(): void {
     const { state } = this.shared;
-    for (const [type, subscription] of this.#subscriptions) {
-      const wanted = this.#wanted(type, subscription);
-      const changed = wanted.filter((name) => subscription.sent.get(name) !== state.of(type).get(name)?.version);
-      const isLess = hasWildcard(type) && [...subscription.sent.keys()].some((name) => !wanted.includes(name));
-      if (changed.length > 0 || isLess) this.#respond(type, subscription, hasWildcard(type) ? wanted : changed);
+    for (const [type, subscription] of this.inOrder(this.#subscriptions)) {
+      const { sent, shown } = subscription;
+      const all = [...state.of(type).keys()];
+      const wanted = this.does("others-told") ? all : this.#wanted(type, subscription);
+      const versionOf = (name: string) => state.of(type).get(name)?.version;
+      const isUntold = (name: string) => this.does("created-untold") && !sent.has(name);
+      const changed = wanted.filter((name) => sent.get(name) !== versionOf(name) && !isUntold(name));
+      const isLess = hasWildcard(type) && [...sent.keys()].some((name) => !wanted.includes(name));
+      const isDue = changed.length > 0 || (isLess && !this.does("removals-untold")) || this.does("all-resent");
+      const picture = wanted.map((name) => `${name} ${versionOf(name)}`).join();
+      if (!isDue || (this.does("shown-once") && shown.has(picture))) continue;
+      this.#respond(type, subscription, hasWildcard(type) ? wanted : changed);
     }
   }
 }

@@ -1,0 +1,99 @@
+import { baseWorld } from "../../driver/driven-content.js";
+import { Skipped } from "../../verdicts/verdicts.js";
+import type { Variant } from "../../wire/messages.js";
+import { typeUrlOf } from "../../wire/type-words.js";
+import type { CheckBody } from "../contract/check.js";
+import { documents } from "../contract/documents.js";
+import { begin, comesChanged, comesWith, lastOf, resourceIn, settledStream } from "./driving.js";
+
+const cluster = typeUrlOf("cluster");
+const names = ["a", "b", "c"];
+const changedA = { ...baseWorld, clusters: { ...baseWorld.clusters, a: 2 } };
+
+/** Clients that reject, reconnect, or are not alone. */
+export function clientChecks(variant: Variant): readonly CheckBody[] {
+  return [
+    {
+      id: `${variant}-update-after-nack`,
+      says: "A client that rejected a version is sent the next one.",
+      because: "After a NACK, an API update may succeed at a new version.",
+      link: documents.versions,
+      async run(peer) {
+        await begin(peer);
+        const stream = await settledStream(peer, variant, "cluster", names, "wildcard");
+        const first = lastOf(stream, cluster, "a")!;
+        await peer.set(changedA);
+        let response = await stream.next(cluster);
+        while (Buffer.compare(resourceIn(response, "a")?.body ?? first.body, first.body) === 0) {
+          stream.ack(response);
+          response = await stream.next(cluster);
+        }
+        stream.nack(response);
+        // The server must have heard of it; whether it sends the same again is another check's.
+        await stream.comes();
+        const rejected = resourceIn(response, "a")!.body;
+        await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, a: 3 } });
+        await comesChanged(stream, cluster, "a", rejected);
+      },
+    },
+    {
+      id: `${variant}-two-clients-updated`,
+      says: "Two streams of one node are both told of a change.",
+      because: "A client may use a stream for each resource.",
+      link: documents.many,
+      async run(peer) {
+        await begin(peer);
+        const streams = [
+          await settledStream(peer, variant, "cluster", names, "wildcard"),
+          await settledStream(peer, variant, "cluster", names, "wildcard"),
+        ];
+        const before = lastOf(streams[0]!, cluster, "a")!;
+        await peer.set(changedA);
+        for (const stream of streams) await comesChanged(stream, cluster, "a", before.body);
+      },
+    },
+    {
+      id: `${variant}-reconnect-after-change`,
+      says: "A client that reconnects with what it had before a change is sent the change.",
+      because: "The server sends the resources that have changed since the version that the client has seen.",
+      link: documents.overview,
+      async run(peer) {
+        await begin(peer);
+        const old = await settledStream(peer, variant, "cluster", names, "wildcard");
+        const before = lastOf(old, cluster, "a")!;
+        const held = names.map((name) => [name, lastOf(old, cluster, name)!.version] as const);
+        const { version } = old.received(cluster).at(-1)!;
+        old.cancel();
+        await peer.set(changedA);
+        const stream = peer.open(variant);
+        stream.send({ type: cluster, ...(variant === "sotw" ? { version } : { initial: Object.fromEntries(held) }) });
+        await comesChanged(stream, cluster, "a", before.body);
+      },
+    },
+    {
+      id: `${variant}-restarted`,
+      says: "After a restart of the server, a client that reconnects with what it had gets later changes.",
+      because: "The version for a resource type is a property of the resources, and not of a stream.",
+      link: documents.versions,
+      async run(peer) {
+        await begin(peer);
+        if (!peer.driver.canRestart) throw new Skipped("the driver cannot restart the server");
+        const old = await settledStream(peer, variant, "cluster", names, "wildcard");
+        const before = lastOf(old, cluster, "a")!;
+        const held = names.map((name) => [name, lastOf(old, cluster, name)!.version] as const);
+        const { version } = old.received(cluster).at(-1)!;
+        old.cancel();
+        peer.transcript.add("restart");
+        await peer.driver.restart();
+        const stream = peer.open(variant);
+        stream.send({ type: cluster, ...(variant === "sotw" ? { version } : { initial: Object.fromEntries(held) }) });
+        for (const response of await stream.comes()) stream.ack(response);
+        await peer.set(changedA);
+        await comesChanged(stream, cluster, "a", before.body);
+        const another = peer.open(variant);
+        another.ask(cluster);
+        await comesWith(another, cluster, (one) => resourceIn(one, "a") !== undefined);
+      },
+    },
+  ];
+}

@@ -1,0 +1,60 @@
+import { baseWorld, type World } from "../../driver/driven-content.js";
+import type { Peer } from "../../peer/peer.js";
+import type { Received, ReceivedResource, Variant } from "../../wire/messages.js";
+import { typeNamed } from "../../wire/type-words.js";
+import type { XdsStream } from "../../wire/xds-stream.js";
+
+/** Has the server serve the base world, except for what is said. */
+export async function begin(peer: Peer, changed: Partial<World> = {}): Promise<void> {
+  await peer.set({ ...baseWorld, ...changed });
+}
+
+/** A stream that has accepted these names of a type, or these of its wildcard, and is quiet. */
+export async function settledStream(
+  peer: Peer,
+  variant: Variant,
+  word: string,
+  names: readonly string[],
+  how: "by name" | "wildcard",
+): Promise<XdsStream> {
+  const { typeUrl } = typeNamed(word);
+  const stream = peer.open(variant);
+  stream.ask(typeUrl, how === "wildcard" ? [] : names);
+  await stream.gather(typeUrl, names);
+  for (const response of await stream.comes()) stream.ack(response);
+  return stream;
+}
+
+/** A resource of a response. */
+export function resourceIn({ resources }: Received, name: string): ReceivedResource | undefined {
+  return resources.find((resource) => resource.name === name);
+}
+
+/** Accepts responses of a type until one is as it must be. Throws Failed if none is. */
+export async function comesWith(
+  stream: XdsStream,
+  type: string,
+  isDue: (response: Received) => boolean,
+): Promise<Received> {
+  for (;;) {
+    const response = await stream.next(type);
+    stream.ack(response);
+    if (isDue(response)) return response;
+  }
+}
+
+/** The last content of a resource that a stream got; undefined if none came. */
+export function lastOf(stream: XdsStream, type: string, name: string): ReceivedResource | undefined {
+  return stream
+    .received(type)
+    .map((response) => resourceIn(response, name))
+    .findLast((resource) => resource !== undefined);
+}
+
+/** Accepts responses until the resource has another content than it had. Throws Failed if it does not come. */
+export function comesChanged(stream: XdsStream, type: string, name: string, before: Uint8Array): Promise<Received> {
+  return comesWith(stream, type, (response) => {
+    const now = resourceIn(response, name);
+    return now !== undefined && Buffer.compare(now.body, before) !== 0;
+  });
+}

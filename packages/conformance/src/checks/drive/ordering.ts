@@ -1,0 +1,85 @@
+import { baseWorld } from "../../driver/driven-content.js";
+import { referencesOf } from "../../peer/content.js";
+import { hold } from "../../verdicts/verdicts.js";
+import type { Variant } from "../../wire/messages.js";
+import { typeUrlOf, typeWord } from "../../wire/type-words.js";
+import type { CheckBody } from "../contract/check.js";
+import { documents } from "../contract/documents.js";
+import { begin, lastOf, resourceIn } from "./driving.js";
+import { SimulatedEnvoy } from "./simulated-envoy.js";
+
+const [cluster, route] = [typeUrlOf("cluster"), typeUrlOf("route")];
+
+/** Changes that concern several types. */
+export function orderingChecks(variant: Variant): readonly CheckBody[] {
+  return [
+    {
+      id: `${variant}-update-order`,
+      says: "A change of all types arrives in the order clusters, endpoints, listeners, routes.",
+      because: "CDS updates must always be pushed first; EDS after CDS; LDS after these; RDS after LDS.",
+      link: documents.ordering,
+      level: "SHOULD",
+      async run(peer) {
+        await begin(peer);
+        const stream = peer.open(variant);
+        const watched = [
+          ["cluster", "a", []],
+          ["endpoint", "a", ["a", "b", "c"]],
+          ["listener", "l", []],
+          ["route", "r", ["r", "s"]],
+        ] as const;
+        const before = new Map<string, Uint8Array>();
+        for (const [word, name, names] of watched) {
+          const type = typeUrlOf(word);
+          stream.ask(type, names);
+          await stream.gather(type, [name]);
+        }
+        for (const response of await stream.comes()) stream.ack(response);
+        for (const [word, name] of watched) before.set(typeUrlOf(word), lastOf(stream, typeUrlOf(word), name)!.body);
+        await peer.set({
+          ...baseWorld,
+          clusters: { ...baseWorld.clusters, a: 2 },
+          endpoints: { a: 2 },
+          listenerContents: { l: 2 },
+          routes: { ...baseWorld.routes, r: "c" },
+        });
+        const order: string[] = [];
+        while (order.length < watched.length) {
+          const response = await stream.nextOfAny();
+          stream.ack(response);
+          const [, name = ""] = watched.find(([word]) => typeUrlOf(word) === response.type) ?? [];
+          const body = resourceIn(response, name)?.body;
+          const isChanged = body !== undefined && Buffer.compare(body, before.get(response.type)!) !== 0;
+          if (isChanged && !order.includes(typeWord(response.type))) order.push(typeWord(response.type));
+        }
+        const due = watched.map(([word]) => word);
+        hold(order.join() === due.join(), `the order was ${order.join(", ")}`);
+      },
+    },
+    {
+      id: `${variant}-make-before-break`,
+      says: "While a route moves to a new cluster and the old one goes, no request fails.",
+      because: "Sequencing of updates should follow a make before break model.",
+      link: documents.ordering,
+      level: "SHOULD",
+      async run(peer) {
+        await begin(peer);
+        const envoy = new SimulatedEnvoy(peer.open(variant));
+        const leads = (name: string, to: string) => {
+          const resource = envoy.held(route).get(name);
+          return (
+            resource !== undefined && referencesOf(resource).some((one) => one.type === cluster && one.name === to)
+          );
+        };
+        await envoy.follow(() => envoy.held(typeUrlOf("endpoint")).size === 3 && leads("r", "a") && leads("s", "b"));
+        // What was broken while it started is no request that failed.
+        envoy.broken.length = 0;
+        await peer.quiet();
+        const { a: _, ...others } = baseWorld.clusters;
+        await peer.set({ ...baseWorld, clusters: { ...others, d: 1 }, routes: { ...baseWorld.routes, r: "d" } });
+        await envoy.follow(() => leads("r", "d") && envoy.held(cluster).has("d") && !envoy.held(cluster).has("a"));
+        hold(envoy.broken.length === 0, `${envoy.broken.length} times a request failed: ${envoy.broken.join("; ")}`);
+      },
+    },
+  ];
+}

@@ -1,0 +1,87 @@
+import { baseWorld } from "../../driver/driven-content.js";
+import type { Peer } from "../../peer/peer.js";
+import { hold } from "../../verdicts/verdicts.js";
+import type { Received, Variant } from "../../wire/messages.js";
+import { typeUrlOf } from "../../wire/type-words.js";
+import type { XdsStream } from "../../wire/xds-stream.js";
+import type { CheckBody } from "../contract/check.js";
+import { documents } from "../contract/documents.js";
+import { begin, comesChanged, lastOf, resourceIn, settledStream } from "./driving.js";
+
+const cluster = typeUrlOf("cluster");
+
+/** Neither the one nor the other is told, and then a change of `a` is. */
+async function onlyA(peer: Peer, stream: XdsStream): Promise<void> {
+  const a = lastOf(stream, cluster, "a")!;
+  await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, b: 2 } });
+  const told = await stream.comes();
+  const isOfB = (response: Received) => resourceIn(response, "b") !== undefined;
+  hold(!told.some(isOfB), "a change of b came");
+  for (const response of told) stream.ack(response);
+  await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, a: 2, b: 2 } });
+  await comesChanged(stream, cluster, "a", a.body);
+}
+
+/** Changes that a client must not be told. */
+export function silenceChecks(variant: Variant): readonly CheckBody[] {
+  const isSotw = variant === "sotw";
+  return [
+    {
+      id: `${variant}-unchanged-silent`,
+      says: "A configuration that is applied again and changes nothing is not sent.",
+      because: "The management server should only send updates when the resources have changed.",
+      link: documents.updates,
+      level: "SHOULD",
+      async run(peer) {
+        await begin(peer);
+        const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
+        await begin(peer);
+        await stream.silent();
+      },
+    },
+    {
+      id: `${variant}-other-changes-silent`,
+      says: "A client that asked for one cluster is not told of changes of another one.",
+      because: "The server sends resources that the client has subscribed to.",
+      link: documents.overview,
+      level: "SHOULD",
+      async run(peer) {
+        await begin(peer);
+        await onlyA(peer, await settledStream(peer, variant, "cluster", ["a"], "by name"));
+      },
+    },
+    {
+      id: `${variant}-unsubscribed-silent`,
+      says: "A client that dropped a name is not told of its changes.",
+      because: "Unsubscribing is done by a request without the name, or with resource_names_unsubscribe.",
+      link: documents.unsubscribing,
+      level: "SHOULD",
+      async run(peer) {
+        await begin(peer);
+        const stream = await settledStream(peer, variant, "cluster", ["a", "b"], "by name");
+        if (isSotw) stream.ack(stream.received(cluster).at(-1)!, { names: ["a"] });
+        else stream.send({ type: cluster, unsubscribe: ["b"] });
+        for (const response of await stream.comes()) stream.ack(response);
+        await onlyA(peer, stream);
+      },
+    },
+    {
+      id: `${variant}-wildcard-ended`,
+      says: "A client that had everything, and then asks for one name only, is told of changes of that one alone.",
+      because: "Server interprets this as unsubscribing to * and continuing the existing subscription to A.",
+      link: documents.names,
+      async run(peer) {
+        await begin(peer);
+        const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
+        if (isSotw) stream.ack(stream.received(cluster).at(-1)!, { names: ["a"] });
+        else {
+          stream.ask(cluster, ["a"]);
+          for (const response of await stream.comes()) stream.ack(response);
+          stream.send({ type: cluster, unsubscribe: ["*"] });
+        }
+        for (const response of await stream.comes()) stream.ack(response);
+        await onlyA(peer, stream);
+      },
+    },
+  ];
+}

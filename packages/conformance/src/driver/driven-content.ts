@@ -1,0 +1,89 @@
+import { typeUrlOf } from "../wire/type-words.js";
+import type { DrivenContent } from "./driver.js";
+
+/** Resources by name and content: two contents of a resource differ in a field that every server passes on. */
+export interface World {
+  /** Cluster by content. Each has endpoints of the same name. */
+  readonly clusters: Readonly<Record<string, number>>;
+  /** Contents of endpoints that are not 1. */
+  readonly endpoints?: Readonly<Record<string, number>>;
+  /** Listeners and the routes that they name. */
+  readonly listeners: Readonly<Record<string, string>>;
+  /** Contents of listeners that are not 1. */
+  readonly listenerContents?: Readonly<Record<string, number>>;
+  /** Route configurations and the cluster that they lead to. */
+  readonly routes: Readonly<Record<string, string>>;
+}
+
+/** What a driven server has when a check begins. */
+export const baseWorld: World = {
+  clusters: { a: 1, b: 1, c: 1 },
+  listeners: { l: "r", m: "s" },
+  routes: { r: "a", s: "b" },
+};
+
+const ads = { ads: {}, resourceApiVersion: "V3" };
+const manager = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+const router = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
+const firstPort = 20_000;
+
+function socketAddress(portValue: number): object {
+  return { socketAddress: { address: "127.0.0.1", portValue } };
+}
+
+const clusterOf = (name: string, content: number): object => ({
+  name,
+  type: "EDS",
+  edsClusterConfig: { edsConfig: ads },
+  connectTimeout: `${content}s`,
+});
+
+const endpointsOf = (clusterName: string, content: number): object => ({
+  clusterName,
+  endpoints: [{ lbEndpoints: [{ endpoint: { address: socketAddress(firstPort + content) } }] }],
+});
+
+function listenerOf(name: string, routeConfigName: string, content: number): object {
+  const typedConfig = {
+    "@type": manager,
+    statPrefix: `${name}-${content}`,
+    rds: { routeConfigName, configSource: ads },
+    httpFilters: [{ name: "router", typedConfig: { "@type": router } }],
+  };
+  // Each listener has a port of its own, whatever other listeners there are.
+  const port = firstPort + 1_000 + [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
+  return { name, address: socketAddress(port), filterChains: [{ filters: [{ name: "http", typedConfig }] }] };
+}
+
+const routeOf = (name: string, cluster: string): object => ({
+  name,
+  virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster } }] }],
+});
+
+function mapped<T>(of: Readonly<Record<string, T>>, to: (name: string, value: T) => object): Record<string, object> {
+  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, to(name, value)]));
+}
+
+/** A world as a driver is told it. */
+export function drivenContent({ clusters, endpoints, listeners, listenerContents, routes }: World): DrivenContent {
+  return {
+    [typeUrlOf("cluster")]: mapped(clusters, clusterOf),
+    [typeUrlOf("endpoint")]: mapped(clusters, (name) => endpointsOf(name, endpoints?.[name] ?? 1)),
+    [typeUrlOf("listener")]: mapped(listeners, (name, route) => listenerOf(name, route, listenerContents?.[name] ?? 1)),
+    [typeUrlOf("route")]: mapped(routes, routeOf),
+  };
+}
+
+/** A world in a line: `cluster a=1 b=1; endpoint a=2; listener l->r; route r->a`. */
+export function worldWords({ clusters, endpoints = {}, listeners, listenerContents = {}, routes }: World): string {
+  const words = (word: string, of: Readonly<Record<string, unknown>>, between: string) =>
+    Object.keys(of).length === 0 ? [] : [[word, ...Object.entries(of).map((pair) => pair.join(between))].join(" ")];
+  const parts = [
+    ...words("cluster", clusters, "="),
+    ...words("endpoint", endpoints, "="),
+    ...words("listener", listeners, "->"),
+    ...words("listener", listenerContents, "="),
+    ...words("route", routes, "->"),
+  ];
+  return parts.join("; ") || "nothing";
+}
