@@ -7,30 +7,37 @@ import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
 
 /** The named sets of resources that groups are built from. */
-export type Layers = ReturnType<typeof createLayers>;
+export interface Layers {
+  /** In the order in which they first appeared, without the layers of supply on demand. */
+  readonly names: readonly LayerName[];
+  /** The content of a layer; undefined for a layer that never had content, or that was dropped. */
+  get(layer: LayerName): Snapshot | undefined;
+  /**
+   * The differences that a change would make, for each update. Nothing is applied or derived. No two updates may be
+   * of one layer. Throws as `apply` does.
+   */
+  plan(updates: readonly LayerUpdate[]): readonly LayerChange[];
+  /**
+   * Makes a change, all of it or nothing, and returns the differences. A new layer without differences is listed with
+   * empty lists. Throws an XdskitError, and changes nothing, if an update names a resource twice. `planned` saves the
+   * work that `plan` has done.
+   */
+  apply(updates: readonly LayerUpdate[], planned?: readonly LayerChange[]): readonly LayerChange[];
+  /** Forgets a layer and returns the removed resources; undefined if there is no such layer. */
+  drop(layer: LayerName): LayerChange | undefined;
+}
 
-export function createLayers() {
+export function createLayers(): Layers {
   const layers = new Map<LayerName, Snapshot>();
   return {
-    /** In the order in which they first appeared, without the layers of supply on demand. */
     get names(): readonly LayerName[] {
       return [...layers.keys()].filter((name) => !isBelow(name));
     },
-    /** The content of a layer; undefined for a layer that never had content, or that was dropped. */
     get: (layer: LayerName): Snapshot | undefined => layers.get(layer),
-    /**
-     * The differences that a change would make, for each update. Nothing is applied or derived. No two updates may be
-     * of one layer. Throws as `apply` does.
-     */
     plan(updates: readonly LayerUpdate[]): readonly LayerChange[] {
       refuseDuplicates(updates);
       return updates.map((update) => differencesOf(layers.get(update.layer) ?? emptySnapshot(), update));
     },
-    /**
-     * Makes a change, all of it or nothing, and returns the differences. A new layer without differences is listed with
-     * empty lists. Throws an XdskitError, and changes nothing, if an update names a resource twice. `planned` saves the
-     * work that `plan` has done.
-     */
     apply(updates: readonly LayerUpdate[], planned?: readonly LayerChange[]): readonly LayerChange[] {
       // All errors must be found before a snapshot is derived: after that, the old snapshot is no longer the newest of
       // its lineage. The first content of a layer takes nothing from any snapshot.
@@ -53,7 +60,6 @@ export function createLayers() {
       }
       return changes;
     },
-    /** Forgets a layer and returns the removed resources; undefined if there is no such layer. */
     drop(layer: LayerName): LayerChange | undefined {
       const before = layers.get(layer);
       if (before === undefined) return undefined;

@@ -15,9 +15,30 @@ export interface TypeCounter extends MutableCounters<Omit<TypeStats, "responseSi
 }
 
 /** The counts of a running server, from which `ServerStats` is read. */
-export type Counters = ReturnType<typeof createCounters>;
+export interface Counters {
+  /** The row of a kind of stream; the caller counts in it. */
+  stream(method: Method): MutableCounters<StreamStats>;
+  type(type: ResourceType, variant: SotwOrDelta): TypeCounter;
+  fetch(about: Method & { readonly only: ResourceType }): MutableCounters<FetchStats>;
+  poll(about: ResourceType, api: ApiVersion): MutableCounters<PollStats>;
+  /** By HTTP status. */
+  refusePoll(status: number): undefined;
+  refuse(code: StatusCode): undefined;
+  readonly streams: readonly StreamStats[];
+  readonly types: readonly TypeStats[];
+  readonly fetches: readonly FetchStats[];
+  readonly polls: readonly PollStats[];
+  readonly pollsRefused: readonly { status: number; count: number }[];
+  readonly refused: readonly { code: StatusCode; count: number }[];
+  /** The work done since the start, summed up. */
+  work(): WorkDone;
+  readonly latencies: Latencies;
+  configurationsApplied: number;
+  configurationsRefused: number;
+  waitsEnded: number;
+}
 
-export function createCounters() {
+export function createCounters(): Counters {
   const streams = new Rows<StreamStats>();
   /** The same rows, for the methods of open streams. */
   const byMethod = new WeakMap<Method, MutableCounters<StreamStats>>();
@@ -32,7 +53,6 @@ export function createCounters() {
   const refused = new Map<StatusCode, number>();
   const pollsRefused = new Map<number, number>();
   return {
-    /** The row of a kind of stream; the caller counts in it. */
     stream(method: Method): MutableCounters<StreamStats> {
       const counted = byMethod.get(method);
       if (counted !== undefined) return counted;
@@ -58,7 +78,6 @@ export function createCounters() {
     },
     poll: ({ typeUrl, name }: ResourceType, api: ApiVersion) =>
       polls.row(`${api} ${typeUrl}`, { typeUrl, type: name, api, ...noPolls }),
-    /** By HTTP status. */
     refusePoll: (status: number) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
     refuse: (code: StatusCode) => void refused.set(code, (refused.get(code) ?? 0) + 1),
     get streams() {
@@ -79,7 +98,6 @@ export function createCounters() {
     get refused() {
       return Array.from(refused, ([code, count]) => ({ code, count }));
     },
-    /** The work done since the start, summed up. */
     work(): WorkDone {
       const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0 };
       for (const { opened, open, requests } of streams) {

@@ -12,12 +12,17 @@ export interface PulseListener {
  * and none while no resource has a TTL or no client is told TTLs. A heartbeat restarts a TTL on the client before it
  * ends; the protocol's machine makes it (`heartbeats.ts`).
  */
-export type Pulse = ReturnType<typeof createPulse>;
+export interface Pulse {
+  /** Tells a stream when heartbeats are due. Returns a function that ends that. */
+  join(listener: PulseListener): () => void;
+  /** The snapshots may have become others, and with them the shortest TTL. */
+  readonly update: () => void;
+}
 
 const never = Number.POSITIVE_INFINITY;
 
 /** `snapshots`: the targets of the streams. Mostly one; none while nothing is known. */
-export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>) {
+export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>): Pulse {
   const listeners = new Set<PulseListener>();
   let running: { readonly interval: number; readonly stop: () => void } | undefined;
   /** Intervals are counted from here, so that the timer may be started anew without a beat being lost or put off. */
@@ -53,7 +58,6 @@ export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>) {
   }
 
   return {
-    /** Tells a stream when heartbeats are due. Returns a function that ends that. */
     join(listener: PulseListener) {
       listeners.add(listener);
       update();
@@ -61,7 +65,6 @@ export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>) {
         if (listeners.delete(listener) && listeners.size === 0) update();
       };
     },
-    /** The snapshots may have become others, and with them the shortest TTL. */
     update,
   };
 }

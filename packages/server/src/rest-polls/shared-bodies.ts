@@ -21,16 +21,18 @@ const capacity = 64 << 20;
 const entryBytes = 500;
 
 /** Writes the bodies of answers: one for all polls of the same state. */
-export type SharedBodies = ReturnType<typeof createSharedBodies>;
+export interface SharedBodies {
+  /**
+   * A `DiscoveryResponse` as JSON. Most of it is kept with the resources; the rest is written in slices, so that the
+   * event loop gets its turn. Resources that JSON cannot express are left out.
+   */
+  of(type: ResourceType, api: ApiVersion, selection: Selection): Promise<SharedBody>;
+}
 
-export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftOut"]) {
+export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftOut"]): SharedBodies {
   const made = new BoundedCache<SharedBody>(capacity);
   const making = new Map<string, Promise<SharedBody>>();
   return {
-    /**
-     * A `DiscoveryResponse` as JSON. Most of it is kept with the resources; the rest is written in slices, so that the
-     * event loop gets its turn. Resources that JSON cannot express are left out.
-     */
     async of(type: ResourceType, api: ApiVersion, selection: Selection): Promise<SharedBody> {
       const key = `${api} ${type.typeUrl} ${selection.key}`;
       const known = made.get(key) ?? making.get(key);

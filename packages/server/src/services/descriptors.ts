@@ -4,13 +4,20 @@ import { perObject, v2Registry } from "@xdskit/api";
 import { getOrInsert } from "../basics/maps.js";
 
 /** Finds the files that reflection describes, by their content; v2 included. */
-export type Descriptors = ReturnType<typeof createDescriptors>;
+export interface Descriptors {
+  file(name: string): DescFile | undefined;
+  /** The file of a message, an enum, a service or an extension, or of a field or method of one, by the full name. */
+  fileOf(symbol: string): DescFile | undefined;
+  fileOfExtension(extended: string, field: number): DescFile | undefined;
+  /** The field numbers of all extensions of a message; undefined if there is no such message. */
+  extensionsOf(extended: string): number[] | undefined;
+}
 
 /**
  * Descriptors of a registry, and of v2 for a name that the registry lacks: v2 is derived from v3, which takes a third
  * of a second and 25 MB, once.
  */
-export function createDescriptors(registry: Registry) {
+export function createDescriptors(registry: Registry): Descriptors {
   const indexed = new Map<Registry, ReadonlyMap<string, DescFile>>();
   function filesOf(each: Registry): ReadonlyMap<string, DescFile> {
     return getOrInsert(indexed, each, () => {
@@ -27,13 +34,11 @@ export function createDescriptors(registry: Registry) {
 
   return {
     file: (name: string): DescFile | undefined => either((each) => filesOf(each).get(name)),
-    /** The file of a message, an enum, a service or an extension, or of a field or method of one, by the full name. */
     fileOf: (symbol: string): DescFile | undefined => either((each) => descOf(each, symbol)?.file),
     fileOfExtension(extended: string, field: number): DescFile | undefined {
       const message = messageIn(extended);
       return message === undefined ? undefined : registry.getExtensionFor(message, field)?.file;
     },
-    /** The field numbers of all extensions of a message; undefined if there is no such message. */
     extensionsOf(extended: string): number[] | undefined {
       const message = messageIn(extended);
       return message === undefined ? undefined : extensionNumbers(registry, message);

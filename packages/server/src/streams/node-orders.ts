@@ -32,7 +32,16 @@ interface SharedOrder {
 }
 
 /** The orders in which nodes reach their targets. */
-export type NodeOrders = ReturnType<typeof createNodeOrders>;
+export interface NodeOrders {
+  readonly isOff: boolean;
+  /** Streams that are open keep their orders, with other times. A wait that has begun keeps its end. */
+  change(options: Partial<OrderingOptions> | false | undefined): void;
+  /**
+   * A stream over all types has its own order; streams of one type each of a node in one group share one. Undefined
+   * if the node orders changes by itself, or if nothing is ordered. `past`: what clients of the group may still have.
+   */
+  join(about: Method, node: Node, group: string, past: () => PastSnapshots): OrderMembership | undefined;
+}
 
 /**
  * Makes the orders; if `options` is `false`, changes go out at once. `waited` gets the times for which types were held
@@ -41,7 +50,7 @@ export type NodeOrders = ReturnType<typeof createNodeOrders>;
 export function createNodeOrders(
   options: Partial<OrderingOptions> | false | undefined,
   waited?: StageWaited | undefined,
-) {
+): NodeOrders {
   let isOff = options === false;
   // Orders read these each time: they follow a change of the settings.
   const times = timesOf(options || undefined);
@@ -57,17 +66,12 @@ export function createNodeOrders(
     get isOff(): boolean {
       return isOff;
     },
-    /** Streams that are open keep their orders, with other times. A wait that has begun keeps its end. */
     change(options: Partial<OrderingOptions> | false | undefined): void {
       isOff = options === false;
       Object.assign(times, timesOf(options || undefined));
       Object.assign(timesOfRelays, ofRelays(times));
       Object.assign(timesWithoutDrain, { ...times, drain: times.linger });
     },
-    /**
-     * A stream over all types has its own order; streams of one type each of a node in one group share one. Undefined
-     * if the node orders changes by itself, or if nothing is ordered. `past`: what clients of the group may still have.
-     */
     join({ only }: Method, node: Node, group: string, past: () => PastSnapshots): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);
       if (isOff || (isRelay && only === undefined)) return undefined;

@@ -6,17 +6,23 @@ import { dropOldest } from "../basics/maps.js";
  * Remembers which node rejected which version, so that a rejection repeated on every stream and reconnect is reported
  * once.
  */
-export type Rejections = ReturnType<typeof createRejections>;
+export interface Rejections {
+  /** True the first time for a node, type and version. */
+  first(node: string, type: TypeUrl, version: Version): boolean;
+  /** The node has accepted another version: if the rejected one comes back, it is reported again. */
+  accepted(node: string, type: TypeUrl, version: Version): void;
+  /** The number of those that are remembered. While there are none, `accepted` need not be called. */
+  readonly size: number;
+}
 
 /** The number of nodes and types that are remembered. A forgotten one is reported once more, which does no harm. */
 const remembered = 20_000;
 
-export function createRejections(limit = remembered) {
+export function createRejections(limit = remembered): Rejections {
   // A node cannot go back to an older rejected version without a newer one in between, so the last one per node and
   // type is enough.
   const last = new Map<string, Version>();
   return {
-    /** True the first time for a node, type and version. */
     first(node: string, type: TypeUrl, version: Version): boolean {
       const key = keyOf(node, type);
       const known = last.get(key);
@@ -26,13 +32,11 @@ export function createRejections(limit = remembered) {
       dropOldest(last, limit);
       return known !== version;
     },
-    /** The node has accepted another version: if the rejected one comes back, it is reported again. */
     accepted(node: string, type: TypeUrl, version: Version): void {
       const key = keyOf(node, type);
       const known = last.get(key);
       if (known !== undefined && known !== version) last.delete(key);
     },
-    /** The number of those that are remembered. While there are none, `accepted` need not be called. */
     get size() {
       return last.size;
     },

@@ -5,7 +5,18 @@ import type { ServerTls, TlsContents } from "./server-tls.js";
 import { type CertificateDates, datesOf, type Validity, validityOf } from "./validity.js";
 
 /** A server's certificates, followed as they change on disk. */
-export type Certificates = ReturnType<typeof createCertificates>;
+export interface Certificates {
+  /**
+   * Resolves once there are certificates that fit together. The first call reads them; from then on they are read
+   * again every two seconds. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) if they cannot be used.
+   */
+  ready(): Promise<void>;
+  /** The current ones; undefined before `ready`. */
+  readonly current: TlsContents | undefined;
+  /** From when to when the server's own certificate is valid; undefined before `ready`. */
+  readonly dates: CertificateDates | undefined;
+  close(): void;
+}
 
 /** Called when certificates change. */
 export interface CertificatesListener {
@@ -23,7 +34,7 @@ export interface CertificatesListener {
 }
 
 /** Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, or for content in place of a path. */
-export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener) {
+export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
   const { certificateFile, keyFile, clientCaFile } = settings;
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
   let files: TlsFiles | undefined;
@@ -65,21 +76,15 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   }
 
   return {
-    /**
-     * Resolves once there are certificates that fit together. The first call reads them; from then on they are read
-     * again every two seconds. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) if they cannot be used.
-     */
     async ready(): Promise<void> {
       if (files === undefined) await look();
       if (isFollowed || closed) return;
       isFollowed = true;
       lookLater();
     },
-    /** The current ones; undefined before `ready`. */
     get current(): TlsContents | undefined {
       return files && contentsOf(files);
     },
-    /** From when to when the server's own certificate is valid; undefined before `ready`. */
     get dates(): CertificateDates | undefined {
       return dates;
     },

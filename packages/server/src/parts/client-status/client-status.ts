@@ -12,7 +12,7 @@ import {
   unreadMs,
 } from "../../contracts/transport.js";
 import { clientStatusServiceName } from "./service-name.js";
-import { AnswerTooLarge, type StatusPart, type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
+import { AnswerTooLarge, type StatusPart, type StatusParts, type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
 import { askStatusPeers, type PeersStatus } from "./status-pages.js";
 import { readStatusRequest, type StatusRequest } from "./status-request.js";
 
@@ -55,7 +55,7 @@ interface SharedByCalls extends ClientStatusOptions {
 /** An answer that is being made. */
 interface Making {
   readonly request: StatusRequest;
-  readonly own: ReturnType<typeof statusParts>;
+  readonly own: StatusParts;
   /** Undefined if there is no other server. */
   readonly others: Promise<PeersStatus> | undefined;
 }

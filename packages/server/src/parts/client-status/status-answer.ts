@@ -44,6 +44,9 @@ export interface StatusCut {
   readonly bytes: number;
 }
 
+/** Describes nodes step by step. `hasMore`: the cut left nodes out. */
+export type StatusParts = Steps<{ readonly parts: readonly StatusPart[]; readonly hasMore: boolean }>;
+
 /**
  * Describes the state of each node, step by step, so that streams get their turn in between. Each stream is looked at
  * when its turn comes; a step holds on to immutable sets only. Throws AnswerTooLarge.
@@ -52,7 +55,7 @@ export function* statusParts(
   source: StatusSource,
   request: StatusRequest,
   cut?: StatusCut,
-): Steps<{ readonly parts: readonly StatusPart[]; readonly hasMore: boolean }> {
+): StatusParts {
   const parts: StatusPart[] = [];
   const writer = new BinaryWriter();
   let bytes = 0;

@@ -47,10 +47,17 @@ export class StatusError extends Error {
 }
 
 /** Asks a server, or a client that serves it, for client status (CSDS). */
-export type StatusClient = ReturnType<typeof createStatusClient>;
+export interface StatusClient {
+  /**
+   * Returns the resources of each client, without the contents that the server leaves out. Rejects with a
+   * StatusError, or an XdskitError (XDSKIT_CREDENTIALS_FILE).
+   */
+  ask(about: StatusQuestion): Promise<readonly ClientConfig[]>;
+  close(): void;
+}
 
 /** Connects at the first question. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key. */
-export function createStatusClient(address: ListenPlace, { tls }: StatusClientOptions = {}) {
+export function createStatusClient(address: ListenPlace, { tls }: StatusClientOptions = {}): StatusClient {
   const reader = tls && createTlsReader(tls);
   let connected: Client | undefined;
   let closed = false;
@@ -93,10 +100,6 @@ export function createStatusClient(address: ListenPlace, { tls }: StatusClientOp
   }
 
   return {
-    /**
-     * Returns the resources of each client, without the contents that the server leaves out. Rejects with a
-     * StatusError, or an XdskitError (XDSKIT_CREDENTIALS_FILE).
-     */
     async ask({ nodes, timeoutMs }: StatusQuestion): Promise<readonly ClientConfig[]> {
       const deadline = Date.now() + timeoutMs;
       const configs = await ask(nodes, deadline).catch((error: unknown) => {

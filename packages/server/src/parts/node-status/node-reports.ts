@@ -28,10 +28,17 @@ import { standingOf, typeReport } from "./type-report.js";
  * The state of nodes: a view of the open streams. Nothing is kept for it; each answer is made from the state of the
  * streams' machines.
  */
-export type NodeReports = ReturnType<typeof createNodeReports>;
+export interface NodeReports {
+  nodes(about?: NodesFilter): readonly NodeStatus[];
+  node(id: string): NodeStatus | undefined;
+  nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
+  nodeContents(id: string, type: string, name: string): NodeContents | undefined;
+  oldestInUse(): Date | undefined;
+  nodeStates(): NodeStates;
+}
 
 /** `streams` are those that are open, in the order in which they were opened. */
-export function createNodeReports(streams: Iterable<ReportedStream>, clock: Clock, types: ResourceTypes) {
+export function createNodeReports(streams: Iterable<ReportedStream>, clock: Clock, types: ResourceTypes): NodeReports {
   function ofNode(id: string): readonly OpenStream[] {
     const found: OpenStream[] = [];
     for (const stream of streams) if (isOpen(stream) && stream.opened.node.id === id) found.push(stream);

@@ -14,7 +14,10 @@ const ofCharacter = 2;
 const partOfHeap = 1 / 4;
 
 /** The memory for everything that clients send and streams keep, over all connections. */
-export type HeldMemories = ReturnType<typeof createHeldMemory>;
+export interface HeldMemories {
+  /** For one stream of a connection, until it says that it is gone. */
+  of(connection: string): StreamMemory;
+}
 
 /**
  * Counts the memory for everything that clients send and streams keep: names, nodes, and claimed versions. A shared
@@ -24,7 +27,7 @@ export type HeldMemories = ReturnType<typeof createHeldMemory>;
 export function createHeldMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
   heapBytes = getHeapStatistics().heap_size_limit,
-) {
+): HeldMemories {
   const all = new Holdings();
   const share = {
     all,
@@ -38,7 +41,6 @@ export function createHeldMemory(
   };
   const connections = new Map<string, StreamMemory>();
   return {
-    /** For one stream of a connection, until it says that it is gone. */
     of(connection: string): StreamMemory {
       const gone = () => connections.delete(connection);
       const held = getOrInsert(connections, connection, () => new StreamMemory(share, gone));

@@ -5,9 +5,16 @@ import type { KernelLayers } from "../../../contracts/parts/kernel.js";
 import { suppliedNames } from "./supplied-set.js";
 
 /** The resources of a group's layers, without supplied ones. */
-export type OwnLayers = ReturnType<typeof createOwnLayers>;
+export interface OwnLayers {
+  /** Whether any of the layers exists: before that, no name counts as missing. */
+  readonly isKnown: boolean;
+  /** The name of the resource that has this name, or that has it as an alias; undefined if there is none. */
+  bearerOf(type: ResourceType, name: ResourceName): ResourceName | undefined;
+  /** Whether one has a resource of just this name. */
+  has(type: ResourceType, name: ResourceName): boolean;
+}
 
-export function createOwnLayers(layers: Pick<KernelLayers, "names" | "get">, { layers: names }: Group) {
+export function createOwnLayers(layers: Pick<KernelLayers, "names" | "get">, { layers: names }: Group): OwnLayers {
   function* present(): Iterable<Snapshot> {
     for (const name of names ?? layers.names) {
       const layer = layers.get(name);
@@ -21,12 +28,10 @@ export function createOwnLayers(layers: Pick<KernelLayers, "names" | "get">, { l
     return found;
   }
   return {
-    /** Whether any of the layers exists: before that, no name counts as missing. */
     get isKnown(): boolean {
       for (const _ of present()) return true;
       return false;
     },
-    /** The name of the resource that has this name, or that has it as an alias; undefined if there is none. */
     bearerOf(type: ResourceType, name: ResourceName): ResourceName | undefined {
       if (winner(type, name) !== undefined) return name;
       for (const layer of present()) {
@@ -36,7 +41,6 @@ export function createOwnLayers(layers: Pick<KernelLayers, "names" | "get">, { l
       }
       return undefined;
     },
-    /** Whether one has a resource of just this name. */
     has: (type: ResourceType, name: ResourceName): boolean => winner(type, name) !== undefined,
   };
 }

@@ -23,9 +23,16 @@ export interface SuppliedChange {
 }
 
 /** The resources that were supplied for a group. */
-export type SuppliedSet = ReturnType<typeof createSuppliedSet>;
+export interface SuppliedSet {
+  /** Sets the resource of a lease. Changes of one turn are handed on as one. */
+  put(lease: SupplierLease<WantedName>, resource: Resource | undefined): void;
+  /** A lease with a resource of this name or alias. */
+  covering(type: ResourceType, name: ResourceName): SupplierLease<WantedName> | undefined;
+  /** All leases with a resource of exactly this name. */
+  named(type: ResourceType, name: ResourceName): readonly SupplierLease<WantedName>[];
+}
 
-export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
+export function createSuppliedSet(changed: (change: SuppliedChange) => void): SuppliedSet {
   /**
    * By the resource's name; the last one of each counts, since two names asked for at once may bring the same
    * resource.
@@ -57,7 +64,6 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
   }
 
   return {
-    /** Sets the resource of a lease. Changes of one turn are handed on as one. */
     put(lease: SupplierLease<WantedName>, resource: Resource | undefined) {
       const before = lease.resource;
       lease.resource = resource;
@@ -72,10 +78,8 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
         touch(resource);
       }
     },
-    /** A lease with a resource of this name or alias. */
     covering: (type: ResourceType, name: ResourceName): SupplierLease<WantedName> | undefined =>
       fewMembers(covering.get(type, name))[0],
-    /** All leases with a resource of exactly this name. */
     named: (type: ResourceType, name: ResourceName): readonly SupplierLease<WantedName>[] =>
       fewMembers(byName.get(type, name)),
   };
