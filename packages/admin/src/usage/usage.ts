@@ -8,12 +8,18 @@ export interface Named {
 }
 
 /** The references in one snapshot. */
-export type Usage = ReturnType<typeof createUsage>;
+export interface Usage {
+  has(named: Named): boolean;
+  /** The resources that name it. */
+  usedBy(named: Named): readonly Resource[];
+  /** The names in a resource that the snapshot lacks. */
+  dangling(resource: Resource): readonly Named[];
+}
 
 /** Costs all references of the snapshot when it is first asked for. */
 export const usageOf = perObject(createUsage);
 
-function createUsage(snapshot: Snapshot) {
+function createUsage(snapshot: Snapshot): Usage {
   const referrers = new Map<string, Resource[]>();
   /** The references to everything with a prefix. */
   const collections: { readonly resource: Resource; readonly reference: Resource["references"][number] }[] = [];
@@ -28,12 +34,10 @@ function createUsage(snapshot: Snapshot) {
   const has = (named: Named) => hasNamed(snapshot, named);
   return {
     has,
-    /** The resources that name it. */
     usedBy(named: Named): readonly Resource[] {
       const many = collections.filter(({ reference }) => refersTo(reference, named.type, named.name));
       return [...new Set([...(referrers.get(keyOf(named)) ?? []), ...many.map(({ resource }) => resource)])];
     },
-    /** The names in a resource that the snapshot lacks. */
     dangling: ({ references }: Resource): readonly Named[] =>
       references.filter((one) => !isCollection(one) && !has(one)),
   };

@@ -11,19 +11,22 @@ export interface Backoff {
 export const defaultBackoff: Backoff = { firstMs: 1_000, factor: 1.6, maxMs: 120_000, jitter: 0.2 };
 
 /** The waits between attempts that fail one after the other. */
-export type Waits = ReturnType<typeof createWaits>;
+export interface Waits {
+  /** The time from the start of the last attempt to that of the next, in milliseconds. */
+  next(): number;
+  /** An attempt was answered: the next wait is the first again. */
+  reset(): void;
+}
 
 /** `random` gives numbers from 0 to 1. */
-export function createWaits({ firstMs, factor, maxMs, jitter }: Backoff, random: () => number) {
+export function createWaits({ firstMs, factor, maxMs, jitter }: Backoff, random: () => number): Waits {
   let base = firstMs;
   return {
-    /** The time from the start of the last attempt to that of the next, in milliseconds. */
     next(): number {
       const wait = Math.min(base, maxMs);
       base = Math.min(wait * factor, maxMs);
       return wait * (1 + jitter * (2 * random() - 1));
     },
-    /** An attempt was answered: the next wait is the first again. */
     reset() {
       base = firstMs;
     },

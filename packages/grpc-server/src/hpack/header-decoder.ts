@@ -18,10 +18,16 @@ export interface HeaderBlock {
 const fieldOverhead = 32;
 
 /** The receiving half of HPACK (RFC 7541) for one connection. */
-export type HeaderDecoder = ReturnType<typeof createHeaderDecoder>;
+export interface HeaderDecoder {
+  /**
+   * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `maxBytes`
+   * bounds the kept part of it, counted as the dynamic table counts.
+   */
+  decode(block: Uint8Array, maxBytes: number): HeaderBlock;
+}
 
 /** `tableBytes`: the largest dynamic table that the peer may use, by SETTINGS_HEADER_TABLE_SIZE 4,096 by default. */
-export function createHeaderDecoder(tableBytes = 4_096) {
+export function createHeaderDecoder(tableBytes = 4_096): HeaderDecoder {
   /** The newest is the last. */
   const entries: HeaderField[] = [];
   let size = 0;
@@ -48,10 +54,6 @@ export function createHeaderDecoder(tableBytes = 4_096) {
   }
 
   return {
-    /**
-     * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `maxBytes`
-     * bounds the kept part of it, counted as the dynamic table counts.
-     */
     decode(block: Uint8Array, maxBytes: number): HeaderBlock {
       const reader = new BlockReader(block);
       const fields: HeaderField[] = [];

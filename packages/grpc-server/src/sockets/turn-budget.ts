@@ -7,14 +7,30 @@ export interface Source {
 }
 
 /** Shares each turn of the event loop among sockets. */
-export type TurnBudget = ReturnType<typeof createTurnBudget>;
+export interface TurnBudget {
+  /** Whether `spend` would do the work of that source now. */
+  hasTime(source: Source): boolean;
+  /**
+   * Does the work now or, if this turn of the event loop was spent on others, in a later one; until then nothing more
+   * is read from the source. The work of one source is done in order. `isNew`: the connection is new; known ones do
+   * not wait for all new ones.
+   */
+  spend(source: Source, isNew: boolean, work: () => void): void;
+  /**
+   * Does the work in a later turn in any case, after the work of the source that waits. Nothing more must be read
+   * from the source.
+   */
+  defer(source: Source, work: () => void): void;
+  /** Sources that wait. */
+  readonly waiting: number;
+}
 
 /**
  * One turn of the event loop reads every readable socket, thousands when a fleet comes back at once; until it is over
  * no timer, no health check and no other stream gets its turn. So the work for their bytes may take `ms` milliseconds
  * in a turn. The rest waits, unread in the kernel but for one piece of each, and is done in slices.
  */
-export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock) {
+export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock): TurnBudget {
   const works = new Map<Source, { readonly list: (() => void)[]; readonly isPaused: boolean }>();
   const queue = createFairQueue<Source>(workOn, { sliceMs: ms / 2, clock });
   /** When this turn is spent; undefined if nothing was read in it yet. */
@@ -44,13 +60,7 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock) 
   }
 
   return {
-    /** Whether `spend` would do the work of that source now. */
     hasTime,
-    /**
-     * Does the work now or, if this turn of the event loop was spent on others, in a later one; until then nothing more
-     * is read from the source. The work of one source is done in order. `isNew`: the connection is new; known ones do
-     * not wait for all new ones.
-     */
     spend(source: Source, isNew: boolean, work: () => void): void {
       if (hasTime(source)) {
         work();
@@ -64,16 +74,11 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock) 
       source.pause();
       wait(source, isNew ? "changes" : "answers", work, true);
     },
-    /**
-     * Does the work in a later turn in any case, after the work of the source that waits. Nothing more must be read
-     * from the source.
-     */
     defer(source: Source, work: () => void): void {
       const before = works.get(source);
       if (before === undefined) wait(source, "answers", work, false);
       else before.list.push(work);
     },
-    /** Sources that wait. */
     get waiting(): number {
       return works.size;
     },

@@ -23,9 +23,22 @@ const settleMs = 500;
 const cacheRetryMs = 5_000;
 
 /** Writes the held resources to disk, a while after they changed. */
-export type CacheWriter = ReturnType<typeof createCacheWriter>;
+export interface CacheWriter {
+  event(event: ClientEvent): void;
+  wake(): void;
+  /** Writes everything that is not written yet. */
+  close(): Promise<void>;
+}
 
-export function createCacheWriter({ cache, held, client, origin, isAwaited, written, failed }: CacheWriterOptions) {
+export function createCacheWriter({
+  cache,
+  held,
+  client,
+  origin,
+  isAwaited,
+  written,
+  failed,
+}: CacheWriterOptions): CacheWriter {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   /** A fallback answered: nobody knows any more whose versions these are. */
@@ -73,7 +86,6 @@ export function createCacheWriter({ cache, held, client, origin, isAwaited, writ
       if (kind === "updated") schedule(settleMs);
     },
     wake: () => schedule(settleMs),
-    /** Writes everything that is not written yet. */
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);

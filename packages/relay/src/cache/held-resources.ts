@@ -2,7 +2,27 @@ import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
-export type HeldOfGroup = ReturnType<typeof createHeldOfGroup>;
+export interface HeldOfGroup {
+  /** Starts with the content of the disk. */
+  begin(type: ResourceType, resources: readonly ReceivedResource[]): void;
+  /** Call it before the update can be served. */
+  take(update: ResourceUpdate): void;
+  /** Types that changed since the last call. */
+  changed(): readonly ResourceType[];
+  has(type: ResourceType, name: ResourceName): boolean;
+  isAsked(resource: ReceivedResource): boolean;
+  all(type: ResourceType): Iterable<ReceivedResource>;
+  named(type: ResourceType, name: ResourceName): readonly ReceivedResource[];
+  /**
+   * The wanted resources of a type, as they are served: of those whose last change waits, what there was before it.
+   * After a restart nothing else would say what waits. Drops what is not wanted.
+   */
+  of(type: ResourceType): readonly ReceivedResource[];
+  /** Whether changes of the type waited when `of` was called last. */
+  waited(type: ResourceType): boolean;
+  /** Something may not be wanted any more. */
+  touch(type: ResourceType): void;
+}
 
 interface HeldOfGroupOptions {
   isWanted(type: ResourceType, name: ResourceName): boolean;
@@ -16,7 +36,7 @@ interface HeldOfGroupOptions {
  * Names that are not wanted can be dropped. Resources from disk are kept for `graceMs`, even if no client asks for them
  * yet: after a restart clients come back one after the other.
  */
-export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfGroupOptions) {
+export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfGroupOptions): HeldOfGroup {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   /** What was served before the last changes; undefined: nothing. Needed while these changes wait. */
   const before = new Map<ResourceType, Map<ResourceName, ReceivedResource | undefined>>();
@@ -39,14 +59,12 @@ export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfG
   }
 
   return {
-    /** Starts with the content of the disk. */
     begin(type: ResourceType, resources: readonly ReceivedResource[]) {
       for (const resource of resources) {
         ofType(type).set(canonicalName(resource.name), resource);
         fromDisk.add(resource);
       }
     },
-    /** Call it before the update can be served. */
     take({ type, upserted, removed, absent }: ResourceUpdate) {
       const held = ofType(type);
       for (const { name } of [...upserted, ...removed, ...absent]) {
@@ -58,7 +76,6 @@ export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfG
       for (const { name } of [...removed, ...absent]) held.delete(canonicalName(name));
       dirty.add(type);
     },
-    /** Types that changed since the last call. */
     changed(): readonly ResourceType[] {
       const found = [...dirty];
       dirty.clear();
@@ -71,10 +88,6 @@ export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfG
       const found = types.get(type)?.get(canonicalName(name));
       return found === undefined ? [] : [found];
     },
-    /**
-     * The wanted resources of a type, as they are served: of those whose last change waits, what there was before it.
-     * After a restart nothing else would say what waits. Drops what is not wanted.
-     */
     of(type: ResourceType): readonly ReceivedResource[] {
       const held = ofType(type);
       const isOver = now() >= until;
@@ -90,9 +103,7 @@ export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfG
       }
       return [...served.values()];
     },
-    /** Whether changes of the type waited when `of` was called last. */
     waited: (type: ResourceType): boolean => beforeOf(type).size > 0,
-    /** Something may not be wanted any more. */
     touch: (type: ResourceType) => void dirty.add(type),
   };
 }

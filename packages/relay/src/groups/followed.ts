@@ -1,7 +1,13 @@
 import type { Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
 
 /** The names in resources. Each is asked for as long as a resource has it. */
-export type Followed = ReturnType<typeof createFollowed>;
+export interface Followed {
+  /** A resource came or changed; undefined: it is gone. */
+  set(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
+  isAbsent(reference: Reference): boolean;
+  isFollowed(reference: Reference): boolean;
+  close(): void;
+}
 
 /** A name that is asked for. */
 export interface Following {
@@ -13,13 +19,15 @@ export interface Following {
 /**
  * `follow` is called for a name that is new. `picks` selects the names to follow. Costs what changes.
  */
-export function createFollowed(picks: (reference: Reference) => boolean, follow: (reference: Reference) => Following) {
+export function createFollowed(
+  picks: (reference: Reference) => boolean,
+  follow: (reference: Reference) => Following,
+): Followed {
   const named = new Map<string, { count: number; readonly following: Following }>();
   /** By the resource that has the names. */
   const namedBy = new Map<string, readonly Reference[]>();
 
   return {
-    /** A resource came or changed; undefined: it is gone. */
     set(type: ResourceType, key: ResourceName, resource: Resource | undefined) {
       const referrer = `${type.typeUrl} ${key}`;
       const before = namedBy.get(referrer) ?? [];

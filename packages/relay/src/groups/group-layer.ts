@@ -22,9 +22,16 @@ export interface GroupLayerOptions {
 }
 
 /** The layer of a group: collections of the origin, and single resources that are asked for before a client does. */
-export type GroupLayer = ReturnType<typeof createGroupLayer>;
+export interface GroupLayer {
+  /**
+   * The change of a collection in one response: one atomic change of the layer, except for resources that must wait.
+   */
+  collection(type: ResourceType, update: Collection): void;
+  /** A single resource; undefined: it does not exist. A waiting resource that names it keeps it. */
+  single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined): void;
+}
 
-export function createGroupLayer({ source, held, changed, report }: GroupLayerOptions) {
+export function createGroupLayer({ source, held, changed, report }: GroupLayerOptions): GroupLayer {
   function serve(changes: readonly OriginChange[]): void {
     const upsert: Resource[] = [];
     const remove: NonNullable<UpstreamChange["remove"]>[number][] = [];
@@ -39,9 +46,6 @@ export function createGroupLayer({ source, held, changed, report }: GroupLayerOp
       if (resource === undefined || served.has(resource)) changed(type, name, resource);
   }
   return {
-    /**
-     * The change of a collection in one response: one atomic change of the layer, except for resources that must wait.
-     */
     collection(type: ResourceType, { upserted, removed }: Collection) {
       const changes: OriginChange[] = [];
       for (const received of upserted) {
@@ -51,7 +55,6 @@ export function createGroupLayer({ source, held, changed, report }: GroupLayerOp
       for (const name of removed) changes.push({ type, name: canonicalName(name), resource: undefined });
       held.take(changes, { removals: "if named", endsRollback: true }, serve);
     },
-    /** A single resource; undefined: it does not exist. A waiting resource that names it keeps it. */
     single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined) {
       const resource = received && servedAs(received, report);
       if (received !== undefined && resource === undefined) return;

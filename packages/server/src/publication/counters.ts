@@ -19,8 +19,8 @@ export interface Counters {
   /** The row of a kind of stream; the caller counts in it. */
   stream(method: Method): MutableCounters<StreamStats>;
   type(type: ResourceType, variant: SotwOrDelta): TypeCounter;
-  fetch(about: Method & { readonly only: ResourceType }): MutableCounters<FetchStats>;
-  poll(about: ResourceType, api: ApiVersion): MutableCounters<PollStats>;
+  fetch(method: Method & { readonly only: ResourceType }): MutableCounters<FetchStats>;
+  poll(type: ResourceType, api: ApiVersion): MutableCounters<PollStats>;
   /** By HTTP status. */
   refusePoll(status: number): undefined;
   refuse(code: StatusCode): undefined;

@@ -16,7 +16,7 @@ export interface Pulse {
   /** Tells a stream when heartbeats are due. Returns a function that ends that. */
   join(listener: PulseListener): () => void;
   /** The snapshots may have become others, and with them the shortest TTL. */
-  readonly update: () => void;
+  update(): void;
 }
 
 const never = Number.POSITIVE_INFINITY;

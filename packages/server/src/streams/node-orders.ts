@@ -40,7 +40,7 @@ export interface NodeOrders {
    * A stream over all types has its own order; streams of one type each of a node in one group share one. Undefined
    * if the node orders changes by itself, or if nothing is ordered. `past`: what clients of the group may still have.
    */
-  join(about: Method, node: Node, group: string, past: () => PastSnapshots): OrderMembership | undefined;
+  join(method: Method, node: Node, group: string, past: () => PastSnapshots): OrderMembership | undefined;
 }
 
 /**

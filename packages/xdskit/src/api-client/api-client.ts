@@ -2,7 +2,17 @@ import { ApiError, problemOf, unreachable } from "./api-error.js";
 import { type ApiAnswer, sendRequest } from "./http-request.js";
 
 /** A running server's HTTP API. */
-export type ApiClient = ReturnType<typeof createApiClient>;
+export interface ApiClient {
+  /** Its address as the user named it, without a password, for messages. */
+  readonly server: string;
+  /** Resolves to the JSON of the answer. Rejects with an ApiError. `withinMs`: not the usual time. */
+  get<T>(path: string, withinMs?: number): Promise<T>;
+  /** The same for a page that is not JSON, such as that of the metrics. */
+  text(path: string): Promise<string>;
+  post<T>(path: string, body?: object, headers?: Asked["headers"]): Promise<T>;
+  /** Ends connections that are still open. */
+  close(): void;
+}
 
 /** Where the API is, and how long it may take to answer. */
 export interface ApiClientOptions {
@@ -20,7 +30,7 @@ interface Asked {
 }
 
 /** Speaks to a server's API. Connects with the first request. */
-export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions) {
+export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions): ApiClient {
   const shown = shownUrl(server);
   const socketPath = server.protocol === "unix:" ? decodeURIComponent(server.pathname) : undefined;
   const closed = new AbortController();
@@ -48,14 +58,10 @@ export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions
     }
   };
   return {
-    /** Its address as the user named it, without a password, for messages. */
     server: shown,
-    /** Resolves to the JSON of the answer. Rejects with an ApiError. `withinMs`: not the usual time. */
     get: <T>(path: string, withinMs?: number) => ask<T>("GET", path, { withinMs }),
-    /** The same for a page that is not JSON, such as that of the metrics. */
     text: (path: string) => send("GET", path),
     post: <T>(path: string, body?: object, headers?: Asked["headers"]) => ask<T>("POST", path, { body, headers }),
-    /** Ends connections that are still open. */
     close: () => closed.abort(),
   };
 }

@@ -2,16 +2,24 @@ import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Change } from "@xdskit/protocol";
 
 /** Removed resources that stay in the files for a while, since a client may still use a resource that names them. */
-export type Going = ReturnType<typeof createGoing>;
+export interface Going {
+  /** Takes the changes of a type. */
+  changed(type: ResourceType, change: Change, now: number): void;
+  /** The resources of a type that stay for now. */
+  of(type: ResourceType): Iterable<Resource>;
+  /** Takes out the resources whose time is over. */
+  due(now: number): readonly Resource[];
+  /** When the next time is over. */
+  readonly deadline: number | undefined;
+}
 
 /**
  * A resource that others may name lingers. Listeners and scoped routes go at once: nothing names them, and new ones may
  * need the same address or keys, which a client gives to only one.
  */
-export function createGoing(lingerMs: number) {
+export function createGoing(lingerMs: number): Going {
   const types = new Map<ResourceType, Map<ResourceName, { readonly resource: Resource; readonly until: number }>>();
   return {
-    /** Takes the changes of a type. */
     changed(type: ResourceType, { upserted, removed }: Change, now: number) {
       if (type.fullState && !type.acknowledgedWarm) return;
       const going = types.get(type) ?? new Map();
@@ -19,10 +27,8 @@ export function createGoing(lingerMs: number) {
       for (const { key } of upserted) going.delete(key);
       types.set(type, going);
     },
-    /** The resources of a type that stay for now. */
     of: (type: ResourceType): Iterable<Resource> =>
       Array.from(types.get(type)?.values() ?? [], ({ resource }) => resource),
-    /** Takes out the resources whose time is over. */
     due(now: number): readonly Resource[] {
       const gone: Resource[] = [];
       for (const going of types.values()) {
@@ -34,7 +40,6 @@ export function createGoing(lingerMs: number) {
       }
       return gone;
     },
-    /** When the next time is over. */
     get deadline(): number | undefined {
       let first: number | undefined;
       for (const going of types.values()) {

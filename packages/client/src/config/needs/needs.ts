@@ -3,14 +3,19 @@ import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
-import { clusterNeeds } from "./cluster-needs.js";
-import { listenerNeeds } from "./listener-needs.js";
+import { type ClusterNeeds, clusterNeeds } from "./cluster-needs.js";
+import { type ListenerNeeds, listenerNeeds } from "./listener-needs.js";
 import { type RouteNeeds, routeNeeds } from "./route-needs.js";
 
 /** The needs of messages; each message is read once. */
-export type Needs = ReturnType<typeof createNeeds>;
+export interface Needs {
+  readonly ofListener: (listener: Listener) => ListenerNeeds;
+  /** Of one virtual host, or of all. */
+  ofRoutes(configuration: RouteConfiguration, only: VirtualHost | undefined): RouteNeeds;
+  readonly ofCluster: (cluster: Cluster) => ClusterNeeds;
+}
 
-export function createNeeds(registry: Registry) {
+export function createNeeds(registry: Registry): Needs {
   const ofListener = perObject((listener: Listener) => listenerNeeds(listener, registry));
   const ofRoutes = perObject((configuration: RouteConfiguration) => ({
     all: perObject((all: RouteConfiguration) => routeNeeds(all, undefined, registry)),
@@ -19,7 +24,6 @@ export function createNeeds(registry: Registry) {
   const ofCluster = perObject((cluster: Cluster) => clusterNeeds(cluster, registry));
   return {
     ofListener,
-    /** Of one virtual host, or of all. */
     ofRoutes: (configuration: RouteConfiguration, only: VirtualHost | undefined): RouteNeeds => {
       const { all, one } = ofRoutes(configuration);
       return only === undefined ? all(configuration) : one(only);

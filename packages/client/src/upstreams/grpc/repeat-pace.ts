@@ -11,12 +11,14 @@ const ownPaceMs = 100;
  * The wait before reading from a server that repeats itself: go-control-plane answers a NACK at once with the rejected
  * content, and a wildcard beside names with its previous response. Without a wait, neither end would do anything else.
  */
-export type RepeatPace = ReturnType<typeof createRepeatPace>;
+export interface RepeatPace {
+  /** Milliseconds, from the effects of one response, and the time that it took. */
+  after(effects: readonly ClientStreamEffect[], waitedMs: number): number;
+}
 
-export function createRepeatPace(variant: SotwOrDelta) {
+export function createRepeatPace(variant: SotwOrDelta): RepeatPace {
   const last = new Map<ResourceType, { readonly version: string; readonly repeats: number }>();
   return {
-    /** Milliseconds, from the effects of one response, and the time that it took. */
     after(effects: readonly ClientStreamEffect[], waitedMs: number): number {
       const received = effects.find((effect) => effect.kind === "received");
       if (received === undefined) return 0;

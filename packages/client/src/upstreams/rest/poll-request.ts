@@ -9,14 +9,16 @@ export interface Poll {
 }
 
 /** Turns the client's requests into polls. It keeps the last one, since polls repeat it. */
-export type PollRequests = ReturnType<typeof createPollRequests>;
+export interface PollRequests {
+  /** A serialized `DiscoveryRequest` as JSON. Throws an XdskitError where JSON cannot express the node. */
+  of(request: Uint8Array): Poll;
+}
 
-export function createPollRequests(registry: Registry = envoyRegistry()) {
+export function createPollRequests(registry: Registry = envoyRegistry()): PollRequests {
   const schema = registry.getMessage("envoy.service.discovery.v3.DiscoveryRequest");
   if (schema === undefined) throw new Error("the registry lacks DiscoveryRequest");
   let last: { readonly request: Uint8Array; readonly poll: Poll } | undefined;
   return {
-    /** A serialized `DiscoveryRequest` as JSON. Throws an XdskitError where JSON cannot express the node. */
     of(request: Uint8Array): Poll {
       if (last?.request === request) return last.poll;
       // The v2 message has the same fields.

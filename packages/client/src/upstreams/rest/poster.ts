@@ -41,10 +41,21 @@ const defaultTimeoutMs = 5_000;
 const heldTimeoutMs = 60_000;
 
 /** Sends POSTs to one server, over connections that stay open. */
-export type Poster = ReturnType<typeof createPoster>;
+export interface Poster {
+  /** The URL, without its secrets. */
+  readonly server: string;
+  /**
+   * Rejects with an XdskitError (no connection, no answer in time, an answer that is too large) or with the signal's
+   * reason.
+   */
+  post(path: string, body: Buffer, options: PostOptions): Promise<HttpAnswer>;
+  /** The server's words without the secrets that the client itself sends. */
+  withoutSecrets(text: string): string;
+  close(): void;
+}
 
 /** Throws an XdskitError for an invalid URL, header or TLS setting. */
-export function createPoster({ settings, clock, limit }: PosterOptions) {
+export function createPoster({ settings, clock, limit }: PosterOptions): Poster {
   const url = urlOf(settings.url);
   const isTls = url.protocol === "https:";
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
@@ -94,12 +105,7 @@ export function createPoster({ settings, clock, limit }: PosterOptions) {
   }
 
   return {
-    /** The URL, without its secrets. */
     server,
-    /**
-     * Rejects with an XdskitError (no connection, no answer in time, an answer that is too large) or with the signal's
-     * reason.
-     */
     async post(path: string, body: Buffer, { signal, mayBeHeld }: PostOptions): Promise<HttpAnswer> {
       const { requestTimeoutMs: timeoutMs = mayBeHeld ? heldTimeoutMs : defaultTimeoutMs } = settings;
       const late = new AbortController();
@@ -119,7 +125,6 @@ export function createPoster({ settings, clock, limit }: PosterOptions) {
         stop();
       }
     },
-    /** The server's words without the secrets that the client itself sends. */
     withoutSecrets: (text: string): string => shown(text, secrets),
     close: () => agent.destroy(),
   };

@@ -4,7 +4,29 @@ import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api
  * Types that are asked for as a whole, and whose content neither the origin nor a sound cache has given yet. Clients
  * must not hear that there is nothing: those that come back would drop their resources.
  */
-export type AwaitedTypes = ReturnType<typeof createAwaitedTypes>;
+export interface AwaitedTypes {
+  /** Resolves once everything is known. */
+  readonly known: Promise<void>;
+  readonly isEmpty: boolean;
+  has(type: ResourceType): boolean;
+  /** A collection without known content is asked for. */
+  add(type: ResourceType, collection: ResourceName): void;
+  /** The content of a collection is known, or it is not asked for any more. */
+  delete(type: ResourceType, collection: ResourceName): void;
+  /** Everything that the start awaits was added. */
+  begun(): void;
+  /** The origin answered with an error, so its silence later does not tell that the collection is empty. */
+  failed(type: ResourceType, collection: ResourceName): void;
+  /** A stream for the type, or for all, is up: an error on the one before says nothing about it. */
+  connected(type: ResourceType | undefined): void;
+  /** The origin does not know the type, so it has nothing of it. */
+  notOffered(type: ResourceType): void;
+  /**
+   * The collections for which `isSilent` is true are empty. Except those of types whose file on disk was damaged:
+   * they were not empty.
+   */
+  fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean): void;
+}
 
 /**
  * `isDamaged`: the type had a file that was not complete. `changed` is told of all awaited types, `empty` of each type
@@ -14,7 +36,7 @@ export function createAwaitedTypes(
   isDamaged: (type: ResourceType) => boolean,
   changed: (types: Iterable<ResourceType>) => void,
   empty: (type: ResourceType) => void,
-) {
+): AwaitedTypes {
   /** By type: each collection, and whether the origin answered with an error. */
   const awaited = new Map<ResourceType, Map<ResourceName, boolean>>();
   let allKnown = () => {};
@@ -26,50 +48,39 @@ export function createAwaitedTypes(
     if (awaited.size === 0) allKnown();
   };
   return {
-    /** Resolves once everything is known. */
     known,
     get isEmpty(): boolean {
       return awaited.size === 0;
     },
     has: (type: ResourceType): boolean => awaited.has(type),
-    /** A collection without known content is asked for. */
     add(type: ResourceType, collection: ResourceName) {
       const names = awaited.get(type) ?? new Map<ResourceName, boolean>();
       awaited.set(type, names.set(canonicalName(collection), false));
       if (names.size === 1) tell();
     },
-    /** The content of a collection is known, or it is not asked for any more. */
     delete(type: ResourceType, collection: ResourceName) {
       const names = awaited.get(type);
       if (names?.delete(canonicalName(collection)) !== true || names.size > 0) return;
       awaited.delete(type);
       tell();
     },
-    /** Everything that the start awaits was added. */
     begun() {
       if (awaited.size === 0) allKnown();
     },
-    /** The origin answered with an error, so its silence later does not tell that the collection is empty. */
     failed(type: ResourceType, collection: ResourceName) {
       const names = awaited.get(type);
       const name = canonicalName(collection);
       if (names?.has(name) === true) names.set(name, true);
     },
-    /** A stream for the type, or for all, is up: an error on the one before says nothing about it. */
     connected(type: ResourceType | undefined) {
       for (const [each, names] of awaited)
         if (type === undefined || each === type) for (const name of names.keys()) names.set(name, false);
     },
-    /** The origin does not know the type, so it has nothing of it. */
     notOffered(type: ResourceType) {
       if (isDamaged(type) || !awaited.delete(type)) return;
       tell();
       empty(type);
     },
-    /**
-     * The collections for which `isSilent` is true are empty. Except those of types whose file on disk was damaged:
-     * they were not empty.
-     */
     fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean) {
       const found: ResourceType[] = [];
       for (const [type, names] of awaited) {

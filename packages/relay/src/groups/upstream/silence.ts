@@ -6,14 +6,17 @@ import type { AwaitedTypes } from "./awaited-types.js";
 const lateMs = 100;
 
 /** Finds out what an origin does not say. */
-export type Silence = ReturnType<typeof createSilence>;
+export interface Silence {
+  event(event: ClientEvent): void;
+  close(): void;
+}
 
 /**
  * Finds the awaited collections that are empty: a server of the state of the world need not say so. It has said nothing
  * about them for this many milliseconds, although their stream is up and the server answers. An error is no silence,
  * and a stream that is down says nothing about any resource.
  */
-export function createSilence(client: Pick<XdsClient, "status">, awaited: AwaitedTypes, silenceMs: number) {
+export function createSilence(client: Pick<XdsClient, "status">, awaited: AwaitedTypes, silenceMs: number): Silence {
   const streams = createAnsweringStreams();
   let timer: NodeJS.Timeout | undefined;
   /** The time of the timer. */

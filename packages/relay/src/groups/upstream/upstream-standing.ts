@@ -16,10 +16,22 @@ export interface UpstreamError {
 export type UpstreamState = "pending" | "cached" | "connected" | "away";
 
 /** The state of a relay's connection to the origin of one group. */
-export type UpstreamStanding = ReturnType<typeof createUpstreamStanding>;
+export interface UpstreamStanding {
+  readonly isConnected: boolean;
+  /** Whether the origin can be asked for a type: others may be away, or only this one. */
+  isConnectedFor(type: ResourceType): boolean;
+  readonly state: UpstreamState;
+  /** The served resources came from the cache. */
+  readonly isCached: boolean;
+  readonly lastError: UpstreamError | undefined;
+  /** The last response with a change. */
+  readonly lastUpdate: Date | undefined;
+  /** The origin was told that clients rejected something. */
+  rejected(type: ResourceType, reason: string): void;
+}
 
 /** Follows a client's events. */
-export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
+export function createUpstreamStanding(client: XdsClient, isCached: boolean): UpstreamStanding {
   let lastError: UpstreamError | undefined;
   let lastUpdate: Date | undefined;
   let isAnswered = false;
@@ -56,23 +68,19 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
     get isConnected(): boolean {
       return client.isConnected;
     },
-    /** Whether the origin can be asked for a type: others may be away, or only this one. */
     isConnectedFor: (type: ResourceType): boolean => [type, undefined].some((each) => (up.get(each)?.size ?? 0) > 0),
     get state(): UpstreamState {
       if (client.isConnected && (isAnswered || isCached)) return "connected";
       if (isAnswered) return "away";
       return isCached ? "cached" : "pending";
     },
-    /** The served resources came from the cache. */
     isCached,
     get lastError(): UpstreamError | undefined {
       return lastError;
     },
-    /** The last response with a change. */
     get lastUpdate(): Date | undefined {
       return lastUpdate;
     },
-    /** The origin was told that clients rejected something. */
     rejected: (type: ResourceType, reason: string) => failed(`told the origin that ${type.name} was ${reason}`),
   };
 }

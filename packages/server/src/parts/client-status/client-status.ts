@@ -12,7 +12,14 @@ import {
   unreadMs,
 } from "../../contracts/transport.js";
 import { clientStatusServiceName } from "./service-name.js";
-import { AnswerTooLarge, type StatusPart, type StatusParts, type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
+import {
+  AnswerTooLarge,
+  type StatusPart,
+  type StatusParts,
+  type StatusSource,
+  statusAnswer,
+  statusParts,
+} from "./status-answer.js";
 import { askStatusPeers, type PeersStatus } from "./status-pages.js";
 import { readStatusRequest, type StatusRequest } from "./status-request.js";
 

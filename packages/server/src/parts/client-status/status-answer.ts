@@ -51,11 +51,7 @@ export type StatusParts = Steps<{ readonly parts: readonly StatusPart[]; readonl
  * Describes the state of each node, step by step, so that streams get their turn in between. Each stream is looked at
  * when its turn comes; a step holds on to immutable sets only. Throws AnswerTooLarge.
  */
-export function* statusParts(
-  source: StatusSource,
-  request: StatusRequest,
-  cut?: StatusCut,
-): StatusParts {
+export function* statusParts(source: StatusSource, request: StatusRequest, cut?: StatusCut): StatusParts {
   const parts: StatusPart[] = [];
   const writer = new BinaryWriter();
   let bytes = 0;

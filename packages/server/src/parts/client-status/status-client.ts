@@ -52,7 +52,7 @@ export interface StatusClient {
    * Returns the resources of each client, without the contents that the server leaves out. Rejects with a
    * StatusError, or an XdskitError (XDSKIT_CREDENTIALS_FILE).
    */
-  ask(about: StatusQuestion): Promise<readonly ClientConfig[]>;
+  ask(question: StatusQuestion): Promise<readonly ClientConfig[]>;
   close(): void;
 }
 

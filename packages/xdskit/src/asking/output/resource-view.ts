@@ -22,7 +22,17 @@ export interface ShownResource {
 const shownWrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
 /** How resources are shown: without secrets by default. */
-export type ShownResources = ReturnType<typeof createResourceView>;
+export interface ShownResources {
+  /** How many times a resource was shown without its secrets. */
+  readonly leftOut: number;
+  /** Proto3 JSON, with its `"@type"`. */
+  json(resource: ReceivedResource): ShownResource;
+  /**
+   * A document as `xdskit serve` reads it: wrapped if it has a TTL, aliases, or a name that its message does not
+   * hold.
+   */
+  yaml(resource: ReceivedResource): string;
+}
 
 /**
  * `registry`: includes the user's own messages. `incomplete`: told once of each resource with a part that JSON and YAML
@@ -32,7 +42,7 @@ export function createResourceView(
   registry: Registry,
   secrets: boolean,
   incomplete: (findings: readonly Finding[]) => void = () => {},
-) {
+): ShownResources {
   let leftOut = 0;
   const told = new WeakSet<ReceivedResource>();
   const note = (resource: ReceivedResource, kept: readonly KeptAsBytes[]) => {
@@ -63,16 +73,10 @@ export function createResourceView(
     }
   };
   return {
-    /** How many times a resource was shown without its secrets. */
     get leftOut(): number {
       return leftOut;
     },
-    /** Proto3 JSON, with its `"@type"`. */
     json: (resource: ReceivedResource): ShownResource => shown(resource, "json"),
-    /**
-     * A document as `xdskit serve` reads it: wrapped if it has a TTL, aliases, or a name that its message does not
-     * hold.
-     */
     yaml: (resource: ReceivedResource): string => {
       const { json, problem } = shown(resource, "proto");
       const document = problem === undefined && isBare(resource) ? json : wrappedView(resource, json);

@@ -11,7 +11,7 @@ import {
   type ResourceTypes,
   type Where,
 } from "@xdskit/api";
-import { createDanglingNames, type FollowedNames, type Snapshot } from "@xdskit/protocol";
+import { createDanglingNames, type DanglingChange, type FollowedNames, type Snapshot } from "@xdskit/protocol";
 
 export interface DanglingOptions {
   /** The groups' names. */
@@ -135,10 +135,15 @@ export function createDanglingCheck(options: DanglingOptions) {
   };
 }
 
-type GroupNames = ReturnType<typeof following>;
+interface GroupNames {
+  /** The server's own index; undefined: this one has its own. */
+  readonly shared: FollowedNames | undefined;
+  readonly names: FollowedNames;
+  readonly changes: (next: Snapshot) => DanglingChange;
+}
 
 /** The references in a group, by the server's own index if it has one. `changes`: those since the last call. */
-function following(shared: FollowedNames | undefined) {
+function following(shared: FollowedNames | undefined): GroupNames {
   if (shared !== undefined) return { shared, names: shared, changes: shared.follow() };
   const names = createDanglingNames();
   return { shared, names, changes: names.update };
