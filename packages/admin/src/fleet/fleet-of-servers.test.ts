@@ -8,7 +8,14 @@ import { createMemoryTransport } from "@xdskit/server";
 import type { NodeRow } from "../contract/fleet.js";
 import { runningApi } from "../testing/running-api.js";
 
-const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const clusters = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const endpoints = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+
+interface NodeJson {
+  readonly id: string;
+  readonly state: string;
+  readonly streams: readonly object[];
+}
 
 /** Two servers, of which the first asks the second. */
 async function twoServers(answering: () => void = () => {}) {
@@ -29,20 +36,24 @@ async function twoServers(answering: () => void = () => {}) {
     fail(error: Error | undefined): void {
       failure = error;
     },
-    async connect(api: typeof one, ...ids: readonly string[]): Promise<void> {
-      const transport = createMemoryTransport();
-      await api.server.listenOn(transport, "memory");
-      const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
-      for (const id of ids) {
-        const stream = transport.open("memory", ads, () => {});
-        stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl })));
-      }
-      for (let tries = 0; ids.some((id) => api.server.node(id) === undefined); tries += 1) {
-        assert.ok(tries < 1_000, "they do not connect");
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    },
+    connect: (api: typeof one, ...ids: readonly string[]) => connect(api, clusters, ids),
+    /** Asks for no resource, so that nothing is missing. */
+    connectSynced: (api: typeof one, ...ids: readonly string[]) => connect(api, endpoints, ids),
   };
+}
+
+async function connect({ server }: Awaited<ReturnType<typeof runningApi>>, typeUrl: string, ids: readonly string[]) {
+  const transport = createMemoryTransport();
+  await server.listenOn(transport, "memory");
+  const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+  for (const id of ids) {
+    const stream = transport.open("memory", ads, () => {});
+    stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl })));
+  }
+  for (let tries = 0; ids.some((id) => server.node(id) === undefined); tries += 1) {
+    assert.ok(tries < 1_000, "they do not connect");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 describe("the fleet of several servers", () => {
@@ -95,6 +106,23 @@ describe("the fleet of several servers", () => {
       ],
     );
     assert.deepEqual((await get("fleet/nodes?replica=three")).body.known, ["one", "two"]);
+  });
+
+  it("lists a node by the state that all its parts have together", async () => {
+    const { one, two, get, connect, connectSynced } = await twoServers();
+    await using _ = one;
+    await using __ = two;
+    // Nobody acknowledges the clusters.
+    await connect(one, "b-both", "d-here");
+    await connectSynced(two, "a-synced", "b-both", "c-synced");
+    const found = async (filter: string) => {
+      const { nodes, next } = (await get(`nodes?${filter}`)).body;
+      return [...nodes.map(({ id, state, streams }: NodeJson) => `${id} ${state} ${streams.length}`), next];
+    };
+    assert.deepEqual(await found("state=synced"), ["a-synced synced 1", "c-synced synced 1", undefined]);
+    assert.deepEqual(await found("state=synced&limit=1"), ["a-synced synced 1", "a-synced"]);
+    assert.deepEqual(await found("state=synced&limit=1&after=a-synced"), ["c-synced synced 1", undefined]);
+    assert.deepEqual(await found("state=pending"), ["b-both pending 2", "d-here pending 1", undefined]);
   });
 
   it("is looked at again soon, however long a server did not answer", async (t) => {

@@ -1,5 +1,6 @@
 import type { XdsServer } from "@xdskit/server";
-import type { Fleet } from "../contract/fleet.js";
+import type { Fleet, NodeListQuery } from "../contract/fleet.js";
+import { usualPage } from "../contract/limits.js";
 import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
 import { answersFromRows } from "./answers-from-rows.js";
@@ -34,14 +35,20 @@ export function createReplicatedFleet(
   const cache = new RowCache(() => lookEverywhere(local, peers()));
   const all: Fleet = {
     ...answersFromRows(() => cache.rows(), server),
-    async nodes(query) {
-      const [own, { answers, silent }] = await Promise.all([local.nodes(query), askPeers(peers(), "nodes", query)]);
-      const parts = [own, ...answers];
-      const merged = mergedNodes(parts.map(({ nodes }) => nodes)) as readonly { readonly id: string }[];
-      const told = merged.slice(0, query.limit);
-      const hasMore = told.length < merged.length || parts.some(({ next }) => next !== undefined);
-      const next = hasMore ? told.at(-1)?.id : undefined;
-      return { nodes: told, ...(next === undefined ? {} : { next }), ...saidOf(silent) };
+    async nodes({ state, limit, ...query }) {
+      if (state === undefined) {
+        const { silent, ...page } = await nodesPage(local, peers(), { ...query, limit });
+        return { ...page, ...saidOf(silent) };
+      }
+      // Only all parts of a node tell its state.
+      const found: ListedNode[] = [];
+      for (let after = query.after; ; ) {
+        const page = await nodesPage(local, peers(), { ...query, after, limit: Math.max(limit, usualPage) });
+        found.push(...page.nodes.filter((node) => node.state === state));
+        after = page.next;
+        if (after !== undefined && found.length <= limit) continue;
+        return { ...firstOf(found, limit), ...saidOf(page.silent) };
+      }
     },
     async node(id, query) {
       const asked = await askPeers(peers(), "node", { id, ...query });
@@ -87,6 +94,27 @@ export function createReplicatedFleet(
       return [name, (...asked: unknown[]) => (isAlone() ? own(...asked) : everywhere(...asked))];
     }),
   ) as unknown as Fleet;
+}
+
+interface ListedNode {
+  readonly id: string;
+  readonly state: string;
+}
+
+/** A page of the nodes in whichever state, each in one piece. */
+async function nodesPage(local: LocalFleet, peers: readonly Peer[], query: Omit<NodeListQuery, "state">) {
+  const [own, { answers, silent }] = await Promise.all([local.nodes(query), askPeers(peers, "nodes", query)]);
+  const parts = [own, ...answers];
+  const merged = mergedNodes(parts.map(({ nodes }) => nodes)) as readonly ListedNode[];
+  const hasMore = parts.some(({ next }) => next !== undefined);
+  return { ...firstOf(merged, query.limit, hasMore), silent };
+}
+
+/** The first nodes, and where the next page begins if there are more. */
+function firstOf(nodes: readonly ListedNode[], limit: number, hasMore = false) {
+  const told = nodes.slice(0, limit);
+  const last = hasMore || nodes.length > limit ? told.at(-1) : undefined;
+  return { nodes: told, ...(last === undefined ? {} : { next: last.id }) };
 }
 
 /** All parts of a node. Throws a problem if there is none, and a server that is silent may have it. */
