@@ -27,13 +27,23 @@ export function createShowResource(
 ): ShowResource {
   const known = new WeakMap<Resource, ShownResource>();
   const coming = new WeakMap<Resource, Promise<void>>();
+  const failed = new WeakSet<Resource>();
   const show = (resource: Resource) => {
+    if (failed.has(resource)) return wrapped(resource, undefined, registry);
     const shown = known.get(resource) ?? wrapped(resource, shownBody(resource, { registry, fieldNames }), registry);
     known.set(resource, shown);
     return shown;
   };
   const prepareOne = async (resource: Resource) => {
-    known.set(resource, wrapped(resource, await reading.shown(resource, fieldNames), registry));
+    try {
+      known.set(resource, wrapped(resource, await reading.shown(resource, fieldNames), registry));
+      failed.delete(resource);
+    } catch {
+      // Not here instead, where it would end the server. The next one who asks tries again.
+      failed.add(resource);
+    } finally {
+      coming.delete(resource);
+    }
   };
   const prepare = async (resources: Iterable<Resource | undefined>) => {
     for (const resource of resources) {

@@ -125,19 +125,15 @@ export class ReadingThread {
   }
 
   /**
-   * Shows a resource as `shownBody` does, a long one in the thread. Undefined also if the thread ends before: it needed
-   * more memory than there is, or was closed.
+   * Shows a resource as `shownBody` does, a long one in the thread. Rejects if the thread ends before: it needed more
+   * memory than there is, or was closed.
    */
   async shown(resource: Resource, fieldNames: ShownBodyOptions["fieldNames"]): Promise<ShownBody | undefined> {
     const { type, body } = resource;
     if (!this.shows(resource)) return shownBody(resource, { registry: this.#options.registry, fieldNames });
     const what: ToRead = { kind: "resource", bytes: new Uint8Array(body), type: type.typeUrl, how: { fieldNames } };
-    try {
-      const shown = restOf((await this.#read(what, "binary")).end, "resource");
-      return shown && { name: shown.name, json: JSON.parse(shown.text) as ShownBody["json"] };
-    } catch {
-      return undefined;
-    }
+    const shown = restOf((await this.#read(what, "binary")).end, "resource");
+    return shown && { name: shown.name, json: JSON.parse(shown.text) as ShownBody["json"] };
   }
 
   /** Ends the threads. A reading in progress fails. */
