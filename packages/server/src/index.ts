@@ -64,6 +64,11 @@ export {
   type EventLoopStats,
   type WorkDone,
 } from "./event-loop/event-loop-stats.js";
+export type { WhenFault } from "./identity/conditions.js";
+export { bearerOf, type Evidence, noEvidence } from "./identity/evidence.js";
+export { checkWhen, createRules, type Proof, type Rules, type RulesOptions } from "./identity/rules.js";
+export { defaultAlgorithms, type JwtWhen, knownAlgorithms } from "./identity/tokens/jwt-when.js";
+export type { When } from "./identity/when.js";
 export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./parts/on-demand/virtual-hosts.js";
 export { copiedRollouts } from "./parts/rollouts/records/copied-rollouts.js";
 export type { GroupOf, GroupSettings, LayerName, OnReject } from "./settings/group-settings.js";

@@ -25,7 +25,7 @@ export interface Authority {
 
 type Days = readonly [from: number, to: number];
 
-type SubjectName = `${"DNS" | "IP"}:${string}`;
+type SubjectName = `${"DNS" | "IP" | "URI"}:${string}`;
 
 /** Makes an authority with a new key: ECDSA on P-256, like the certificates that it issues. */
 export function createAuthority(name: string): Authority {
@@ -103,7 +103,8 @@ function certify({
 /** A GeneralName (RFC 5280, section 4.2.1.6). */
 function subjectName(name: SubjectName): Buffer {
   const value = name.slice(name.indexOf(":") + 1);
-  return name.startsWith("IP:") ? der(0x87, Buffer.from(value.split(".").map(Number))) : der(0x82, Buffer.from(value));
+  if (name.startsWith("IP:")) return der(0x87, Buffer.from(value.split(".").map(Number)));
+  return der(name.startsWith("URI:") ? 0x86 : 0x82, Buffer.from(value));
 }
 
 /** One element in the distinguished encoding rules of ASN.1. */

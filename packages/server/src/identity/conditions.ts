@@ -1,0 +1,120 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
+import type { CertificateNames } from "./certificate-names.js";
+import type { Evidence } from "./evidence.js";
+import { type Captured, type PatternRules, readPattern, type TextPattern } from "./patterns/text-pattern.js";
+import type { When } from "./when.js";
+
+/** What is wrong with a condition. */
+export interface WhenFault {
+  /** Below `when`, such as `spiffe` or `jwt.claims.sub`; empty for `when` itself. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What held. */
+export interface Held {
+  /** For logs, such as `spiffe://mesh.example/ns/a/sa/b`. No secret. */
+  readonly proved: string;
+  readonly captured: Captured;
+}
+
+/** The part of the evidence that conditions ask; the names are read when one asks. */
+export interface Shown extends Pick<Evidence, "address" | "isUnix"> {
+  readonly names: CertificateNames | undefined;
+}
+
+/** A condition that needs no token. Undefined: it does not hold. */
+export type Condition = (shown: Shown) => Held | undefined;
+
+type NamePattern = "spiffe" | "dns" | "uri" | "subject";
+
+const rulesOf: Readonly<Record<NamePattern, PatternRules>> = {
+  spiffe: { separator: "/", star: "whole-last" },
+  dns: { separator: ".", star: "anywhere" },
+  uri: { separator: "/", star: "anywhere" },
+  subject: { separator: ",", star: "anywhere" },
+};
+
+const valuesOf: Readonly<Record<NamePattern, (names: CertificateNames) => readonly string[]>> = {
+  spiffe: ({ spiffe }) => (spiffe === undefined ? [] : [spiffe]),
+  dns: ({ dns }) => dns,
+  uri: ({ uris }) => uris,
+  subject: ({ subject }) => (subject === undefined ? [] : [subject]),
+};
+
+/** More names of a certificate are not looked at. */
+const maxNames = 100;
+
+/** Makes the conditions that need no token, and says what is wrong with them. */
+export function readConditions(when: When): {
+  readonly conditions: readonly Condition[];
+  readonly faults: WhenFault[];
+} {
+  const conditions: Condition[] = [];
+  const faults: WhenFault[] = [];
+  for (const kind of ["spiffe", "dns", "uri", "subject"] as const) {
+    const text = when[kind];
+    if (text === undefined) continue;
+    const pattern = readNamePattern(kind, text);
+    if (typeof pattern === "string") faults.push({ field: kind, message: pattern });
+    else conditions.push(nameCondition(kind, pattern));
+  }
+  const { unix, network } = when;
+  if (unix !== undefined)
+    conditions.push(({ isUnix }) =>
+      isUnix === unix ? { proved: unix ? "unix" : "no unix", captured: none } : undefined,
+    );
+  if (network !== undefined) {
+    const list = networkList([network].flat());
+    if (typeof list === "string") faults.push({ field: "network", message: list });
+    else
+      conditions.push(({ address, isUnix }) =>
+        !isUnix && isIn(list, address) ? { proved: address, captured: none } : undefined,
+      );
+  }
+  return { conditions, faults };
+}
+
+function readNamePattern(kind: NamePattern, text: string): TextPattern | string {
+  if (kind === "spiffe") {
+    const [, domain] = /^spiffe:\/\/([^/]*)(?:\/|$)/.exec(text) ?? [];
+    if (domain === undefined || !/^[a-z0-9._-]+$/.test(domain))
+      return "it begins with spiffe:// and the whole trust domain, such as spiffe://mesh.example/ns/{ns}/sa/{sa}";
+  }
+  return readPattern(kind === "dns" ? lowerOutsideNames(text) : text, rulesOf[kind]);
+}
+
+function lowerOutsideNames(text: string): string {
+  return text.replace(/\{[^}]*\}|[^{]+/g, (piece) => (piece.startsWith("{") ? piece : piece.toLowerCase()));
+}
+
+function nameCondition(kind: NamePattern, pattern: TextPattern): Condition {
+  return ({ names }) => {
+    for (const value of names === undefined ? [] : valuesOf[kind](names).slice(0, maxNames)) {
+      const captured = pattern.match(value);
+      if (captured !== undefined) return { proved: `${kind} ${value}`, captured };
+    }
+    return undefined;
+  };
+}
+
+function networkList(networks: readonly string[]): BlockList | string {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", bits, ...more] = network.split("/");
+    const family = isIP(address);
+    const most = family === 4 ? 32 : 128;
+    const prefix = bits === undefined ? most : Number(bits);
+    const isFine =
+      family !== 0 && more.length === 0 && (bits === undefined || /^\d{1,3}$/.test(bits)) && prefix <= most;
+    if (!isFine) return `${JSON.stringify(network)} is no network such as 10.0.0.0/8 or fd00::/8`;
+    list.addSubnet(address, prefix, family === 4 ? "ipv4" : "ipv6");
+  }
+  return list;
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  return isIP(address) !== 0 && list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+}
+
+const none: Captured = new Map();

@@ -1,0 +1,20 @@
+import type { X509Certificate } from "node:crypto";
+
+/** What a connection and a call bring to prove who calls. */
+export interface Evidence {
+  /** The client's certificate, only if TLS verified it. */
+  readonly certificate: X509Certificate | undefined;
+  /** The header `authorization`, as it came. It is a secret. */
+  readonly authorization: string | undefined;
+  /** The IP address of the other end; empty over a Unix socket. */
+  readonly address: string;
+  readonly isUnix: boolean;
+}
+
+/** Of a caller that brings nothing. */
+export const noEvidence: Evidence = { certificate: undefined, authorization: undefined, address: "", isUnix: false };
+
+/** The token in `authorization: Bearer TOKEN`; undefined: there is none, or more than one. */
+export function bearerOf({ authorization }: Evidence): string | undefined {
+  return /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? "")?.[1];
+}

@@ -1,0 +1,68 @@
+import { type Captured, readPattern, type TextPattern } from "../patterns/text-pattern.js";
+import { type JwtWhen, knownAlgorithms } from "./jwt-when.js";
+import { type Claims, VerifiedTokens } from "./verified-tokens.js";
+
+/** What a token proved. */
+export interface ProvedByToken {
+  /** For logs: the issuer and the claims that the rule asks for. */
+  readonly proved: string;
+  readonly captured: Captured;
+  /** In milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+/** The condition `jwt` of a rule. */
+export interface JwtCondition {
+  readonly tokens: VerifiedTokens;
+  /** What the claims prove; undefined: one does not match. */
+  match(claims: Claims): ProvedByToken | undefined;
+}
+
+interface Fault {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Makes the condition, or says what is wrong with it. */
+export function readJwt(when: JwtWhen): { readonly condition: JwtCondition; readonly faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  const patterns = new Map<string, TextPattern>();
+  for (const [claim, text] of Object.entries(when.claims ?? {})) {
+    const pattern = readPattern(text, { separator: ":", star: "anywhere" });
+    if (typeof pattern === "string") faults.push({ field: `claims.${claim}`, message: pattern });
+    else patterns.set(claim, pattern);
+  }
+  if (when.issuer === "") faults.push({ field: "issuer", message: "it must not be empty" });
+  const audiences = [when.audience].flat();
+  if (audiences.length === 0 || audiences.includes(""))
+    faults.push({ field: "audience", message: "it must not be empty" });
+  if (/^[a-z][a-z0-9+.-]+:/i.test(when.jwks) && !/^https:\/\/[^/]/i.test(when.jwks))
+    faults.push({ field: "jwks", message: "keys come from a file or an https URL" });
+  for (const algorithm of when.algorithms ?? [])
+    if (!(knownAlgorithms as readonly string[]).includes(algorithm))
+      faults.push({
+        field: "algorithms",
+        message: `${JSON.stringify(algorithm)} is none of ${knownAlgorithms.join(", ")}`,
+      });
+  if (when.algorithms?.length === 0) faults.push({ field: "algorithms", message: "name one" });
+  const tokens = new VerifiedTokens(when);
+  return { condition: { tokens, match: (claims) => matchClaims(when.issuer, patterns, claims) }, faults };
+}
+
+function matchClaims(
+  issuer: string,
+  patterns: ReadonlyMap<string, TextPattern>,
+  claims: Claims,
+): ProvedByToken | undefined {
+  const captured = new Map<string, string>();
+  const shown: string[] = [];
+  for (const [claim, pattern] of patterns) {
+    const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+    const values = (Array.isArray(value) ? value.slice(0, 100) : [value]).filter((one) => typeof one === "string");
+    const found = values.find((one) => pattern.match(one) !== undefined);
+    if (found === undefined) return undefined;
+    for (const [name, text] of pattern.match(found) ?? []) captured.set(name, text);
+    shown.push(`${claim} ${found}`);
+  }
+  return { proved: `jwt of ${issuer} ${shown.join(", ")}`.trim(), captured, endsAt: claims.exp * 1_000 };
+}

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { type JWTPayload, jwtVerify } from "jose";
+import { defaultAlgorithms, type JwtWhen } from "./jwt-when.js";
+import { KeySet } from "./key-set.js";
+
+/** The difference between our clock and an issuer's, in seconds. */
+const skewSeconds = 30;
+
+/** No issuer writes longer tokens. */
+const maxTokenLength = 16 * 1024;
+
+/** So many verified tokens are remembered. */
+const maxRemembered = 20_000;
+
+/** The claims of a verified token. `exp` is there. */
+export type Claims = JWTPayload & { readonly exp: number };
+
+interface VerifiedToken {
+  /** Undefined: the token is not good. */
+  readonly claims: Promise<Claims | undefined> | Claims;
+  /** Of the keys that verified it. */
+  readonly version: number;
+}
+
+/**
+ * Verifies the tokens of one issuer for one audience. A verified token is remembered by its hash until it ends, so that
+ * clients which all come back at once cost each one look-up.
+ */
+export class VerifiedTokens {
+  readonly #when: JwtWhen;
+  readonly #keys: KeySet;
+  readonly #now: () => number;
+  readonly #remembered = new Map<string, VerifiedToken>();
+  /** The number of signatures that were verified, for tests. */
+  verified = 0;
+
+  /** `now`: in milliseconds since 1970. */
+  constructor(when: JwtWhen, keys = new KeySet(when.jwks), now = Date.now) {
+    this.#when = when;
+    this.#keys = keys;
+    this.#now = now;
+  }
+
+  /** Why the newest keys cannot be used; undefined: they can. */
+  get problem(): string | undefined {
+    return this.#keys.problem;
+  }
+
+  /** The claims of a token; undefined: it is not good, whatever the reason. A promise the first time. */
+  claimsOf(token: string): Claims | undefined | Promise<Claims | undefined> {
+    if (token.length > maxTokenLength) return undefined;
+    const hash = createHash("sha256").update(token).digest("base64");
+    const known = this.#remembered.get(hash);
+    // Keys may have been withdrawn.
+    if (known !== undefined && this.#keys.isDue) void this.#keys.refresh();
+    if (known?.version === this.#keys.version) {
+      if (known.claims instanceof Promise || this.#isTimely(known.claims)) return known.claims;
+      this.#remembered.delete(hash);
+      return undefined;
+    }
+    return this.#remember(hash, token);
+  }
+
+  #isTimely({ exp, nbf }: Claims): boolean {
+    const seconds = this.#now() / 1_000;
+    return seconds < exp + skewSeconds && seconds >= (nbf ?? 0) - skewSeconds;
+  }
+
+  #remember(hash: string, token: string): Promise<Claims | undefined> {
+    const claims = this.#verify(token).then((good) => {
+      // A token that is not good is not remembered: anyone can make any number of them.
+      this.#remembered.delete(hash);
+      if (good !== undefined) this.#remembered.set(hash, { claims: good, version: this.#keys.version });
+      return good;
+    });
+    this.#remembered.set(hash, { claims, version: this.#keys.version });
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size <= maxRemembered) break;
+      this.#remembered.delete(oldest);
+    }
+    return claims;
+  }
+
+  async #verify(token: string): Promise<Claims | undefined> {
+    this.verified += 1;
+    const { issuer, audience, algorithms = defaultAlgorithms } = this.#when;
+    try {
+      const { payload } = await jwtVerify(token, this.#keys.find, {
+        issuer,
+        audience: [...[audience].flat()],
+        algorithms: [...algorithms],
+        clockTolerance: skewSeconds,
+        currentDate: new Date(this.#now()),
+        requiredClaims: ["exp"],
+      });
+      return payload as Claims;
+    } catch {
+      // The reason would say something of the token.
+      return undefined;
+    }
+  }
+}
