@@ -3,6 +3,7 @@ import type { FieldProblem } from "../errors/field-problem.js";
 import { maxFindings } from "../errors/limits.js";
 import { keepWritten, setOwn } from "../text/source-document.js";
 import { takeUnknown } from "../unknown/json-reader.js";
+import { typeUrlKey, unknownKey, valueKey } from "../unknown/keys.js";
 import { messageFromJson } from "./forms/canonical-json.js";
 import { explainJson } from "./json-explain.js";
 
@@ -52,12 +53,19 @@ function readTaken(
 ): ReadMessage {
   const plain = read(json);
   if (plain.kind === "message") return plain;
+  // Nobody is told more, and these stay without the parts in base64.
+  if (plain.problems.length >= maxFindings && plain.problems.every(isUnknownField)) return plain;
   const taken = takeUnknown(schema, json, registry);
   if (taken === undefined) return plain;
   const known = read(taken.json);
   const problems = [...taken.problems, ...(known.kind === "problems" ? known.problems : [])];
   if (known.kind === "message" && problems.length === 0) problems.push(...taken.restore(known.message));
   return problems.length > 0 || known.kind === "problems" ? { kind: "problems", problems } : known;
+}
+
+function isUnknownField({ code, steps }: FieldProblem): boolean {
+  const last = steps.at(-1);
+  return code === "XDSKIT_FIELD_UNKNOWN" && last !== unknownKey && last !== typeUrlKey && last !== valueKey;
 }
 
 /**

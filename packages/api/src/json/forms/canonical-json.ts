@@ -28,29 +28,40 @@ export function messageFromJson(
   registry: Registry,
   ignoreUnknownFields = false,
 ): Message {
+  const options = { registry, ignoreUnknownFields };
   try {
-    return fromJson(schema, json, { registry, ignoreUnknownFields });
+    return fromJson(schema, json, options);
   } catch {
-    return fromJson(schema, canonicalJson(schema, json, registry), { registry, ignoreUnknownFields });
+    return fromJson(schema, canonicalJson(schema, json, options), options);
   }
+}
+
+interface FormOptions {
+  readonly registry: Registry;
+  readonly ignoreUnknownFields: boolean;
 }
 
 /**
  * The canonical JSON of a message that may use other forms which Envoy accepts. Invalid values stay as they are. Run it
- * only after the plain reader has refused: it makes a copy.
+ * only after the plain reader has refused: it makes a copy. Throws at the first field that the reader would refuse: the
+ * rest may be long.
  */
-export function canonicalJson(schema: DescMessage, json: JsonValue, registry: Registry): JsonValue {
-  if (schema.typeName === "google.protobuf.Any") return anyForm(json, registry);
+function canonicalJson(schema: DescMessage, json: JsonValue, options: FormOptions): JsonValue {
+  if (schema.typeName === "google.protobuf.Any") return anyForm(json, options);
   if (isWrapperDesc(schema)) return wrapperForm(schema, json);
   if (hasOwnJsonForm(schema)) return wellKnownForm(schema.typeName, json);
   if (!isObject(json)) return json;
   const canonical: JsonObject = {};
   keepWritten(json, canonical);
-  for (const [key, value] of Object.entries(json)) {
+  for (const key of Object.keys(json)) {
+    const value = json[key] ?? null;
     const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
-    if (field === undefined) setOwn(canonical, key, value);
+    if (field === undefined) {
+      if (!options.ignoreUnknownFields && key !== "@type") throw new Error(`${schema.typeName} has no such field`);
+      setOwn(canonical, key, value);
+    }
     // Null means that the field is not set, also beside another field of its oneof.
-    else if (value !== null || takesNull(field)) setOwn(canonical, key, fieldForm(field, value, json, key, registry));
+    else if (value !== null || takesNull(field)) setOwn(canonical, key, fieldForm(field, value, json, key, options));
   }
   return canonical;
 }
@@ -60,36 +71,36 @@ export function isFlat({ message }: Held): boolean {
   return message === undefined || !/^google\.protobuf\.(?:Value|ListValue)$/.test(message.typeName);
 }
 
-function fieldForm(field: DescField, json: JsonValue, container: object, key: string, registry: Registry): JsonValue {
+function fieldForm(field: DescField, json: JsonValue, container: object, key: string, options: FormOptions): JsonValue {
   if (field.fieldKind === "list") {
     const list = Array.isArray(json) ? json : [json];
     if (!Array.isArray(json)) keepWritten(container, list, key);
     return isFlat(field)
-      ? [...itemForms(field, list, registry)]
-      : list.map((item) => heldForm(field, item, undefined, registry));
+      ? [...itemForms(field, list, options)]
+      : list.map((item) => heldForm(field, item, undefined, options));
   }
-  if (field.fieldKind !== "map") return heldForm(field, json, writtenAs(container, key), registry);
+  if (field.fieldKind !== "map") return heldForm(field, json, writtenAs(container, key), options);
   if (!isObject(json)) return json;
   const map: JsonObject = {};
   for (const [name, value] of Object.entries(json)) {
-    const held = value === null ? emptyForm(field) : heldForm(field, value, writtenAs(json, name), registry);
+    const held = value === null ? emptyForm(field) : heldForm(field, value, writtenAs(json, name), options);
     setOwn(map, name, held);
   }
   return map;
 }
 
-function* itemForms(held: Held, list: readonly JsonValue[], registry: Registry): Generator<JsonValue> {
+function* itemForms(held: Held, list: readonly JsonValue[], options: FormOptions): Generator<JsonValue> {
   for (const [index, item] of list.entries()) {
-    if (Array.isArray(item)) yield* itemForms(held, item, registry);
-    else yield item === null ? null : heldForm(held, item, writtenAs(list, index), registry);
+    if (Array.isArray(item)) yield* itemForms(held, item, options);
+    else yield item === null ? null : heldForm(held, item, writtenAs(list, index), options);
   }
 }
 
-function heldForm(held: Partial<Held>, json: JsonValue, written: string | undefined, registry: Registry): JsonValue {
+function heldForm(held: Partial<Held>, json: JsonValue, written: string | undefined, options: FormOptions): JsonValue {
   if (held.enum !== undefined) return enumForm(held.enum, json, written);
   if (held.message === undefined) return scalarForm(held.scalar, json, written);
   const isWrapper = isWrapperDesc(held.message);
-  return isWrapper ? wrapperForm(held.message, json, written) : canonicalJson(held.message, json, registry);
+  return isWrapper ? wrapperForm(held.message, json, written) : canonicalJson(held.message, json, options);
 }
 
 /** A wrapper is a bare value. Envoy also accepts its message form. */
@@ -101,14 +112,14 @@ export function wrapperForm(schema: DescMessage, json: JsonValue, written?: stri
   return value === null ? zeroOf(field?.scalar) : scalarForm(field?.scalar, value, writtenAs(json, "value"));
 }
 
-function anyForm(json: JsonValue, registry: Registry): JsonValue {
+function anyForm(json: JsonValue, options: FormOptions): JsonValue {
   const url = isObject(json) ? json["@type"] : undefined;
-  const schema = typeof url === "string" ? registry.getMessage(typeNameOf(url)) : undefined;
+  const schema = typeof url === "string" ? options.registry.getMessage(typeNameOf(url)) : undefined;
   if (schema === undefined || !isObject(json)) return json;
-  if (!hasOwnJsonForm(schema)) return canonicalJson(schema, json, registry);
+  if (!hasOwnJsonForm(schema)) return canonicalJson(schema, json, options);
   const { value = null } = json;
   const held = { message: schema };
-  const form = value === null ? emptyForm(held) : heldForm(held, value, writtenAs(json, "value"), registry);
+  const form = value === null ? emptyForm(held) : heldForm(held, value, writtenAs(json, "value"), options);
   return { ...json, value: form };
 }
 
