@@ -4,8 +4,8 @@ import { type Finding, type Registry, type ResourceType, resourceTypes } from "@
 import type { ClientOptions, ValidateLevel } from "@xdskit/client";
 import { createServer, type LayerName, ordersItself, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { openCacheFolder } from "./cache/cache-folder.js";
-import { createGroupRelay, type GroupRelay, type WatchedCollection } from "./groups/group-relay.js";
-import { canAsk, type ServerSettingsInFull } from "./groups/upstream/upstream-types.js";
+import { createGroupRelay, type GroupRelay } from "./groups/group-relay.js";
+import { canAsk, type ServerSettingsInFull, type WatchedCollection } from "./groups/upstream/upstream-types.js";
 import type { NackPolicy } from "./groups/verdict.js";
 
 /** How one group of nodes gets an origin's resources. */

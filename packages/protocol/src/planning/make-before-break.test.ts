@@ -5,7 +5,8 @@ import { emptySnapshot, updateSnapshot } from "../index.js";
 import type { ResourceSet } from "../model/sets/resource-set.js";
 import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
-import { computeStage, type InUse } from "./make-before-break.js";
+import type { InUse } from "./in-use.js";
+import { computeStage } from "./make-before-break.js";
 
 /** The use of a type by a client that uses these sets, and holds the last of them. */
 function inUse(word: "listener" | "route", used: readonly ResourceSet[], draining: readonly Resource[]): InUse {

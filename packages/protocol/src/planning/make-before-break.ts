@@ -1,18 +1,12 @@
-import {
-  isCollection,
-  type Reference,
-  type Resource,
-  type ResourceName,
-  type ResourceType,
-  refersTo,
-  type TypeUrl,
-} from "@xdskit/api";
+import type { Reference, Resource, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import { createWaits, type Wait } from "../model/basics/wait.js";
 import { changeBetween } from "../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../model/sets/resource-set.js";
 import { sharedBranch } from "../model/sets/shared-branch.js";
 import { calledName } from "../model/sets/variant-index.js";
 import type { Snapshot } from "../model/snapshots/snapshot.js";
+import { type Coming, comingOf, type Going, goingOf, listIn } from "./going-and-coming.js";
+import type { InUse } from "./in-use.js";
 import { isNamedBy } from "./named-by.js";
 
 /*
@@ -22,51 +16,6 @@ import { isNamedBy } from "./named-by.js";
  * route `r` moves from cluster `a` to `b`, and `a` goes: first `b` is sent; once that is acknowledged, `r`; and once
  * that is, the removal of `a`. The caller asks again after each answer; there is no state here.
  */
-
-/** A client's use of one type, as far as the server knows. */
-export interface InUse {
-  readonly type: ResourceType;
-  /**
-   * The set that the stream in question last sent. Undefined for a type of the client's other streams: nothing is
-   * decided about those here.
-   */
-  readonly sentSet: ResourceSet | undefined;
-  /** By key, the last good content of rejected resources; the value undefined means that the client uses none. */
-  readonly lastGood: ReadonlyMap<ResourceName, Resource | undefined>;
-  /**
-   * Every set that the client may be using now: the acknowledged one, those in flight, and those that it rejected and
-   * may have taken in part.
-   */
-  readonly used: ReadonlySet<ResourceSet>;
-  /**
-   * Listeners that were replaced or removed, as they were, and still serve connections. For a client that came back,
-   * also resources of other types that they led to.
-   */
-  readonly draining: ReadonlySet<Resource>;
-  /**
-   * For a client with a wildcard: the sets that it acknowledged or will, on every stream with a wildcard. A resource
-   * that is not in all of them is new to the client, which must acknowledge it before something names it. Undefined for
-   * a client that asks by name, since it learns the names from the resources that refer to them, and for one that has
-   * acknowledged nothing yet.
-   */
-  readonly ackedOrInFlight: ReadonlySet<ResourceSet> | undefined;
-  /**
-   * Nothing of the type was sent on this stream yet: the client may ask for names that it knows from an earlier
-   * snapshot.
-   */
-  readonly isFirst: boolean;
-  /**
-   * The client has or was sent something of the type. Its first response never waits: the client would wait for
-   * it, and has no traffic yet that could break.
-   */
-  readonly isEstablished: boolean;
-  /**
-   * For a type that other streams carry: tells whether every stream that asks for a name has acknowledged it and at
-   * least one asks, or the wait took too long. Undefined if the type is on the same stream or on none, if it has a
-   * wildcard, and if the change waits for nothing any longer.
-   */
-  readonly isTaken: ((name: ResourceName) => boolean) | undefined;
-}
 
 /** The stage to which a client may be brought now on its way to a snapshot. */
 export interface Stage {
@@ -331,78 +280,9 @@ function mapIn<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): M
   return known;
 }
 
-function listIn<Key, Value>(map: Map<Key, Value[]>, key: Key): Value[] {
-  const known = map.get(key) ?? [];
-  map.set(key, known);
-  return known;
-}
-
 /** Why a removed resource stays: something that the client may be using names it. */
 interface Use {
   readonly cause: Resource;
   /** It is used only by connections that drain. */
   readonly drains: boolean;
-}
-
-/** The resources of one type that a client has and must lose. */
-interface Going {
-  has(resource: Resource): boolean;
-  named(reference: Reference): readonly Resource[];
-}
-
-/** By type, the resources that the client has and must lose. */
-function goingOf(
-  types: ReadonlyMap<TypeUrl, InUse>,
-  wanted: Snapshot,
-  earlier: readonly Snapshot[],
-): ReadonlyMap<TypeUrl, Going> {
-  const going = new Map<TypeUrl, Going>();
-  let drains = false;
-  for (const { draining } of types.values()) drains ||= draining.size > 0;
-  for (const [url, { type, sentSet, used, lastGood, isFirst }] of types) {
-    // Of types on other streams, only those matter that stay because connections drain.
-    if (sentSet === undefined && !drains) continue;
-    // If the client rejected a content, the one that it uses stays: it would reject the other one again.
-    const before =
-      sentSet === undefined ? [...used] : isFirst ? earlier.map((snapshot) => snapshot.of(type)) : [sentSet];
-    const removed = removedFrom(before, wanted.of(type)).map((resource) => lastGood.get(resource.key) ?? resource);
-    if (removed.length === 0) continue;
-    const byName = new Map<ResourceName, Resource[]>();
-    for (const resource of removed) listIn(byName, calledName(resource)).push(resource);
-    const named = (reference: Reference) =>
-      isCollection(reference)
-        ? removed.filter((resource) => refersTo(reference, url, calledName(resource)))
-        : (byName.get(reference.name) ?? []);
-    const keys = new Set(removed.map(({ key }) => key));
-    going.set(url, { has: ({ key }) => keys.has(key), named });
-  }
-  return going;
-}
-
-/** The resources of these sets that the wanted set lacks: each key once, with its last content. */
-function removedFrom(before: readonly ResourceSet[], wanted: ResourceSet): readonly Resource[] {
-  const [only] = before;
-  if (only !== undefined && before.length === 1) return changeBetween(only, wanted).removed;
-  const removed = new Map<ResourceName, Resource>();
-  for (const set of before)
-    for (const resource of changeBetween(set, wanted).removed) removed.set(resource.key, resource);
-  return [...removed.values()];
-}
-
-type Coming = ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
-
-/** By type and name, the resources that the client must get and acknowledge before something names them. */
-function comingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): Coming {
-  const coming = new Map<TypeUrl, Map<ResourceName, Resource>>();
-  for (const [url, { type, ackedOrInFlight }] of types) {
-    if (ackedOrInFlight === undefined || !type.acknowledgedWarm) continue;
-    const added = new Map<ResourceName, Resource>();
-    for (const set of ackedOrInFlight) {
-      for (const { before, after } of changeBetween(set, wanted.of(type)).differences.values()) {
-        if (before === undefined && after !== undefined) added.set(calledName(after), after);
-      }
-    }
-    if (added.size > 0) coming.set(url, added);
-  }
-  return coming;
 }

@@ -3,7 +3,8 @@ import type { Wait } from "../model/basics/wait.js";
 import { changeBetween, type Difference } from "../model/sets/change.js";
 import type { ResourceSet } from "../model/sets/resource-set.js";
 import type { Snapshot } from "../model/snapshots/snapshot.js";
-import { computeStage, type InUse } from "./make-before-break.js";
+import type { InUse } from "./in-use.js";
+import { computeStage } from "./make-before-break.js";
 import { namesLess } from "./named-by.js";
 
 /** The way of a client from one snapshot to another, as data. */

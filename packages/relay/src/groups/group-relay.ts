@@ -17,26 +17,21 @@ import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
 import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
 import { createHeldOfGroup, type HeldOfGroup } from "../cache/held-resources.js";
 import { createAcknowledgements } from "./acknowledgements.js";
+import { contentOfCache } from "./content-of-cache.js";
 import { createFollowed, type Followed, type Following } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
-import { createGroupLayer, type GroupLayer, servedAs } from "./group-layer.js";
+import { createGroupLayer, type GroupLayer } from "./group-layer.js";
 import { HeldChanges } from "./held/held-changes.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
 import { createFirstAnswers } from "./upstream/first-answers.js";
-import { NameWatch, OriginWatches } from "./upstream/origin-watches.js";
+import { OriginWatches } from "./upstream/origin-watches.js";
+import { PrefetchedName } from "./upstream/prefetched-name.js";
 import { createSilence, type Silence } from "./upstream/silence.js";
 import { UpstreamSource } from "./upstream/upstream-source.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream/upstream-standing.js";
-import { isCollectionReference } from "./upstream/upstream-types.js";
+import { isCollectionReference, type WatchedCollection } from "./upstream/upstream-types.js";
 import type { NackPolicy } from "./verdict.js";
-
-/** A collection that is always asked for. */
-export interface WatchedCollection {
-  readonly type: ResourceType;
-  /** `*`, or `xdstp://…/*`. */
-  readonly name: ResourceName;
-}
 
 export interface GroupRelayOptions {
   /** The group's name. */
@@ -364,34 +359,14 @@ export class GroupRelay {
       this.#silence.event(event);
       this.#writer?.event(event);
     });
-    if (this.#isCached) this.source.beginWith(this.#contentOfCache());
+    if (this.#isCached) {
+      const isFollowed = (reference: Reference) => this.#isFollowed(reference);
+      const cached = { held: this.#held, whole: this.#whole, types: this.#types, collections, isFollowed };
+      this.source.beginWith(contentOfCache(cached, this.#options.report));
+    }
     for (const { type, name } of collections) this.#relayAll(type, name);
     await this.#first.settled(silenceMs);
     this.#isStarted = true;
-  }
-
-  /** What the layer had: what is asked for as a whole, and with it what is followed from there. */
-  #contentOfCache(): readonly Resource[] {
-    const content = new Map<ReceivedResource, Resource>();
-    const add = (received: ReceivedResource) => {
-      const resource = content.has(received) ? undefined : servedAs(received, this.#options.report);
-      if (resource === undefined) return;
-      content.set(received, resource);
-      for (const reference of resource.references) if (this.#isFollowed(reference)) follow(reference);
-    };
-    const follow = (reference: Reference) => {
-      const type = this.#types.byTypeUrl(reference.type)?.type;
-      if (type === undefined) return;
-      if (isCollectionReference(reference)) addAll(type, reference.name);
-      else for (const received of this.#held.named(type, reference.name)) add(received);
-    };
-    const addAll = (type: ResourceType, collection: ResourceName) => {
-      if (!this.#whole.has(type)) return;
-      const name = canonicalName(collection);
-      for (const received of this.#held.all(type)) if ((globOf(received.name) ?? "*") === name) add(received);
-    };
-    for (const { type, name } of this.#options.collections) addAll(type, name);
-    return [...content.values()];
   }
 
   #updated(update: ResourceUpdate): void {
@@ -417,31 +392,5 @@ export class GroupRelay {
     this.#origin.close();
     this.#followed.close();
     await this.client.close();
-  }
-}
-
-/** A name that is asked for before a client does. */
-class PrefetchedName extends NameWatch {
-  readonly #put: (received: ReceivedResource | undefined) => void;
-  #isAbsent = false;
-
-  constructor(type: ResourceType, name: ResourceName, put: (received: ReceivedResource | undefined) => void) {
-    super(type, name);
-    this.#put = put;
-  }
-
-  /** The origin has said that it does not exist. */
-  get isAbsent(): boolean {
-    return this.#isAbsent;
-  }
-
-  protected found(received: ReceivedResource): void {
-    this.#isAbsent = false;
-    this.#put(received);
-  }
-
-  protected absent(): void {
-    this.#isAbsent = true;
-    this.#put(undefined);
   }
 }

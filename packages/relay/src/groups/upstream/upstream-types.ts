@@ -1,8 +1,15 @@
-import { isGlobName, type Reference, type ResourceType, type ResourceTypes } from "@xdskit/api";
+import { isGlobName, type Reference, type ResourceName, type ResourceType, type ResourceTypes } from "@xdskit/api";
 import type { FilesSettings, GrpcServerSettings, RestServerSettings } from "@xdskit/client";
 
 /** The settings of a server in full. */
 export type ServerSettingsInFull = GrpcServerSettings | RestServerSettings | FilesSettings;
+
+/** A collection that is always asked for. */
+export interface WatchedCollection {
+  readonly type: ResourceType;
+  /** `*`, or `xdstp://…/*`. */
+  readonly name: ResourceName;
+}
 
 /** Whether a server can be asked for a type in this way. */
 export function canAsk(server: ServerSettingsInFull, type: ResourceType, types: ResourceTypes): boolean {

@@ -11,7 +11,7 @@ import { recheckAfter, retryAfter } from "./intervals.js";
 import { type LeaseOwner, SupplierLease } from "./lease.js";
 import { NameTable } from "./name-table.js";
 import type { OwnLayers } from "./supplied/own-layers.js";
-import { supplyFindings } from "./supplied/supplied-resource.js";
+import { hiddenFindings, supplyFindings } from "./supplied/supplied-resource.js";
 import { type SuppliedSet, suppliedNames } from "./supplied/supplied-set.js";
 import { supplyRequestOf } from "./supply-request.js";
 import { type WaitKind, Waits } from "./waits.js";
@@ -271,11 +271,8 @@ export class GroupDemand implements LeaseOwner<WantedName> {
 
   /** The supplied resource cannot be seen: a layer has another one of its name, without the requested alias. */
   #hidden(lease: SupplierLease<WantedName>, resource: Resource): void {
-    const where = { type: lease.type.name, resource: lease.name };
-    const message = `a layer has another resource of the name that was supplied, ${JSON.stringify(resource.name)}`;
-    const { findings } = XdskitError.of("XDSKIT_ON_DEMAND_UNSUITABLE", message, where);
     this.#nothing(lease);
-    this.#context.report("failed", this.group, lease, findings);
+    this.#context.report("failed", this.group, lease, hiddenFindings(resource, lease));
   }
 
   #hold(wanted: WantedName, lease: SupplierLease<WantedName>): void {

@@ -1,10 +1,11 @@
-import type { Clock, Resource, ResourceType, Version } from "@xdskit/api";
+import type { Resource, ResourceType, Version } from "@xdskit/api";
 import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../../basics/id-of.js";
 import type { PlannedRollout } from "../../contracts/group-preview.js";
 import type { RolloutAhead } from "../../contracts/nodes/reported-stream.js";
 import type { RolloutOutcome } from "../../contracts/rollouts/rollout-status.js";
 import type { FullRolloutSettings } from "../../settings/rollout-settings.js";
+import type { GroupTargetsContext } from "./group-targets-context.js";
 import type { Member } from "./members/member.js";
 import {
   changesBetween,
@@ -18,32 +19,12 @@ import {
 import { LastAcknowledged, namedIn } from "./quarantine/last-acknowledged.js";
 import { Quarantine, type QuarantineEntry } from "./quarantine/quarantine.js";
 import { reviewMs, Verdicts } from "./quarantine/verdicts.js";
+import { contentId, contentIdOf, quarantineEntries, rejectedContentOf } from "./rejected-entries.js";
 import type { RejectedContent } from "./shared/rejected-contents.js";
 import { SharedCourse, type SharedTargets } from "./shared/shared-course.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 import { RolloutMachine } from "./steps/rollout.js";
 import type { RolloutChange } from "./steps/rollout-change.js";
-
-/** The parts of the server that a group's targets need. */
-export interface GroupTargetsContext {
-  readonly group: string;
-  readonly clock: Clock;
-  /** Whether contents that clients reject are kept from later streams. */
-  readonly keepsLastGood: boolean;
-  /** All streams and polls of the group. */
-  readonly members: ReadonlySet<Member>;
-  /** The order of the member that came last. */
-  readonly lastOrder: number;
-  /** Rollouts are one for several servers; undefined: this server has its own. */
-  readonly shared: SharedRolloutHub | undefined;
-  /** The group's newest snapshot; undefined while nothing is known yet. */
-  newest(): Snapshot | undefined;
-  nextId(): number;
-  /** Some of the members get another snapshot now. */
-  spread(): void;
-  rolloutIs(outcome: RolloutOutcome, rollout: RolloutMachine): void;
-  quarantineIs(outcome: "began" | "ended", entries: readonly QuarantineEntry[]): void;
-}
 
 /** How a change goes to the nodes: by steps, at once, or as a supplied resource does, which no rollout holds back. */
 export type Spread = FullRolloutSettings | "at-once" | "on-demand";
@@ -173,10 +154,17 @@ export class GroupTargets implements SharedTargets {
     this.#rollout?.rejected(member, type, rejection);
     if (this.#lastAcknowledged === undefined) return;
     const contents = this.#lastAcknowledged.contentsOf(type, rejection, member, isWhole);
-    const added = this.#quarantine.add(this.#toQuarantine(this.#lastAcknowledged, member, contents, rejection));
-    if (added.length > 0) {
-      this.#quarantineIs("began", added);
-      this.spread();
+    const isServed = (content: Resource) => this.#isServed(content, content.version);
+    // The rejection may be about an outdated content, or one in quarantine already; if not, the next one shows it.
+    const isOpen = (content: Resource) => isServed(content) && !this.#quarantine.find(content, content.version);
+    if (rejection.blamed !== undefined || contents.every(isOpen)) {
+      const { members, lastOrder } = this.#context;
+      const suspects = this.#lastAcknowledged.suspectsAmong(contents.filter(isServed), rejection, member, members);
+      const added = this.#quarantine.add(quarantineEntries(suspects, rejection, member, lastOrder));
+      if (added.length > 0) {
+        this.#quarantineIs("began", added);
+        this.spread();
+      }
     }
     const now = this.#context.clock.now();
     for (const content of contents) {
@@ -204,10 +192,7 @@ export class GroupTargets implements SharedTargets {
 
   ownRejected(): readonly RejectedContent[] {
     const own = [...this.quarantine].filter(({ cause, isElsewhere }) => cause === "rejected" && !isElsewhere);
-    return own.map(({ type, key, version, instead, node, message, since }) => {
-      const about = { type: type.typeUrl, key, version, instead: instead?.version };
-      return { ...about, node, message, since: since.getTime() };
-    });
+    return own.map(rejectedContentOf);
   }
 
   /** What clients of other servers rejected is kept from those that come here. */
@@ -362,26 +347,6 @@ export class GroupTargets implements SharedTargets {
   }
 
   /** Finds the contents that go into quarantine after a rejection. */
-  #toQuarantine(known: LastAcknowledged, member: Member, contents: readonly Resource[], rejection: Rejection) {
-    const isServed = (content: Resource) => this.#isServed(content, content.version);
-    const { blamed, message } = rejection;
-    // The rejection may be about an outdated content, or one in quarantine already; if not, the next one shows it.
-    const isOpen = (content: Resource) => isServed(content) && !this.#quarantine.find(content, content.version);
-    if (blamed === undefined && !contents.every(isOpen)) return [];
-    const about = {
-      cause: "rejected",
-      suspicion: blamed === undefined ? {} : undefined,
-      after: this.#context.lastOrder,
-      since: new Date(),
-      node: member.node.id,
-      message,
-    } as const;
-    const suspects = known.suspectsAmong(contents.filter(isServed), rejection, member, this.#context.members);
-    return suspects.map(({ type, key, rejected, good }): QuarantineEntry => {
-      return { type, key, version: rejected.version, instead: good, ...about };
-    });
-  }
-
   #reviewLater(): void {
     if (this.#quarantine.isEmpty) return;
     this.#cancelReview ??= this.#context.clock.after(reviewMs, () => {
@@ -419,12 +384,4 @@ export class GroupTargets implements SharedTargets {
     const ended = newest && this.#quarantine.settle(newest, this.underWay?.undo);
     if (ended?.length) this.#quarantineIs("ended", ended);
   }
-}
-
-function contentId({ type, key, version }: Pick<RejectedContent, "type" | "key" | "version">): string {
-  return JSON.stringify([type, key, version ?? null]);
-}
-
-function contentIdOf({ type, key, version }: QuarantineEntry): string {
-  return contentId({ type: type.typeUrl, key, version });
 }

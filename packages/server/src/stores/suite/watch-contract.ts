@@ -7,7 +7,7 @@ const info = { author: "a test", cause: { kind: "api", caller: "a test" }, messa
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
 /** A writer may not have seen yet what another one wrote a moment ago: then it tries again. */
-async function patch(store: Store, layers: readonly string[], version: string): Promise<readonly string[]> {
+async function patchAll(store: Store, layers: readonly string[], version: string): Promise<readonly string[]> {
   for (let tries = 0; tries < 100; tries += 1) {
     const commits = [];
     for (const layer of layers) {
@@ -38,7 +38,7 @@ export function describeWatching(under: StoreUnderTest): void {
     withTwo(under, async (store) => {
       const first = watched(store);
       await first.until((heads) => heads.length === 0);
-      const heads = [...(await patch(store, ["a"], "1")), ...(await patch(store, ["b"], "1"))];
+      const heads = [...(await patchAll(store, ["a"], "1")), ...(await patchAll(store, ["b"], "1"))];
       const second = watched(store);
       await second.until((found) => idsOf(found).join() === heads.join());
       for (const heard of [first, second]) heard.close();
@@ -50,7 +50,7 @@ export function describeWatching(under: StoreUnderTest): void {
       await heard.until((heads) => heads.length === 0);
       let newest: readonly string[] = [];
       for (let number = 1; number <= 10; number += 1) {
-        newest = await patch(number % 2 === 0 ? store : other, ["a"], `${number}`);
+        newest = await patchAll(number % 2 === 0 ? store : other, ["a"], `${number}`);
         if (number % 3 === 0) await heard.until((heads) => idsOf(heads).join() === newest.join());
       }
       await heard.until((heads) => idsOf(heads).join() === newest.join());
@@ -66,7 +66,7 @@ export function describeWatching(under: StoreUnderTest): void {
     withTwo(under, async (store, other) => {
       const heard = watched(store);
       let newest: readonly string[] = [];
-      for (let number = 1; number <= 20; number += 1) newest = await patch(other, ["a", "b", "c"], `${number}`);
+      for (let number = 1; number <= 20; number += 1) newest = await patchAll(other, ["a", "b", "c"], `${number}`);
       await heard.until((heads) => idsOf(heads).join() === newest.join());
       for (const heads of heard.all) assert.ok(new Set(heads.map(({ number }) => number)).size <= 1);
       heard.close();
@@ -77,7 +77,7 @@ export function describeWatching(under: StoreUnderTest): void {
       const [closed, open] = [watched(store), watched(store)];
       await closed.until((heads) => heads.length === 0);
       closed.close();
-      const newest = await patch(other, ["a"], "1");
+      const newest = await patchAll(other, ["a"], "1");
       await open.until((heads) => idsOf(heads).join() === newest.join());
       assert.equal(closed.all.length, 1);
       open.close();

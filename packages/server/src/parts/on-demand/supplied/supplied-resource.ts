@@ -52,3 +52,13 @@ function textOf(error: unknown): string {
 function cut(text: string): string {
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
+
+/** What is wrong with a resource that cannot be seen: a layer has another one of its name, without the alias. */
+export function hiddenFindings(
+  { name }: Resource,
+  asked: { readonly type: ResourceType; readonly name: ResourceName },
+): readonly Finding[] {
+  const where = { type: asked.type.name, resource: asked.name };
+  const message = `a layer has another resource of the name that was supplied, ${JSON.stringify(name)}`;
+  return XdskitError.of("XDSKIT_ON_DEMAND_UNSUITABLE", message, where).findings;
+}

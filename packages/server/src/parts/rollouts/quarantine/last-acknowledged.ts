@@ -35,7 +35,7 @@ function knownOf({ acknowledged, subscription, rejected }: TypeStatus): Known {
 }
 
 /** A rejected content, and the last one before it that no client rejected; undefined: none. */
-interface Suspect extends Keyed {
+export interface Suspect extends Keyed {
   readonly rejected: Resource;
   readonly good: Resource | undefined;
 }

@@ -1,0 +1,98 @@
+// Part of `npm run lint`: names the files, and the classes, that are too large for a person to keep in mind.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** In lines; a table of data may be longer. */
+const most = { file: 400, class: 250, mutableFields: 10 };
+const tables = new Set(["packages/api/src/errors/error-codes.ts"]);
+
+/** Those that were larger when this rule came, with a limit of their own, which may only fall. */
+const larger = {
+  file: new Map(
+    Object.entries({
+      "packages/grpc-server/src/connection/http2-connection.ts": 420,
+      "packages/protocol/src/server/stream/stream.ts": 520,
+      "packages/server/src/streams/session.ts": 460,
+    }),
+  ),
+  class: new Map(
+    Object.entries({
+      StreamMachine: 460,
+      Session: 420,
+      Http2Connection: 390,
+      GroupDemand: 380,
+      Ordering: 360,
+      GroupTargets: 360,
+      TypeCache: 330,
+      ClientType: 330,
+      GroupRelay: 320,
+      DiscoveryStream: 310,
+      SharedRolloutHub: 310,
+      SharedCourse: 280,
+      HeldDraft: 280,
+      Publication: 280,
+      KeptSource: 270,
+      HeldChanges: 260,
+    }),
+  ),
+  mutableFields: new Map(
+    Object.entries({
+      ServedCall: 12,
+      ReplicaList: 11,
+      WantedName: 11,
+    }),
+  ),
+};
+
+const files = execFileSync("git", ["ls-files", "packages/*/src/*.ts", "dashboard/src/*.ts", "dashboard/src/*.tsx"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((file) => file !== "" && !/\.test\.tsx?$|\/testing\//.test(file) && existsSync(root + file));
+
+const problems = [];
+const unseen = {
+  file: new Set(larger.file.keys()),
+  class: new Set(larger.class.keys()),
+  mutableFields: new Set(larger.mutableFields.keys()),
+};
+const check = (kind, name, size, text) => {
+  const limit = larger[kind].get(name) ?? most[kind];
+  unseen[kind].delete(name);
+  if (size > limit) problems.push(`${text}; ${limit} are allowed: split it by idea`);
+  else if (limit > most[kind] && size <= most[kind]) problems.push(`${text}: take it out of scripts/sizes.mjs`);
+};
+
+for (const file of files) {
+  const text = readFileSync(root + file, "utf8");
+  if (!tables.has(file))
+    check("file", file, text.split("\n").length - 1, `${file} has ${text.split("\n").length - 1} lines`);
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const visit = (node) => {
+    if (ts.isClassDeclaration(node) && node.name !== undefined) {
+      const lineOf = (position) => source.getLineAndCharacterOfPosition(position).line;
+      const name = node.name.text;
+      const lines = lineOf(node.end) - lineOf(node.getStart()) + 1;
+      const fields = node.members.filter(isMutable).length;
+      check("class", name, lines, `${file}: class ${name} has ${lines} lines`);
+      check("mutableFields", name, fields, `${file}: class ${name} has ${fields} mutable fields`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+for (const [kind, names] of Object.entries(unseen))
+  for (const name of names) problems.push(`scripts/sizes.mjs lists ${name} (${kind}), which is gone`);
+for (const problem of problems) console.error(problem);
+process.exit(problems.length === 0 ? 0 : 1);
+
+function isMutable(member) {
+  if (!ts.isPropertyDeclaration(member)) return false;
+  const fixed = [ts.SyntaxKind.ReadonlyKeyword, ts.SyntaxKind.StaticKeyword];
+  return !member.modifiers?.some(({ kind }) => fixed.includes(kind));
+}
