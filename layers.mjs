@@ -178,7 +178,7 @@ export const layers = {
     ["process", "files", "code-cache"],
     "output",
     "settings",
-    ["to-files", "checking", "asking/output"],
+    ["to-files", "checking", "asking/output", "access"],
     ["api-client", "replicas", "workers"],
     ["comparison", "admin", "asking", "server/logs"],
     ["server", "api-writes", "revisions"],
@@ -188,7 +188,7 @@ export const layers = {
     ["serve/live", "serve/servers"],
     // The commands, one folder each.
     ["apply", "bench", "bootstrap", "completion", "delete", "diff", "export", "get", "history", "plan", "relay"],
-    ["import", "rollback", "rollout", "schema", "serve", "top", "validate", "watch"],
+    ["import", "rollback", "rollout", "schema", "serve", "token", "top", "validate", "watch"],
     ["init", "status", "wait"],
     ".",
   ],

@@ -15,6 +15,7 @@ import { eventRoute } from "./routes/events.js";
 import { fieldRoute } from "./routes/fields.js";
 import { fleetRoutes } from "./routes/fleet.js";
 import { groupRoutes } from "./routes/groups.js";
+import { guardRoutes } from "./routes/guard.js";
 import { layerRoutes } from "./routes/layers.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { nodeRoutes } from "./routes/nodes.js";
@@ -77,6 +78,7 @@ export function createApp(options: AdminApiOptions): {
   });
   app.onError((error, c) => problemAnswer(c, error));
   app.notFound((c) => problemAnswer(c, unknownPath(app, c)));
+  guardRoutes(app, context);
   layerRoutes(app, context);
   changeRoutes(app, context);
   revisionRoutes(app, context);
@@ -103,6 +105,7 @@ export function createApp(options: AdminApiOptions): {
 function problemAnswer(c: Context, error: unknown): Response {
   const problem = problemOf(error);
   const headers: Record<string, string> = { "content-type": "application/problem+json" };
+  if (problem.status === 401) headers["www-authenticate"] = 'Bearer realm="xdskit"';
   if (problem.status === 503) headers["retry-after"] = "1";
   if (Array.isArray(problem.allow)) headers.allow = problem.allow.join(", ");
   return c.body(`${JSON.stringify(problem)}\n`, problem.status as 400, headers);

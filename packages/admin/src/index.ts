@@ -1,3 +1,4 @@
+export type { ApiCaller, ApiCallerOf, Need } from "./contract/access.js";
 export type {
   AdminApiOptions,
   ApiLayer,

@@ -8,6 +8,7 @@ export {
   parsePlace,
   type SocketPath,
 } from "./basics/address.js";
+export { matchesGlob } from "./basics/glob.js";
 export type { HistogramStats } from "./basics/histogram.js";
 export { everyNode } from "./configuration/groups.js";
 export { createIsOwnName } from "./configuration/own-names.js";

@@ -26,6 +26,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./relay/relay-command.js")).relayCommand,
   },
   {
+    name: "token",
+    usage: "<action> <name>",
+    summary: "make a token for the admin listener",
+    load: async () => (await import("./token/token-command.js")).tokenCommand,
+  },
+  {
     name: "validate",
     usage: "[options] [dir]",
     summary: "check a folder without serving it",

@@ -1,9 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
 import { noSuchType, type Resource, type ResourceType } from "@xdskit/api";
 import { ReadingThread } from "@xdskit/api/threads";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
 import { revisionJson } from "../answers/revision-json.js";
+import { type ApiCaller, mayNot, type Need, unknownCaller } from "../contract/access.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import type { RevisionJson } from "../contract/answers.js";
 import type { Fleet } from "../contract/fleet.js";
@@ -65,6 +67,37 @@ export class ApiContext {
     return fields === "proto" ? this.showProto : this.show;
   }
 
+  /** Who sends a request. */
+  #callerOf(env: unknown): ApiCaller | "anybody" | undefined {
+    const { callerOf } = this.options;
+    if (callerOf === undefined) return "anybody";
+    const { incoming } = (env ?? {}) as { readonly incoming?: IncomingMessage };
+    return incoming && callerOf(incoming);
+  }
+
+  /** Throws a problem if the sender of a request may not do it. Undefined: it must be somebody who is known. */
+  mustMay(env: unknown, need: Need | "nothing" | undefined, layer?: string): void {
+    const caller = this.#callerOf(env);
+    if (caller === "anybody") return;
+    if (caller === undefined) throw ApiProblem.of(401, "XDSKIT_API_LOGIN", unknownCaller);
+    if (need === undefined || (need !== "nothing" && caller.may(need, layer))) return;
+    throw ApiProblem.of(403, "XDSKIT_API_FORBIDDEN", mayNot(caller, need, layer));
+  }
+
+  /** The layer of a path, for a sender who may change it. Throws a problem if there is none. */
+  layerToWrite(env: unknown, name: string): ApiLayer {
+    const layer = this.layer(name);
+    this.mustMay(env, "write", layer.name);
+    return layer;
+  }
+
+  /** Who sends a request, for a revision. Without roles that is what it says itself. */
+  senderOf(env: unknown, said: string | undefined): { readonly author: string; readonly address: string } {
+    const caller = this.#callerOf(env);
+    const author = typeof caller === "object" ? caller.name : (said ?? "api");
+    return { author, address: addressOf(env) };
+  }
+
   /** Throws a problem if there is none. */
   layer(name: string): ApiLayer {
     const layer = this.options.layers.find((one) => one.name === name);
@@ -121,6 +154,12 @@ export class ApiContext {
     }
     throw ApiProblem.of(404, "XDSKIT_REVISION_UNKNOWN", `there is no revision ${quoted(id)}`);
   }
+}
+
+/** Where a request comes from; empty over a Unix socket. */
+export function addressOf(env: unknown): string {
+  const { incoming } = (env ?? {}) as { readonly incoming?: IncomingMessage };
+  return incoming?.socket?.remoteAddress ?? "";
 }
 
 /** A name from outside: long ones are cut. */

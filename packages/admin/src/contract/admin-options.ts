@@ -1,5 +1,6 @@
 import type { FieldStep, Finding, Registry, Resource, ResourceName, TypeUrl, Where } from "@xdskit/api";
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
+import type { ApiCallerOf } from "./access.js";
 import type { ProblemEntry } from "./answers.js";
 import type { Peer } from "./peers.js";
 
@@ -98,6 +99,8 @@ export interface AdminApiOptions {
   readonly sources?: (() => readonly SourceReport[] | Promise<readonly SourceReport[]>) | undefined;
   /** The troubles besides nodes and sources: certificates, the store. */
   readonly troubles?: (() => readonly Trouble[]) | undefined;
+  /** Who may do what. Default: everybody may do everything. */
+  readonly callerOf?: ApiCallerOf | undefined;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;
 }

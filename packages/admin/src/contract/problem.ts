@@ -43,6 +43,7 @@ export class ApiProblem extends Error {
 
 const titles: Readonly<Record<number, string>> = {
   400: "The request cannot be understood",
+  401: "The caller is not known",
   403: "The caller is not answered",
   404: "Not found",
   405: "The method is not allowed here",

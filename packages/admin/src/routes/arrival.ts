@@ -1,14 +1,15 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ConfigArrivalStatus } from "@xdskit/server";
 import { type ArrivalPart, arrivalOfParts } from "../answers/arrival-parts.js";
 import type { ApiContext } from "../context/api-context.js";
 import { type RevisionArrival, revisionArrival } from "../context/revision-arrival.js";
 import { arrivalSchema } from "../contract/schemas.js";
 import { keepRecent } from "../requests/recent-revisions.js";
-import { json, problems } from "./definition.js";
+import { createRoute, json, problems } from "./definition.js";
 
 const arrival = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/revisions/{id}/arrival",
   summary: "Says how far the clients are with a revision",
   description:

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
 import type { CommitInfo } from "@xdskit/server";
 import type { ApiContext } from "../context/api-context.js";
@@ -11,7 +11,7 @@ import { bodyForm } from "../requests/body-form.js";
 import { type Expected, expectedTag } from "../requests/conditions.js";
 import { leaseOf } from "../requests/lease.js";
 import { readChange, readOne } from "../requests/read-change.js";
-import { body, changesPage, flag, json, problems } from "./definition.js";
+import { body, changesPage, createRoute, flag, json, problems } from "./definition.js";
 import { type NamedResource, noResource, onlyResource, resourceParams, shownName } from "./layers.js";
 
 const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
@@ -22,6 +22,7 @@ const lease = z.string().max(100).optional().openapi({
 
 const change = createRoute({
   method: "post",
+  "x-needs": "write",
   path: "/api/v1/layers/{layer}/changes",
   summary: "Changes many resources of a layer, all of them or none",
   description:
@@ -55,6 +56,7 @@ const ifVersion = z.string().optional().openapi({ description: "The version that
 
 const put = createRoute({
   method: "put",
+  "x-needs": "write",
   path: "/api/v1/layers/{layer}/resources/{type}/{name}",
   summary: "Adds or replaces one resource",
   request: {
@@ -74,6 +76,7 @@ const put = createRoute({
 
 const remove = createRoute({
   method: "delete",
+  "x-needs": "write",
   path: "/api/v1/layers/{layer}/resources/{type}/{name}",
   summary: "Removes one resource",
   request: { params: resourceParams, headers: z.object({ "if-match": ifVersion }), query: resourceQuery },
@@ -91,20 +94,20 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openAPIRegistry.register("Resource", z.looseObject({ "@type": z.string() }).openapi("Resource"));
 
   app.openapi(change, async (c) => {
-    const layer = context.layer(c.req.valid("param").layer);
+    const layer = context.layerToWrite(c.env, c.req.valid("param").layer);
     const form = bodyForm(c.req.header("content-type") ?? null);
     const bytes = await context.bodies.read(c.req.raw);
     const { lease: wanted, limit, after, names, fields, ...query } = c.req.valid("query");
     const asked = await readChange(bytes, form, query, reading);
     const page = pageOfDryRun({ limit, after, names, fields }, asked.dryRun);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
-    const info = infoOf(asked, callerOf(c.env), wanted !== undefined);
+    const info = infoOf(asked, context.senderOf(c.env, asked.author), wanted !== undefined);
     return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted), page }), 200);
   });
 
   app.openapi(put, async (c) => {
     const { layer: layerName, type: typeName, name } = c.req.valid("param");
-    const layer = context.layer(layerName);
+    const layer = context.layerToWrite(c.env, layerName);
     const type = context.type(typeName);
     const form = bodyForm(c.req.header("content-type") ?? null);
     const { upsert, findings } = await readOne(await context.bodies.read(c.req.raw), form, { type, name }, reading);
@@ -116,7 +119,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
       const key = upsert[0]?.resource.key ?? name;
       mustHaveVersion(tag, { type, name }, server.layerSnapshot(layer.layer)?.of(type).get(key));
     };
-    const info = infoOf(query, callerOf(c.env), query.lease !== undefined);
+    const info = infoOf(query, context.senderOf(c.env, query.author), query.lease !== undefined);
     const held = leaseOf(query.lease);
     const how = { ...asked, expected: undefined, condition, info, lease: held };
     return c.json(await changeLayer(context, layer, how), 200);
@@ -124,7 +127,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
 
   app.openapi(remove, async (c) => {
     const { layer: layerName, type: typeName, name } = c.req.valid("param");
-    const layer = context.layer(layerName);
+    const layer = context.layerToWrite(c.env, layerName);
     const type = context.type(typeName);
     const query = c.req.valid("query");
     const tag = expectedTag(c.req.raw.headers);
@@ -134,7 +137,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
       if (found === undefined) throw noResource(layer, { type, name });
     };
     const asked = { upsert: [], remove: [{ type, name }], replace: false, dryRun: query.dryRun ?? false, findings: [] };
-    const info = infoOf(query, callerOf(c.env));
+    const info = infoOf(query, context.senderOf(c.env, query.author));
     return c.json(await changeLayer(context, layer, { ...asked, expected: undefined, condition, info }), 200);
   });
 }
@@ -146,20 +149,14 @@ export function pageOfDryRun(page: ChangesPage, dryRun: boolean): ChangesPage {
   throw ApiProblem.of(400, "XDSKIT_API_REQUEST", message);
 }
 
-/** The caller, as far as the connection tells. */
-export function callerOf(env: unknown): string {
-  const { incoming } = (env ?? {}) as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } };
-  return incoming?.socket?.remoteAddress ?? "";
-}
-
 /** The description of a commit. `isLeased`: its resources belong to a lease. */
 export function infoOf(
-  { message = "", author }: { readonly message?: string | undefined; readonly author?: string | undefined },
-  caller: string,
+  { message = "" }: { readonly message?: string | undefined },
+  { author, address: caller }: ReturnType<ApiContext["senderOf"]>,
   isLeased = false,
 ): CommitInfo {
   const cause = { kind: "api", caller, ...(isLeased ? { leased: true as const } : {}) } as const;
-  return { author: author ?? "api", cause, message, time: Date.now() };
+  return { author, cause, message, time: Date.now() };
 }
 
 /** The head that a request expects. Throws a problem if it wants some head and there is none. */

@@ -1,18 +1,37 @@
-import { z } from "@hono/zod-openapi";
+import { createRoute as createHonoRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { Need } from "../contract/access.js";
 import { maxNames, maxPage, usualPage } from "../contract/limits.js";
 import { problemSchema } from "../contract/schemas.js";
 import { bodyTypes } from "../requests/body-form.js";
 
+/** A route, with what its caller must be allowed to do. */
+export type NeedyRoute = RouteConfig & { readonly "x-needs": Need };
+
+/** Defines a route. What it needs stands in the OpenAPI document, too. */
+export function createRoute<Path extends string, Route extends Omit<NeedyRoute, "path"> & { path: Path }>(
+  route: Route & { readonly "x-needs": Need },
+) {
+  return createHonoRoute<Path, Route>(answering(route));
+}
+
+/** A route with the answers that each has to those who may not call it. */
+export function answering<Route extends Pick<RouteConfig, "responses">>(route: Route): Route {
+  return { ...route, responses: { ...problems(401, 403), ...route.responses } };
+}
+
 /** The answers that a route may give instead of its own. */
-export function problems(...statuses: readonly (400 | 403 | 404 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 503)[]) {
+export function problems(
+  ...statuses: readonly (400 | 401 | 403 | 404 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 503)[]
+) {
   const content = { "application/problem+json": { schema: problemSchema } };
   return Object.fromEntries(statuses.map((status) => [status, { description: descriptions[status], content }]));
 }
 
 const descriptions = {
   400: "The request cannot be understood",
-  403: "The caller is not answered: a page of another origin, or a foreign name of this host",
+  401: "The server has roles, and the request shows nobody whom it knows",
+  403: "The caller may not do this, or is a page of another origin, or uses a foreign name of this host",
   404: "There is no such thing",
   408: "The body comes too slowly",
   409: "It does not fit the state of the server",

@@ -1,8 +1,9 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { json } from "./definition.js";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { createRoute, json } from "./definition.js";
 
 const document = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/openapi.json",
   summary: "This document",
   responses: { 200: json(z.looseObject({ openapi: z.string() }), "An OpenAPI 3.1 document") },
@@ -15,6 +16,11 @@ export function documentRoute(app: OpenAPIHono, version: string): void {
 
 /** The OpenAPI 3.1 document of all routes. */
 export function openApiDocument(app: OpenAPIHono, version: string): { openapi: string } {
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of the settings, if these have roles. `x-needs` of a route says what its role must allow",
+  });
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
@@ -24,5 +30,7 @@ export function openApiDocument(app: OpenAPIHono, version: string): { openapi: s
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
     servers: [{ url: "/" }],
+    // Without roles nobody must show anything.
+    security: [{ bearer: [] }, {}],
   }) as unknown as { openapi: string };
 }

@@ -1,14 +1,14 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { ApiContext } from "../context/api-context.js";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type ApiContext, addressOf } from "../context/api-context.js";
 import { EventRing } from "../events/event-ring.js";
 import { EventStreams } from "../events/event-stream.js";
 import { gatherEvents } from "../events/gather-events.js";
 import { type EventsAsked, eventsAfter, PeerEvents } from "../events/peer-events.js";
-import { callerOf } from "./changes.js";
-import { problems } from "./definition.js";
+import { createRoute, problems } from "./definition.js";
 
 const events = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/events",
   summary: "Tells what happens, as it happens",
   description:
@@ -61,7 +61,7 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext) {
     // A stream that nobody reads would never end.
     if (c.req.raw.method === "HEAD") return c.body(null, 200, headers) as never;
     streams ??= started();
-    const stream = streams.open(c.req.header("last-event-id"), callerOf(c.env));
+    const stream = streams.open(c.req.header("last-event-id"), addressOf(c.env));
     return c.body(stream, 200, headers) as never;
   });
   return {

@@ -1,12 +1,13 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import { fieldSchema } from "../contract/field-schemas.js";
 import { ApiProblem } from "../contract/problem.js";
 import { describeField } from "../fields/describe-field.js";
-import { json, problems } from "./definition.js";
+import { createRoute, json, problems } from "./definition.js";
 
 const field = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/fields/{message}/{path}",
   summary: "Says what a field of a message is",
   request: {

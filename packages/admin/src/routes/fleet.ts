@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ApiContext } from "../context/api-context.js";
 import type { AdminApiOptions } from "../contract/admin-options.js";
 import type { NodeFilter } from "../contract/fleet.js";
@@ -11,10 +11,11 @@ import {
 } from "../contract/fleet-schemas.js";
 import { problemListSchema } from "../contract/group-schemas.js";
 import { problemList } from "../problems/problem-list.js";
-import { json, limit, offset, problems } from "./definition.js";
+import { createRoute, json, limit, offset, problems } from "./definition.js";
 
 const rows = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/fleet/nodes",
   summary: "Lists nodes in few words: search, filter, sort",
   request: {
@@ -30,6 +31,7 @@ const rows = createRoute({
 
 const summary = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/fleet/summary",
   summary: "Counts nodes by state, type, group, client and replica",
   request: { query: nodeFilterSchema },
@@ -38,6 +40,7 @@ const summary = createRoute({
 
 const map = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/fleet/map",
   summary: "Shows nodes × types as a map",
   request: { query: nodeFilterSchema.extend({ columns: z.coerce.number().int().min(1).max(500).default(120) }) },
@@ -46,6 +49,7 @@ const map = createRoute({
 
 const listProblems = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/problems",
   summary: "Lists what is wrong, the worst first",
   responses: { 200: json(problemListSchema, "The problems") },

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { type ApiContext, quoted } from "../context/api-context.js";
@@ -8,10 +8,11 @@ import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
 import { type GroupContext, groupRow, groupRows } from "../usage/group-rows.js";
 import { usageOf } from "../usage/usage.js";
-import { flag, json, limit, offset, problems } from "./definition.js";
+import { createRoute, flag, json, limit, offset, problems } from "./definition.js";
 
 const listGroups = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/groups",
   summary: "Lists the groups of nodes",
   responses: {
@@ -26,6 +27,7 @@ const groupParam = z.object({ group: z.string() });
 
 const list = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/groups/{group}/resources",
   summary: "Lists what a group is served, all layers together",
   request: {
@@ -44,6 +46,7 @@ const list = createRoute({
 
 const get = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/groups/{group}/resources/{type}/{name}",
   summary: "Shows what a group is served under a name, what it uses and what uses it",
   request: { params: groupParam.extend({ type: z.string(), name: z.string() }) },
@@ -52,6 +55,7 @@ const get = createRoute({
 
 const graph = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/groups/{group}/graph",
   summary: "Shows who uses what: listener → route → virtual host → cluster → endpoints",
   request: {

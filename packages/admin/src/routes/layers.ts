@@ -1,14 +1,15 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource, ResourceType } from "@xdskit/api";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { layerSchema, resourceSchema } from "../contract/schemas.js";
-import { after, json, limit, problems } from "./definition.js";
+import { after, createRoute, json, limit, problems } from "./definition.js";
 
 const listLayers = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/layers",
   summary: "Lists the layers, from the lowest to the highest",
   responses: { 200: json(z.object({ layers: z.array(layerSchema) }), "The layers") },
@@ -18,6 +19,7 @@ const layerParam = z.object({ layer: z.string().openapi({ example: "api" }) });
 
 const listResources = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/layers/{layer}/resources",
   summary: "Lists what a layer holds, by type and name",
   request: {
@@ -42,6 +44,7 @@ export const resourceParams = layerParam.extend({
 
 const getResource = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/layers/{layer}/resources/{type}/{name}",
   summary: "Shows one resource of a layer",
   request: { params: resourceParams },

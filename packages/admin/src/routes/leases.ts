@@ -1,16 +1,17 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { WrittenLayers } from "@xdskit/server";
 import { leaseJson } from "../answers/lease-json.js";
 import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { leaseSchema } from "../contract/schemas.js";
-import { after, json, limit, problems } from "./definition.js";
+import { after, createRoute, json, limit, problems } from "./definition.js";
 
 const params = z.object({ id: z.string() });
 
 const list = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/leases",
   summary: "Lists the leases, by id",
   request: { query: z.strictObject({ limit: limit(usualPage, maxPage), after }) },
@@ -22,6 +23,7 @@ const list = createRoute({
 
 const get = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/leases/{id}",
   summary: "Shows a lease",
   request: { params },
@@ -30,6 +32,7 @@ const get = createRoute({
 
 const renew = createRoute({
   method: "post",
+  "x-needs": "write",
   path: "/api/v1/leases/{id}/renew",
   summary: "Gives a lease its whole time again",
   request: { params },
@@ -38,6 +41,7 @@ const renew = createRoute({
 
 const end = createRoute({
   method: "delete",
+  "x-needs": "write",
   path: "/api/v1/leases/{id}",
   summary: "Ends a lease: what it holds is removed",
   request: { params },
@@ -55,6 +59,10 @@ export function leaseRoutes(app: OpenAPIHono, context: ApiContext): void {
       "XDSKIT_LEASE_UNKNOWN",
       `there is no lease ${JSON.stringify(id.slice(0, 100))}: it is over`,
     );
+  };
+  const mustMayWrite = (env: unknown, written: WrittenLayers, id: string) => {
+    const lease = written.lease(id);
+    if (lease !== undefined) context.mustMay(env, "write", context.layerName(lease.layer));
   };
   const show = (written: WrittenLayers, id: string) => {
     const lease = written.lease(id);
@@ -79,6 +87,7 @@ export function leaseRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(renew, async (c) => {
     const { id } = c.req.valid("param");
     const written = writerOf(id);
+    mustMayWrite(c.env, written, id);
     await written.renewLease(id);
     return c.json(show(written, id), 200);
   });
@@ -86,6 +95,7 @@ export function leaseRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(end, async (c) => {
     const { id } = c.req.valid("param");
     const written = writerOf(id);
+    mustMayWrite(c.env, written, id);
     const shown = show(written, id);
     await written.endLease(id);
     return c.json(shown, 200);

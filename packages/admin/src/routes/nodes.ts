@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { resourceStates } from "@xdskit/server";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import {
@@ -13,7 +13,7 @@ import { mustBeKnown } from "../contract/known-values.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { silentServersSchema } from "../contract/silent-servers.js";
-import { after, indented, json, limit, offset, problems } from "./definition.js";
+import { after, createRoute, indented, json, limit, offset, problems } from "./definition.js";
 
 const silentSchema = silentServersSchema.openapi({
   description: "Servers of the store that did not answer: what they have is missing",
@@ -34,6 +34,7 @@ const nodeSchema = z
 
 const list = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/nodes",
   summary: "Lists the nodes that have streams, and how far each is",
   request: {
@@ -57,6 +58,7 @@ const idParam = z.object({ id: z.string().openapi({ description: "Encoded: `/` a
 
 const get = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/nodes/{id}",
   summary: "Shows one node, and its resources that are not synced",
   request: {
@@ -71,6 +73,7 @@ const get = createRoute({
 
 const row = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/nodes/{id}/summary",
   summary: "Shows one node as it stands in lists",
   request: { params: idParam },
@@ -79,6 +82,7 @@ const row = createRoute({
 
 const resources = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/nodes/{id}/resources",
   summary: "Lists what a node is to have, and how far it is with each",
   request: {
@@ -96,6 +100,7 @@ const resources = createRoute({
 
 const contents = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/nodes/{id}/resources/{type}/{name}",
   summary: "Shows what a node runs of a resource, and what it is to run",
   request: { params: idParam.extend({ type: z.string(), name: z.string() }) },
@@ -104,6 +109,7 @@ const contents = createRoute({
 
 const timeline = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/nodes/{id}/timeline",
   summary: "Tells what happened between a node and the server last",
   description: "The last 40 moments of each node with a stream, and of the last 1,000 that have gone; in memory.",
@@ -113,6 +119,7 @@ const timeline = createRoute({
 
 const loads = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/nodes/{id}/loads",
   summary: "Shows the last load reports of a node",
   request: { params: idParam },

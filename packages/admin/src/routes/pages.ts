@@ -7,30 +7,35 @@ import {
   serverSchema,
   sourcesSchema,
 } from "../contract/page-schemas.js";
-import { after, json, limit, problems } from "./definition.js";
+import { after, answering, json, limit, type NeedyRoute, problems } from "./definition.js";
 
 /** Describes what the admin listener itself answers below `/api/v1`. */
-export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void {
+export function describePages({ openAPIRegistry }: OpenAPIHono): void {
+  const registry = { registerPath: (route: NeedyRoute) => openAPIRegistry.registerPath(answering(route)) };
   registry.registerPath({
     method: "get",
+    "x-needs": "read",
     path: "/api/v1/sources",
     summary: "Lists the sources, and what is wrong with them",
     responses: { 200: json(sourcesSchema, "The sources"), ...problems(403) },
   });
   registry.registerPath({
     method: "get",
+    "x-needs": "read",
     path: "/api/v1/server",
     summary: "Says where clients reach this server",
     responses: { 200: json(serverSchema, "Its ports for clients"), ...problems(403) },
   });
   registry.registerPath({
     method: "get",
+    "x-needs": "read",
     path: "/api/v1/event-loop",
     summary: "Says how long clients had to wait for the server",
     responses: { 200: json(eventLoopSchema, "The longest stretches"), ...problems(403) },
   });
   registry.registerPath({
     method: "get",
+    "x-needs": "read",
     path: "/api/v1/rollouts",
     summary: "Lists rollouts and quarantines",
     request: { query: z.object({ limit: limit(usualPage, maxPage), after }) },
@@ -41,6 +46,7 @@ export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void 
   });
   registry.registerPath({
     method: "post",
+    "x-needs": "operate",
     path: "/api/v1/rollouts/{group}/{action}",
     summary: "Leads the rollout of a group",
     request: {
@@ -51,6 +57,7 @@ export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void 
   });
   registry.registerPath({
     method: "post",
+    "x-needs": "operate",
     path: "/api/v1/quarantines/lift",
     summary: "Ends the quarantines that the query selects",
     request: {

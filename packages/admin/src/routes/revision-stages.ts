@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { inTurns } from "@xdskit/api";
 import { changesBetween } from "../answers/changes.js";
 import {
@@ -14,10 +14,11 @@ import { isReplacedRevision } from "../context/revision-arrival.js";
 import { maxNames } from "../contract/limits.js";
 import { revisionStagesSchema } from "../contract/schemas.js";
 import { keepRecent } from "../requests/recent-revisions.js";
-import { json, problems } from "./definition.js";
+import { createRoute, json, problems } from "./definition.js";
 
 const stages = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/revisions/{id}/stages",
   summary: "Says how far the clients are with each stage of a revision",
   description:

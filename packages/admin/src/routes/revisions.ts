@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { inTurns } from "@xdskit/api";
 import { decodeStored } from "@xdskit/server";
 import { changesBetween, changesJson, countsOf, type ResourceChange } from "../answers/changes.js";
@@ -9,10 +9,11 @@ import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changedSchema, countsSchema, groupStagesSchema, revisionSchema } from "../contract/schemas.js";
-import { after, changesPage, fieldNames, flag, json, limit, problems } from "./definition.js";
+import { after, changesPage, createRoute, fieldNames, flag, json, limit, problems } from "./definition.js";
 
 const list = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/revisions",
   summary: "Lists revisions, the newest first",
   request: {
@@ -26,6 +27,7 @@ const list = createRoute({
 
 const get = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/revisions/{id}",
   summary: "Shows a revision and what it changed",
   request: {
@@ -43,6 +45,7 @@ const get = createRoute({
 
 const diff = createRoute({
   method: "get",
+  "x-needs": "read",
   path: "/api/v1/diff",
   summary: "Compares two revisions of a layer",
   request: {

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
 import type { Store } from "@xdskit/server";
 import type { ApiContext } from "../context/api-context.js";
@@ -8,11 +8,12 @@ import { ApiProblem } from "../contract/problem.js";
 import { changeAnswerSchema, rollbackSchema } from "../contract/schemas.js";
 import { bodyForm } from "../requests/body-form.js";
 import { readJson } from "../requests/read-json.js";
-import { callerOf, expectedRevision, infoOf, pageOfDryRun } from "./changes.js";
-import { changesPage, json, problems, smallBody } from "./definition.js";
+import { expectedRevision, infoOf, pageOfDryRun } from "./changes.js";
+import { changesPage, createRoute, json, problems, smallBody } from "./definition.js";
 
 const rollback = createRoute({
   method: "post",
+  "x-needs": "operate",
   path: "/api/v1/layers/{layer}/rollback",
   summary: "Makes a layer what it was at a revision",
   description:
@@ -54,7 +55,10 @@ export function rollbackRoute(app: OpenAPIHono, context: ApiContext): void {
     // The parent is that of this head: the rollback must not undo a change that comes in between.
     const expected = asked === undefined ? read : tag;
     const page = pageOfDryRun(c.req.valid("query"), dryRun);
-    const info = { ...infoOf(said, callerOf(c.env)), cause: { kind: "rollback", to: to ?? "" } as const };
+    const info = {
+      ...infoOf(said, context.senderOf(c.env, said.author)),
+      cause: { kind: "rollback", to: to ?? "" } as const,
+    };
     return c.json(await rollBackLayer(context, layer, { to, contents, expected, dryRun, info, page }), 200);
   });
 }

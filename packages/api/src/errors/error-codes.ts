@@ -145,6 +145,11 @@ export const errorCodes = {
     cause: "A typo, or a type of your own that the server was not told about.",
     fix: "Use a name such as cluster, an abbreviation such as cds, or a type URL.",
   },
+  XDSKIT_API_LOGIN: {
+    meaning: "The server has roles, and a request to its admin listener shows nobody whom it knows.",
+    cause: "It has no token, a token that the settings no longer have, or it comes past the proxy that logs people in.",
+    fix: "Give the command --token-file, or set XDSKIT_TOKEN_FILE. `xdskit token create NAME` makes a token.",
+  },
   XDSKIT_ADDRESS_INVALID: {
     meaning: "A listening address does not have the form HOST:PORT or unix:/PATH.",
     cause: "The port is missing or above 65535, or an IPv6 address has no brackets.",
@@ -369,8 +374,9 @@ export const errorCodes = {
   },
   XDSKIT_API_FORBIDDEN: {
     meaning: "The API does not answer this caller.",
-    cause: "A web page in a browser asks, or the request names a host that is not this machine.",
-    fix: "Call the server by its address or as localhost, and not from a web page.",
+    cause:
+      "The roles in the settings do not let it do this. Or a web page in a browser asks, or the request names a host that is not this machine.",
+    fix: "Give it a role that may do it (docs/security.md). Call the server by its address or as localhost, and not from a web page.",
   },
   XDSKIT_FAULT: {
     meaning: "A request to the API failed because of a fault in xdskit.",

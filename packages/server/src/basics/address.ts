@@ -43,3 +43,8 @@ export function formatAddress(place: ListenPlace): string {
   const { host, port } = place;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
+
+/** Whether only this machine can connect there. A host name does not count: DNS may lead it elsewhere. */
+export function isLoopback(host: string): boolean {
+  return /^(::ffff:)?127\.\d+\.\d+\.\d+$|^::1$|^(.+\.)?localhost$/i.test(host);
+}

@@ -13,6 +13,7 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport, createServer, type EventLoopStats } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
+import { Access } from "../access/access.js";
 import { version } from "../process/version.js";
 import { eventually } from "../testing/command.js";
 import { assertDescribed } from "../testing/described.js";
@@ -43,6 +44,7 @@ describe("admin pages", () => {
       { host: "127.0.0.1", port: 0 },
       {
         api: async () => createAdminApi({ server, version: "0", registry: envoyRegistry(), layers: [] }),
+        access: new Access(),
         readiness: () => readiness,
         metrics: async () => {
           if (broken) throw new Error("no numbers");
@@ -400,6 +402,7 @@ describe("admin pages", () => {
   test("a port that is in use is an error", async () => {
     const state = {
       api: () => Promise.reject(),
+      access: new Access(),
       readiness: () => readiness,
       metrics: () => Promise.reject(),
       sources: () => [],

@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Need } from "@xdskit/admin";
+import { mayNot, unknownCaller } from "@xdskit/admin/access";
 import { problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser, listenAt } from "@xdskit/server";
 import { formatAddress, type ListenPlace } from "@xdskit/server/address";
+import type { Access } from "../access/access.js";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/messages/skipped.js";
 import { version } from "../process/version.js";
@@ -28,30 +31,37 @@ interface Answer {
   readonly body: string | Buffer;
 }
 
-type AdminPage = (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>;
+/** What a page needs stands before it. `nothing`: everybody may see it. */
+type AdminPage = readonly [Need | "nothing", (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>];
 
 const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
-  ["/", () => ({ status: 200, body: `xdskit ${version}: ${listed.join(" ")}\n` })],
+  ["/", ["nothing", () => ({ status: 200, body: `xdskit ${version}: ${listed.join(" ")}\n` })]],
   // A process that answers at all is alive.
-  ["/livez", () => ({ status: 200, body: "ok\n" })],
-  ["/readyz", readyAnswer],
+  ["/livez", ["nothing", () => ({ status: 200, body: "ok\n" })]],
+  ["/readyz", ["nothing", readyAnswer]],
   [
     "/metrics",
-    async (state) => {
-      const { contentType, text } = await state.metrics();
-      return { status: 200, contentType, body: text };
-    },
+    [
+      "read",
+      async (state) => {
+        const { contentType, text } = await state.metrics();
+        return { status: 200, contentType, body: text };
+      },
+    ],
   ],
-  ["/api/v1/sources", async (state) => json((await state.allSources?.()) ?? { sources: state.sources() })],
+  ["/api/v1/sources", ["read", async (state) => json((await state.allSources?.()) ?? { sources: state.sources() })]],
   [
     "/api/v1/rollouts",
-    async (state, query) => {
-      const page = await rolloutsPage(state.rollouts, query);
-      return typeof page === "string" ? problem(400, "XDSKIT_API_REQUEST", page) : json(page);
-    },
+    [
+      "read",
+      async (state, query) => {
+        const page = await rolloutsPage(state.rollouts, query);
+        return typeof page === "string" ? problem(400, "XDSKIT_API_REQUEST", page) : json(page);
+      },
+    ],
   ],
-  ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
-  ["/api/v1/server", (state) => json(portsJson(state.ports()))],
+  ["/api/v1/event-loop", ["read", (state) => json(state.stats().eventLoop ?? {})]],
+  ["/api/v1/server", ["read", (state) => json(portsJson(state.ports()))]],
 ]);
 
 const apiPrefix = "/api/v1/";
@@ -106,37 +116,56 @@ async function respond(
 const toApi = problem(500, "XDSKIT_FAULT", "the API cannot be loaded: is the installation complete?");
 
 /** `host`: the address or the name that the server was told to listen at. */
-async function answer(
-  { method, url = "/", headers, socket }: IncomingMessage,
-  state: AdminState,
-  host: string,
-): Promise<Answer> {
+async function answer(request: IncomingMessage, state: AdminState, host: string): Promise<Answer> {
+  const { method, url = "/", headers, socket } = request;
+  const { access } = state;
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
-  if (isLoopbackHost(socket.localAddress) && !isLocalName(headers.host) && !isCalled(host, headers.host))
+  if (
+    isLoopbackHost(socket.localAddress) &&
+    !isLocalName(headers.host) &&
+    ![host, access.host].some((own) => isCalled(own, headers.host))
+  )
     return path.startsWith(apiPrefix)
       ? problem(403, "XDSKIT_API_FORBIDDEN", foreignName)
       : { status: 403, body: `${foreignName}\n` };
   const isRead = method === "GET" || method === "HEAD";
-  if (path.startsWith(apiPrefix) && !isRead && isFromBrowser(headers) && !isFromOwnPage(headers))
+  if (path.startsWith(apiPrefix) && !isRead && isFromBrowser(headers) && !isFromOwnPage(headers, access.host))
     return problem(403, "XDSKIT_API_FORBIDDEN", foreignPage);
-  if (method === "POST" && path.startsWith(apiPrefix)) {
+  if (method === "POST" && /^\/api\/v1\/(rollouts|quarantines)\//.test(path)) {
+    const refused = refusalOf(access, request, "operate");
+    if (refused !== undefined) return refused;
     const done = await carryOut(state.rollouts, path.slice(apiPrefix.length), query);
     if (done.kind === "conflict") return nothingToDo;
     if (done.kind === "done") return json(done.body);
     if (done.kind === "refused") return problem(done.status, done.finding.code, done.finding.message);
-    if (/^\/api\/v1\/(rollouts|quarantines)\//.test(path)) return unknownAction;
+    return unknownAction;
   }
   const file = isRead ? await fileFor(path, headers) : undefined;
   if (file !== undefined) return file;
   const page = pages.get(path);
   if (page === undefined) return path.startsWith(apiPrefix) ? toApi : notFound;
+  const [need, show] = page;
+  const refused = refusalOf(access, request, need);
+  if (refused !== undefined) return refused;
   if (!isRead) {
     const headers = { allow: "GET, HEAD" };
     if (!path.startsWith(apiPrefix)) return { status: 405, headers, body: "method not allowed\n" };
     return { ...problem(405, "XDSKIT_API_UNKNOWN", `${method} is not possible at ${path.slice(0, 200)}`), headers };
   }
-  return page(state, query);
+  return show(state, query);
+}
+
+/** The answer to a caller who may not do what it asks for; undefined: it may. */
+function refusalOf(access: Access, request: IncomingMessage, need: Need | "nothing"): Answer | undefined {
+  const caller = access.callerOf(request);
+  if (need === "nothing" || caller === "anybody") return undefined;
+  if (caller === undefined)
+    return {
+      ...problem(401, "XDSKIT_API_LOGIN", unknownCaller),
+      headers: { "www-authenticate": 'Bearer realm="xdskit"' },
+    };
+  return caller.may(need) ? undefined : problem(403, "XDSKIT_API_FORBIDDEN", mayNot(caller, need));
 }
 
 /** An error below `/api/v1`. The API itself need not be loaded for it. */

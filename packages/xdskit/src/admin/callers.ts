@@ -23,8 +23,8 @@ export function isLocalName(host = "localhost"): boolean {
 }
 
 /** Whether a host is the one that the server was told to listen at: whoever set it up decided where it leads. */
-export function isCalled(own: string, host = "localhost"): boolean {
-  return nameIn(host).toLowerCase() === own.toLowerCase();
+export function isCalled(own: string | undefined, host = "localhost"): boolean {
+  return own !== undefined && nameIn(host).toLowerCase() === own.toLowerCase();
 }
 
 /** Of `HOST:PORT`, without its port and without the brackets of an IPv6 address. */
@@ -35,10 +35,12 @@ function nameIn(host: string): string {
 /**
  * Whether a request of a browser comes from the dashboard that this server handed out. All of it must hold: the page is
  * of the host that it asks, which no DNS entry decides; the browser says so, too, where it says something; and the page
- * sent a header that pages of others may not send.
+ * sent a header that pages of others may not send. `called`: the name of a trusted proxy, which somebody set up.
  */
-export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+export function isFromOwnPage(headers: IncomingHttpHeaders, called?: string): boolean {
   const { host = "", origin, "sec-fetch-site": site = "same-origin" } = headers;
   const isSame = origin === `http://${host}` || origin === `https://${host}`;
-  return isSame && site === "same-origin" && isLocalName(host) && headers[ownHeader] === "1";
+  return (
+    isSame && site === "same-origin" && (isLocalName(host) || isCalled(called, host)) && headers[ownHeader] === "1"
+  );
 }

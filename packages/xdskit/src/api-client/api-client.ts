@@ -1,4 +1,6 @@
 import { ApiError, problemOf, unreachable } from "./api-error.js";
+import type { ApiServer } from "./api-server.js";
+import { credentialsOf } from "./credentials.js";
 import { type ApiAnswer, sendRequest } from "./http-request.js";
 
 /** A running server's HTTP API. */
@@ -16,8 +18,7 @@ export interface ApiClient {
 
 /** Where the API is, and how long it may take to answer. */
 export interface ApiClientOptions {
-  /** The admin listener. */
-  readonly server: URL;
+  readonly server: ApiServer;
   /** Milliseconds. */
   readonly timeoutMs: number;
 }
@@ -30,7 +31,9 @@ interface Asked {
 }
 
 /** Speaks to a server's API. Connects with the first request. */
-export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions): ApiClient {
+export function createApiClient({ server: asked, timeoutMs: usualMs }: ApiClientOptions): ApiClient {
+  const { url: server } = asked;
+  const credentials = credentialsOf(asked);
   const shown = shownUrl(server);
   const socketPath = server.protocol === "unix:" ? decodeURIComponent(server.pathname) : undefined;
   const closed = new AbortController();
@@ -40,9 +43,11 @@ export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions
     { body, headers, withinMs: timeoutMs = usualMs }: Asked = {},
   ): Promise<string> => {
     const url = socketPath === undefined ? below(server, path) : new URL(path, "http://localhost");
+    const proof = await credentials();
     let answer: ApiAnswer;
     try {
-      answer = await sendRequest({ url, socketPath, method, body, headers, timeoutMs, signal: closed.signal });
+      const sent = { url, socketPath, method, body, timeoutMs, signal: closed.signal, tls: proof.tls };
+      answer = await sendRequest({ ...sent, headers: { ...headers, ...proof.headers } });
     } catch (error) {
       throw unreachable(shown, error, timeoutMs);
     }

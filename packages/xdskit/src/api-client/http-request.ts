@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
+import type { TlsOptions } from "node:tls";
 import { maxWholeAnswer } from "@xdskit/api";
 import { boundedBytes } from "../files/bounded-bytes.js";
 
@@ -10,6 +11,8 @@ export interface ApiRequest {
   readonly method: "GET" | "POST";
   /** Sent as JSON. */
   readonly body: object | undefined;
+  /** The certificates of a connection over TLS. */
+  readonly tls?: Pick<TlsOptions, "ca" | "cert" | "key"> | undefined;
   /** Besides those that every request has. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds until the whole answer must be there. */
@@ -29,12 +32,13 @@ export class RequestTimeout extends Error {}
 
 /** Sends a request and reads the answer. Rejects with the system's error, or a RequestTimeout. */
 export async function sendRequest(asked: ApiRequest): Promise<ApiAnswer> {
-  const { url, socketPath, method, body, headers, timeoutMs, signal } = asked;
+  const { url, socketPath, tls, method, body, headers, timeoutMs, signal } = asked;
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const text = body === undefined ? undefined : JSON.stringify(body);
   const time = AbortSignal.timeout(timeoutMs);
   const options: RequestOptions = {
     method,
+    ...tls,
     ...(socketPath === undefined ? {} : { socketPath }),
     headers: {
       ...headers,

@@ -4,6 +4,7 @@ import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { type ApiClient, createApiClient } from "./api-client.js";
 import { ApiError } from "./api-error.js";
+import type { ApiServer } from "./api-server.js";
 
 /** How long the server may take to make a change durable. */
 const answerMs = 60_000;
@@ -11,7 +12,7 @@ const answerMs = 60_000;
 /** Runs a command that speaks with a server; says why it failed. Resolves to the exit status. */
 export async function withServer(
   command: string,
-  { server }: { readonly server: URL },
+  { server }: { readonly server: ApiServer },
   terminal: Terminal,
   run: (client: ApiClient) => Promise<number>,
 ): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Finding } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import type { ChangeAnswer, RevisionJson } from "../api-client/api-types.js";
 import { changeCounts, changeLines } from "../comparison/change-summary.js";
 import { changesAtServer, forNodes, type KnownMessages } from "../comparison/changes-at-server.js";
@@ -16,7 +17,7 @@ import { type WaitFor, waitForNodes } from "./wait-for-nodes.js";
 
 /** The options of every command that changes a layer. */
 export interface CommitOptions {
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly output: "text" | "json";
   readonly message?: string | undefined;
   /** Undefined: it does not wait for nodes. */

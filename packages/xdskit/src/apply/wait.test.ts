@@ -143,7 +143,7 @@ describe("a wait for nodes", () => {
     const isOver = waiting.status.then(() => true);
     await Promise.race([isOver, eventually(asked, (times) => times >= 2)]);
     assert.doesNotMatch(waiting.out(), /no node has a stream/);
-    const client = createApiClient({ server: admin, timeoutMs: 5_000 });
+    const client = createApiClient({ server: { url: admin }, timeoutMs: 5_000 });
     const { id } = await findRevision(client, short);
     const { result, arrival } = await waitForNodes(client, id, { percent: 100 }, 300);
     client.close();

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommitOptions } from "../api-writes/commit-change.js";
-import { outputOption, serverOption, waitOption } from "./server-options.js";
+import { addServerOptions, outputOption, waitOption } from "./server-options.js";
 
 /** The options that every command has which changes a layer. */
 export interface ChangeArguments extends Omit<CommitOptions, "wait"> {
@@ -10,12 +10,11 @@ export interface ChangeArguments extends Omit<CommitOptions, "wait"> {
 
 /** Adds them. */
 export function addChangeOptions(command: Command): Command {
-  return command
+  return addServerOptions(command)
     .option("-m, --message <text>", "why, for the history")
     .option("--dry-run", "show what would differ, and change nothing")
     .option("--wait [how]", "wait until nodes have acknowledged it: --wait for all, --wait=50% for half")
     .addOption(waitOption("how long to wait for nodes"))
-    .addOption(serverOption())
     .addOption(outputOption());
 }
 

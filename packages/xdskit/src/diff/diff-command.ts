@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { collect } from "../arguments/arguments.js";
-import { outputOption, type ServerOptions, serverOption } from "../arguments/server-options.js";
+import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 interface DiffArguments extends ServerOptions {
@@ -29,7 +29,7 @@ Examples:
 
 /** `xdskit diff`: shows what differs between folders, a folder and a running server, or revisions. */
 export function diffCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("diff")
+  return addServerOptions(new Command("diff"))
     .description("Shows what differs: between a folder and a running server, two folders, or two revisions.")
     .argument("[dir]", "a folder; alone it is compared with the running server's configuration")
     .argument("[new]", "the folder that will be served in place of the first")
@@ -39,7 +39,6 @@ export function diffCommand(terminal: Terminal, exit: (status: number) => void):
     .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml, if it exists)")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .option("--full", "two folders: all names of the stages, even if there are many")
-    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
     .action(async (one: string | undefined, other: string | undefined, options: DiffArguments, self: Command) => {

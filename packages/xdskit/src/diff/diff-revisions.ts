@@ -1,4 +1,5 @@
 import { diffOf } from "../api-client/all-pages.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import { findRevision } from "../api-client/find-revision.js";
 import { withServer } from "../api-client/with-server.js";
 import { changesAtServer } from "../comparison/changes-at-server.js";
@@ -11,7 +12,7 @@ export interface DiffRevisionsOptions {
   readonly from: string;
   /** Undefined: the newest of its layer. */
   readonly to: string | undefined;
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly output: "text" | "json";
 }
 

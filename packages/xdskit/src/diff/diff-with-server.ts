@@ -1,6 +1,7 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import type { LayerJson } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { findingsInFiles } from "../api-writes/findings-in-files.js";
@@ -21,7 +22,7 @@ import { judgeTogether, type LayerContent } from "./judge-together.js";
 
 export interface DiffServedOptions {
   readonly directory: string;
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly output: "text" | "json";
   readonly settings: string | undefined;
   readonly descriptors: readonly string[];

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { collect } from "../arguments/arguments.js";
-import { outputOption, type ServerOptions, serverOption } from "../arguments/server-options.js";
+import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 interface ExportArguments extends ServerOptions {
@@ -25,14 +25,13 @@ Examples:
 
 /** `xdskit export`: prints what the writable layers hold. */
 export function exportCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("export")
+  return addServerOptions(new Command("export"))
     .description("Prints the content of all writable layers of a running server.")
     .argument("[file]", "where to write it; -: standard output (default)")
     .option("--layer <name>", "only this layer (default: all writable ones)")
     .option("--show-secrets", "write secrets, too: read from the server's state on this machine; needs FILE")
     .option("--state <dir>", "where that state is: what the server's --state says (default: as for serve)")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
-    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
     .action(async (file: string | undefined, options: ExportArguments, self: Command) => {

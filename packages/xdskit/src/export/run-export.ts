@@ -14,6 +14,7 @@ import { replaceFile } from "@xdskit/api/disk";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import type { LayerJson } from "../api-client/api-types.js";
 import { type ListedResource, listResources } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
@@ -30,7 +31,7 @@ import { type ExportedLayer, type ExportFile, exportFormat } from "./export-file
 import { readFromState } from "./read-state.js";
 
 export interface ExportOptions {
-  readonly server: URL;
+  readonly server: ApiServer;
   /** Undefined: all that can be written. */
   readonly layer: string | undefined;
   /** `-`: standard output. */

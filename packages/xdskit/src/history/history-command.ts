@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { readCount } from "../arguments/arguments.js";
-import { outputOption, type ServerOptions, serverOption } from "../arguments/server-options.js";
+import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 interface HistoryArguments extends ServerOptions {
@@ -22,11 +22,10 @@ Examples:
 
 /** `xdskit history`: lists the revisions of layers. */
 export function historyCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("history")
+  return addServerOptions(new Command("history"))
     .description("Lists the changes that a running server keeps.")
     .option("--layer <name>", "only this layer (default: all)")
     .option("--limit <number>", "at most this many", readCount, 20)
-    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
     .action(async ({ server, output, layer, limit }: HistoryArguments) => {

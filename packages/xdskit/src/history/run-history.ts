@@ -1,5 +1,6 @@
 import { revisionWithChanges } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import type { RevisionJson } from "../api-client/api-types.js";
 import { findRevision, revisionsPage } from "../api-client/find-revision.js";
 import { pageSize } from "../api-client/list-resources.js";
@@ -12,7 +13,7 @@ import { exitStatus } from "../process/exit-status.js";
 import { revisionHead, revisionLines } from "./revision-text.js";
 
 export interface HistoryOptions {
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly output: "text" | "json";
   /** Undefined: of all layers. */
   readonly layer: string | undefined;
@@ -44,7 +45,7 @@ async function newest(client: ApiClient, layer: string | undefined, limit: numbe
 }
 
 export interface ShowOptions {
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly output: "text" | "json";
   /** An id, or the beginning of one. */
   readonly revision: string;

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { outputOption, type ServerOptions, serverOption } from "../arguments/server-options.js";
+import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 const details = `
@@ -15,10 +15,9 @@ Examples:
 
 /** `xdskit show`: shows one revision. */
 export function showCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("show")
+  return addServerOptions(new Command("show"))
     .description("Shows a revision: who made it, when and why, and what differs in each resource.")
     .argument("<revision>", "its id, or the beginning of it")
-    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
     .action(async (revision: string, { server, output }: ServerOptions) => {

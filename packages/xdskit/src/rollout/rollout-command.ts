@@ -1,5 +1,5 @@
 import { Argument, Command } from "commander";
-import { outputOption, type ServerOptions, serverOption } from "../arguments/server-options.js";
+import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { RolloutAction } from "./run-rollout.js";
 
@@ -22,11 +22,10 @@ Examples:
 
 /** `xdskit rollout`: shows the rollouts of a running server, and controls them. */
 export function rolloutCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("rollout")
+  return addServerOptions(new Command("rollout"))
     .description("Shows the changes that a running server brings to its nodes step by step, and controls them.")
     .addArgument(new Argument("<action>", "what to do").choices(["status", "promote", "halt", "resume", "undo"]))
     .argument("[group]", "the group of nodes")
-    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
     .action(async (action: RolloutAction, group: string | undefined, { server, output }: ServerOptions) => {

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { describe, test } from "node:test";
 import type { Address } from "@xdskit/server/address";
 import { cluster, resourcesOf, see, withStage } from "../../../relay/src/testing/relayed.js";
+import { Access } from "../access/access.js";
 import { startAdminServer } from "../admin/admin-server.js";
 import type { AdminState } from "../admin/admin-state.js";
 import type { RolloutJson } from "../api-client/api-types.js";
@@ -55,6 +56,7 @@ async function withRollout(run: (url: string, hooks: Hooks) => Promise<void>): P
       },
     };
     const admin = await startAdminServer({ host: "127.0.0.1", port: 0 }, {
+      access: new Access(),
       rollouts: { server: watched, shared: undefined, peers: () => [] },
     } as unknown as AdminState);
     try {

@@ -1,5 +1,6 @@
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { jsonText } from "../output/json-text.js";
@@ -15,7 +16,7 @@ export interface RolloutOptions {
   readonly action: RolloutAction;
   /** Undefined: all, or the only one that there is. */
   readonly group: string | undefined;
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly output: "text" | "json";
 }
 

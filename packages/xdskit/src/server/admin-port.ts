@@ -1,5 +1,6 @@
 import type { AdminApi, PeerAnswers, Trouble, WhereIs } from "@xdskit/admin";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
+import type { Access } from "../access/access.js";
 import type { AdminState, ClientPorts, Readiness } from "../admin/admin-state.js";
 import { type AllSources, sourcesOfAll } from "../admin/all-sources.js";
 import { askAll } from "../admin/ask-all.js";
@@ -22,6 +23,7 @@ export interface AdminPortOptions {
   readonly ports: () => ClientPorts;
   readonly sources: () => readonly AnySourceStatus[];
   readonly wrongSettings: () => WrongSettings | undefined;
+  readonly access: Access;
   /** One of several processes. */
   readonly place: ProcessPlace | undefined;
 }
@@ -41,12 +43,12 @@ export class AdminPort {
   }
 
   get state(): AdminState {
-    const { served, readiness, ports, sources } = this.#options;
+    const { served, readiness, ports, sources, access } = this.#options;
     const { server, storeAway, storeNumbers, stateTrouble, peering } = served;
     const storeFailing = () => storeNumbers?.().failing;
     const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
     const ofStore = { storeAway, storeFailing, stateTrouble };
-    const shown = { readiness, ports, sources, ...ofStore, rollouts, stats: server.stats };
+    const shown = { readiness, ports, sources, access, ...ofStore, rollouts, stats: server.stats };
     const allSources = peering?.isPossible === true ? () => this.#allSources() : undefined;
     return { ...shown, allSources, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }
@@ -105,7 +107,8 @@ export class AdminPort {
   /** Loaded with the first request: few servers are written to. */
   #apiNow(): Promise<AdminApi> {
     this.#api ??= import("@xdskit/admin").then(({ createAdminApi }) => {
-      const { served, sources } = this.#options;
+      const { served, sources, access } = this.#options;
+      const { callerOf } = access;
       const { server, registry, layers, onRevision, peering } = served;
       const whereIs: WhereIs = (group, { type, key }) => {
         const found = server.types.byTypeUrl(type);
@@ -114,7 +117,17 @@ export class AdminPort {
       const whereField = createFieldLines({ registry, types: server.types });
       const isOneOfSeveral = peering?.isPossible === true;
       this.#ready = createAdminApi({
-        ...{ server, version, registry, layers, onRevision, whereIs, whereField, troubles: this.#troublesNow },
+        ...{
+          server,
+          version,
+          registry,
+          layers,
+          onRevision,
+          whereIs,
+          whereField,
+          troubles: this.#troublesNow,
+          callerOf,
+        },
         sources: isOneOfSeveral ? async () => (await this.#allSources()).sources : sources,
         ...(isOneOfSeveral ? { peers: peering.peers, replica: peering.name } : {}),
       });

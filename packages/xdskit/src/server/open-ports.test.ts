@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRegistry } from "@xdskit/api";
 import { createServer } from "@xdskit/server";
-import { isLoopback } from "./open-ports.js";
+import { isLoopback } from "@xdskit/server/address";
 import { Serving, type ServingOptions } from "./serving.js";
 
 test("only addresses of this machine are loopback", () => {

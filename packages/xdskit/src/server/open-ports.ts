@@ -1,4 +1,4 @@
-import { formatAddress, type ListenPlace } from "@xdskit/server/address";
+import { formatAddress, isLoopback, type ListenPlace } from "@xdskit/server/address";
 import type { Log } from "../output/log.js";
 
 /** Everybody who reaches such a port can get every private key that is served to anybody. */
@@ -23,9 +23,4 @@ export function warnOfOpenAdmin(log: Log, address: ListenPlace): void {
 
 function isOfThisMachine(place: ListenPlace): boolean {
   return "path" in place || isLoopback(place.host);
-}
-
-/** Whether only this machine can connect there. A host name does not count: DNS may lead it elsewhere. */
-export function isLoopback(host: string): boolean {
-  return /^(::ffff:)?127\.\d+\.\d+\.\d+$|^::1$|^(.+\.)?localhost$/i.test(host);
 }

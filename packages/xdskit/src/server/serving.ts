@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { listenError, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
+import { Access, type AccessSettings } from "../access/access.js";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
 import type { ClientPorts, Readiness } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
@@ -18,6 +19,7 @@ import { type LoadedSettings, pathFromSettings } from "../settings/load-settings
 import { typesFor } from "../settings/own-types.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames } from "../settings/server-settings.js";
+import { accessKeys } from "../settings/settings-change.js";
 import { groupOfFiles, startToFiles, type ToFilesSettings } from "../to-files/to-files.js";
 import type { ProcessPlace } from "../workers/process-place.js";
 import { AdminPort } from "./admin-port.js";
@@ -27,7 +29,7 @@ import { createEventLog, loggedAt } from "./logs/event-log.js";
 import { warnOfOlderEnvoys } from "./older-envoys.js";
 import { warnOfOpenAdmin, warnOfPlaintext } from "./open-ports.js";
 import type { Served } from "./served.js";
-import { type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
+import { type TakenSettings, type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
 
 /** The options of every command that serves. */
@@ -87,6 +89,8 @@ export class Serving {
   readonly closers: (() => Promise<void>)[] = [];
   /** Takes over what an edit of the settings changes; undefined: settings are read only at the start. */
   takeSettings: TakeSettings | undefined;
+  /** Who may do what at the admin listener. */
+  readonly access = new Access();
   readonly #options: ServingOptions;
   readonly #terminal: Terminal;
   #readiness: Readiness = "starting";
@@ -114,14 +118,21 @@ export class Serving {
 
   /** The messages and the types of resources, with those of the settings. Edits of the settings are logged from now. */
   async definitions(
-    loaded: LoadedSettings<Pick<Settings, "types" | "descriptors">>,
+    loaded: LoadedSettings<Pick<Settings, "types" | "descriptors" | (typeof accessKeys)[number]>>,
   ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
-    const watch = watchSettings(loaded.disk, this.told, (settings) => this.takeSettings?.(settings));
+    this.access.use(loaded.settings);
+    const watch = watchSettings(loaded.disk, this.told, (settings) => this.#take(settings));
     this.#settings = watch;
     this.closers.push(() => watch.close());
     const fromSettings = loaded.settings.descriptors?.map((path) => pathFromSettings(loaded, path)) ?? [];
     const registry = await registryWith([...fromSettings, ...this.#options.descriptors]);
     return { registry, types: typesFor(registry, loaded) };
+  }
+
+  async #take(settings: unknown): Promise<TakenSettings | undefined> {
+    const taken = await this.takeSettings?.(settings);
+    if (accessKeys.some((key) => taken?.applied.includes(key))) this.access.use(settings as AccessSettings);
+    return taken;
   }
 
   /** The server's options for polls, with those of the command line. */
@@ -198,7 +209,7 @@ export class Serving {
     const { admin } = this.#options;
     const wrongSettings = () => this.#settings?.wrong;
     const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
-    const shown = new AdminPort({ served, sources, ...now, place: this.place });
+    const shown = new AdminPort({ served, sources, ...now, place: this.place, access: this.access });
     this.closers.push(() => shown.close());
     this.#admin = await startAdminServer(admin, shown.state).catch((cause) => {
       throw cannotListen("admin", admin, cause);

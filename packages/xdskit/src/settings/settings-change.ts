@@ -14,6 +14,9 @@ export interface SettingsChange {
 
 type Key = keyof Settings;
 
+/** The settings that say who may do what. */
+export const accessKeys = ["tokens", "roles", "trusted_proxies"] as const satisfies readonly Key[];
+
 /** The settings that a running server can take over. */
 export const liveKeys: ReadonlySet<Key> = new Set([
   "groups",
@@ -24,6 +27,7 @@ export const liveKeys: ReadonlySet<Key> = new Set([
   "rollout",
   "on_reject",
   "state",
+  ...accessKeys,
 ] as const);
 
 const fixedKeys = fixedLimits.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));

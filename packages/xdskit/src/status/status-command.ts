@@ -2,12 +2,12 @@ import type { ListenPlace } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import { collect, readDurationBetween, readDurationWithUnit, readOption, readPlace } from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
-import { readServer } from "../arguments/server-options.js";
+import { readServer, tokenOption } from "../arguments/server-options.js";
 import { addTlsOptions, refuseHalfPair } from "../arguments/tls-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/options/tls-options.js";
 
-interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
+interface StatusArguments extends TlsOptions {
   readonly server: ListenPlace | URL;
   readonly node?: readonly string[];
   readonly type?: readonly string[];
@@ -59,6 +59,7 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     )
     .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"));
   return addTlsOptions(command)
+    .addOption(tokenOption())
     .addHelpText("after", details)
     .action(async (node: string | undefined, options: StatusArguments, command: Command) => {
       refuseHalfPair(options, command);
@@ -70,9 +71,10 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
         const { interval, timeout } = options;
         const times = watch ? { screen } : { screen: undefined, count: 1 };
         const output = json ? "json" : "text";
-        exit(
-          await runTop({ command: "status", server, filter: {}, output, check, interval, timeout, ...times }, terminal),
-        );
+        const { tokenFile, tlsCa, tlsCert, tlsKey } = options;
+        const asked = { url: server, tokenFile, tlsCa, tlsCert, tlsKey };
+        const how = { command: "status", server: asked, filter: {}, output, check, interval, timeout } as const;
+        exit(await runTop({ ...how, ...times }, terminal));
         return;
       }
       // Loaded only now: other commands start faster without gRPC and the messages.
@@ -90,8 +92,9 @@ async function placeOf(
   const { server, watch = false, json = false } = options;
   const given = Object.keys(options).filter((name) => command.getOptionValueSource(name) !== "default");
   const ofGrpc = given.filter((name) => name === "node" || name === "type" || name.startsWith("tls"));
+  const isTls = server instanceof URL && server.protocol === "https:";
   if (server instanceof URL) {
-    if (node !== undefined || ofGrpc.length > 0)
+    if (node !== undefined || ofGrpc.some((name) => !isTls || !name.startsWith("tls")))
       command.error("error: NODE, --node, --type and --tls… ask over gRPC: --server must be HOST:PORT then");
     return server;
   }
@@ -103,7 +106,7 @@ async function placeOf(
 /** Whether an admin listener of xdskit is there. */
 async function answers(admin: URL): Promise<boolean> {
   const { createApiClient } = await import("../api-client/api-client.js");
-  const client = createApiClient({ server: admin, timeoutMs: 1_000 });
+  const client = createApiClient({ server: { url: admin }, timeoutMs: 1_000 });
   try {
     await client.get("/api/v1/fleet/summary");
     return true;

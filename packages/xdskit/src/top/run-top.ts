@@ -1,5 +1,6 @@
 import { type ApiClient, createApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
@@ -14,7 +15,7 @@ export interface TopOptions {
   /** For messages. */
   readonly command: "top" | "status";
   /** The admin listener. */
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly filter: FleetFilter;
   readonly output: "text" | "json";
   /** Milliseconds. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
-import { outputOption, type ServerOptions, serverOption } from "../arguments/server-options.js";
+import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { TopOptions } from "./run-top.js";
 
@@ -26,9 +26,8 @@ Examples:
 
 /** `xdskit top`: shows a whole fleet, the worst nodes first. */
 export function topCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("top")
+  return addServerOptions(new Command("top"))
     .description("Shows nodes by state, pushes per second, how long changes take, problems, and the worst nodes.")
-    .addOption(serverOption())
     .option("--group <names>", "only nodes of these groups; several with commas")
     .option(
       "--state <states>",

@@ -3,6 +3,7 @@ import type { FleetSummary, SourceReport } from "@xdskit/admin";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
+import type { ApiServer } from "../api-client/api-server.js";
 import { findRevision } from "../api-client/find-revision.js";
 import { withServer } from "../api-client/with-server.js";
 import { arrivalText } from "../api-writes/arrival-text.js";
@@ -16,7 +17,7 @@ import { exitStatus } from "../process/exit-status.js";
 import { sourceTroubles } from "../top/source-troubles.js";
 
 export interface WaitOptions {
-  readonly server: URL;
+  readonly server: ApiServer;
   readonly output: "text" | "json";
   /** Undefined: all that there is for each node. */
   readonly revision: string | undefined;

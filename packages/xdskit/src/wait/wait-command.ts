@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type ChangeArguments, changeOptions } from "../arguments/change-options.js";
-import { outputOption, serverOption, waitOption } from "../arguments/server-options.js";
+import { addServerOptions, outputOption, waitOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 interface WaitArguments extends Pick<ChangeArguments, "server" | "output" | "timeout"> {
@@ -23,12 +23,11 @@ Examples:
 
 /** `xdskit wait`: waits until nodes run a revision. */
 export function waitCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("wait")
+  return addServerOptions(new Command("wait"))
     .description("Waits until all nodes run a revision, or all that there is for them.")
     .argument("[revision]", "the id of a revision, or the beginning of it")
     .option("--for <nodes>", "how many must have it: all, or a percentage", "all")
     .addOption(waitOption("how long to wait"))
-    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
     .action(async (revision: string | undefined, { for: nodes, ...options }: WaitArguments, self: Command) => {

@@ -5,7 +5,7 @@ import type { KeptHistory } from "../../revisions/retention.js";
 import type { TakenSettings } from "../../server/settings-watch.js";
 import { liveOptions } from "../../settings/live-options.js";
 import type { Settings } from "../../settings/schema.js";
-import { liveKeys, settingsChange } from "../../settings/settings-change.js";
+import { accessKeys, liveKeys, settingsChange } from "../../settings/settings-change.js";
 import { writtenLayers } from "../../settings/written-layers.js";
 import { folderLayers, type ServedFolder } from "../folder/served-folder.js";
 import { RefusedFolder } from "./refused-folder.js";
@@ -61,7 +61,7 @@ export class LiveSettings {
     const keys =
       isWhole && isSameInApi(this.#inUse, edited)
         ? liveKeys
-        : new Set(["references", "references_except", "state"] as const);
+        : new Set(["references", "references_except", "state", ...accessKeys] as const);
     const { live: changed, restart, next } = settingsChange(this.#inUse, edited, keys);
     const live = changed.filter((key) => key !== "references" || references === undefined);
     const isSame = isSameFolder(this.#inUse, next);

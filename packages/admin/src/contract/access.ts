@@ -1,0 +1,27 @@
+import type { IncomingMessage } from "node:http";
+
+/**
+ * What a request needs. `read`: to see. `operate`: to lead rollouts, quarantines and rollbacks. `write`: to change a
+ * layer, and its leases.
+ */
+export type Need = "read" | "operate" | "write";
+
+/** Who sends a request, as it proved it, and what it may do. */
+export interface ApiCaller {
+  /** The author of what it changes. */
+  readonly name: string;
+  /** Without a layer: whether it may that in any layer. */
+  may(need: Need, layer?: string): boolean;
+}
+
+/** Why a request without a known sender is refused. */
+export const unknownCaller = "this server has roles: show a token that it knows (authorization: Bearer …)";
+
+/** Why a known sender is refused. */
+export function mayNot({ name }: ApiCaller, need: Need | "nothing", layer?: string): string {
+  const what = need === "write" && layer !== undefined ? `write:${layer}` : need;
+  return `${JSON.stringify(name)} may not ${what} by the roles of this server`;
+}
+
+/** Finds out who sends a request. `anybody`: there are no roles, and all may do everything. Undefined: nobody known. */
+export type ApiCallerOf = (request: IncomingMessage) => ApiCaller | "anybody" | undefined;

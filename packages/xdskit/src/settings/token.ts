@@ -1,0 +1,46 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** The beginning of every token: those who find one in a log see what it is. */
+const prefix = "xdskit_";
+
+/** A token that nobody can guess: 256 random bits. */
+export function newToken(): string {
+  return prefix + randomBytes(32).toString("base64url");
+}
+
+/** What the settings keep of a token. Nobody guesses 256 bits, so a fast hash does. */
+export function hashOfToken(token: string): string {
+  return `sha256:${digest(token).toString("hex")}`;
+}
+
+/** The form of `hashOfToken`. */
+export const tokenHash = /^sha256:[0-9a-f]{64}$/;
+
+/** The form of a token's name. */
+export const tokenName = /^[A-Za-z0-9][\w.-]{0,99}$/;
+
+/** The names of tokens, found by the token in a time that says nothing about their hashes. */
+export class TokenNames {
+  readonly #held: readonly (readonly [name: string, digest: Buffer])[];
+
+  /** `tokens`: the hashes by name. */
+  constructor(tokens: Readonly<Record<string, readonly string[]>>) {
+    this.#held = Object.entries(tokens).flatMap(([name, hashes]) =>
+      hashes.map((hash) => [name, Buffer.from(hash.slice("sha256:".length), "hex")] as const),
+    );
+  }
+
+  /** The name of the token in an `authorization` header; undefined: it has none that is known. */
+  nameOf(authorization: string | undefined): string | undefined {
+    const token = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+    if (token === undefined) return undefined;
+    const given = digest(token);
+    let found: string | undefined;
+    for (const [name, held] of this.#held) if (timingSafeEqual(held, given)) found = name;
+    return found;
+  }
+}
+
+function digest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
