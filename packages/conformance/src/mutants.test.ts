@@ -21,7 +21,7 @@ function judge(
     bounds: { answerMs, quietMs: 50, checkMs: 20_000, totalMs: 60_000 },
     checks: serverChecks.filter(({ id }) => ids.includes(id)),
     requirements: "9999-12",
-    expected: new Set(),
+    expected: new Map(),
     parallel: 16,
     driver,
     onResult: () => {},

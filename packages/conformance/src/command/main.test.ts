@@ -71,6 +71,13 @@ test("what is expected to fail may fail, and may not pass", async (t) => {
   const passes = await run("server", await started(t), ...args);
   assert.deepEqual([passes.status, passes.last], [1, "1 passed, 0 failed, 0 skipped"]);
   assert.match(passes.out, /^passed although expected to fail.*: sotw-nack-no-loop$/m);
+  writeFileSync(file, "sotw-nack-no-loop sometimes # a race\n");
+  for (const mistake of [[], ["nack-answered"]] as const) {
+    assert.equal((await run("server", await started(t, ...mistake), ...args)).status, 0);
+  }
+  writeFileSync(file, "sotw-nack-no-loop now and then\n");
+  const { status, err } = await run("server", "127.0.0.1:1", ...args);
+  assert.deepEqual([status, /neither ID nor ID sometimes/.test(err)], [2, true]);
 });
 
 test("the reports for programs say the same", async (t) => {

@@ -8,6 +8,7 @@ import type { Check } from "../checks/contract/check.js";
 import { startCommandDriver } from "../driver/command-driver.js";
 import type { Driver } from "../driver/driver.js";
 import { createUrlDriver } from "../driver/url-driver.js";
+import type { Expected } from "../run/result.js";
 import type { RunOptions } from "../run/run-checks.js";
 import { defaultBounds } from "../verdicts/bounds.js";
 import { Usage } from "./usage.js";
@@ -78,7 +79,7 @@ export function readServerOptions(args: readonly string[], all: readonly Check[]
     },
     checks: values.only === undefined ? all : chosen(values.only, all),
     requirements,
-    expected: new Set(expectedFailures(values["expected-failures"], all)),
+    expected: expectedFailures(values["expected-failures"], all),
     parallel: number("parallel", 8, mostParallel),
     junit: values.junit,
     json: values.json,
@@ -121,13 +122,21 @@ function chosen(only: string, all: readonly Check[]): readonly Check[] {
   return all.filter((check) => wanted.has(check));
 }
 
-function expectedFailures(file: string | undefined, all: readonly Check[]): readonly string[] {
-  if (file === undefined) return [];
-  return fileText(file)
+/** Reads `ID`, or `ID sometimes`, a line; `#` begins a remark. */
+function expectedFailures(file: string | undefined, all: readonly Check[]): ReadonlyMap<string, Expected> {
+  if (file === undefined) return new Map();
+  const lines = fileText(file)
     .split("\n")
-    .map((line) => line.replace(/#.*/, "").trim())
-    .filter((line) => line !== "")
-    .map((id) => checkOf(id, all).id);
+    .map((line) => line.replace(/#.*/, "").trim().split(/\s+/))
+    .filter(([id]) => id !== "");
+  return new Map(
+    lines.map(([id = "", how = "fails", ...more]) => {
+      if ((how !== "fails" && how !== "sometimes") || more.length > 0) {
+        throw new Usage(`${file} has a line that is neither ID nor ID sometimes: ${id} ${[how, ...more].join(" ")}`);
+      }
+      return [checkOf(id, all).id, how];
+    }),
+  );
 }
 
 /** Throws Usage if it cannot be read. */

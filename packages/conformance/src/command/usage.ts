@@ -12,7 +12,7 @@ xds-conformance explain ID                   says what a check is about, and whe
   --driver-url URL          the same by HTTP PUT
   --only ID,…               only these checks; ID may end with *
   --requirements DATE       scores only checks that were there at that date, such as 2026-12
-  --expected-failures FILE  a line for each check that is known to fail; fails also if one of them passes
+  --expected-failures FILE  a line for each check that is known to fail, or fails sometimes; fails also if one passes
   --junit FILE, --json FILE writes a report
   --node-id ID              the node's id (xds-conformance)
   --node-cluster NAME       the node's cluster

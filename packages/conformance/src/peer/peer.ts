@@ -34,7 +34,7 @@ export class Peer {
   readonly bounds: Bounds;
   readonly transcript = new Transcript();
   readonly #options: PeerOptions;
-  readonly #connection: Connection;
+  #connection: Connection;
   readonly #streams: XdsStream[] = [];
 
   constructor(options: PeerOptions) {
@@ -94,6 +94,12 @@ export class Peer {
     });
     this.#streams.push(stream);
     return stream;
+  }
+
+  /** Leaves the connection; further streams are on a new one. */
+  reconnect(): void {
+    this.close();
+    this.#connection = new Connection(this.#options.target, this.bounds);
   }
 
   /** Ends whatever the check left open. */

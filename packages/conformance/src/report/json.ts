@@ -2,14 +2,14 @@ import { isAgainst, type Result, tallyOf } from "../run/result.js";
 
 /** The report for programs. */
 export function jsonReport(peer: string, requirements: string, results: readonly Result[]): string {
-  const checks = results.map(({ check, status, message, transcript, milliseconds, isScored, isExpected }) => ({
+  const checks = results.map(({ check, status, message, transcript, milliseconds, isScored, expected }) => ({
     id: check.id,
     status,
     level: check.level,
     tier: check.tier,
     since: check.since,
     scored: isScored,
-    expectedToFail: isExpected,
+    expectedToFail: expected !== undefined,
     says: check.says,
     link: check.link,
     message,

@@ -17,17 +17,18 @@ function painted(text: string, colour: keyof typeof colours, { isTerminal }: Ter
 
 /** Prints a result: one line, and for what failed what was said and what to read. */
 export function printResult(result: Result, terminal: Terminal): void {
-  const { check, status, message, isExpected, isScored } = result;
+  const { check, status, message, expected, isScored } = result;
   const word = painted(status.padEnd(7), status, terminal);
   const marks = [
     check.level,
     ...(isScored ? [] : ["newer than the requirements"]),
-    ...(isExpected ? [status === "failed" ? "as expected" : "although it is expected to fail"] : []),
+    ...(expected !== undefined && status === "failed" ? ["as expected"] : []),
+    ...(expected === "fails" && status === "passed" ? ["although it is expected to fail"] : []),
   ];
   const seen = status !== "failed" && message !== undefined ? `: ${message}` : "";
-  const shown = status === "passed" && !isExpected ? "" : ` (${marks.join(", ")})`;
+  const shown = status === "passed" && expected !== "fails" ? "" : ` (${marks.join(", ")})`;
   terminal.out(`${word}  ${check.id}${shown}${seen}\n`);
-  if (status !== "failed" || isExpected) return;
+  if (status !== "failed" || expected !== undefined) return;
   const lines = [check.says, message ?? "", ...result.transcript.map((line) => `    ${line}`), `read ${check.link}`];
   terminal.out(lines.map((line) => `${indent}${painted(line, "dim", terminal)}\n`).join(""));
 }
@@ -35,10 +36,10 @@ export function printResult(result: Result, terminal: Terminal): void {
 /** Prints what the results come to. The last line is for programs. */
 export function printSummary(results: readonly Result[], terminal: Terminal): void {
   const against = results.filter(isAgainst);
-  const back = against.filter(({ isExpected }) => isExpected);
+  const back = against.filter(({ expected }) => expected !== undefined);
   const must = against.length - back.length;
   const others = results.filter((result) => result.status === "failed" && !isAgainst(result));
-  const expected = others.filter(({ isExpected }) => isExpected).length;
+  const expected = others.filter((result) => result.expected !== undefined).length;
   const say = (count: number, what: string) => {
     if (count > 0) terminal.out(`${count} ${what}\n`);
   };

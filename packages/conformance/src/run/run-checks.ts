@@ -3,14 +3,14 @@ import { baseWorld, drivenContent } from "../driver/driven-content.js";
 import { Peer, type PeerOptions } from "../peer/peer.js";
 import { type Survey, surveyServer } from "../peer/survey.js";
 import { Failed, Skipped } from "../verdicts/verdicts.js";
-import type { Result } from "./result.js";
+import type { Expected, Result } from "./result.js";
 
 export interface RunOptions extends Omit<PeerOptions, keyof Survey> {
   readonly checks: readonly Check[];
   /** Checks that are newer than these requirements are not scored. */
   readonly requirements: string;
-  /** Identifiers of checks that are said to fail. */
-  readonly expected: ReadonlySet<string>;
+  /** What is said of checks, by their identifiers. */
+  readonly expected: ReadonlyMap<string, Expected>;
   /** Checks at a time. */
   readonly parallel: number;
   /** Called for each result, in the order of the checks. */
@@ -59,8 +59,7 @@ async function surveyed(options: RunOptions, end: number): Promise<Survey | Fail
 async function played(check: Check, options: RunOptions, survey: Survey | Failed, end: number): Promise<Result> {
   const startedAt = Date.now();
   const isScored = check.since <= options.requirements;
-  const isExpected = options.expected.has(check.id);
-  const common = { check, isScored, isExpected };
+  const common = { check, isScored, expected: options.expected.get(check.id) };
   if (survey instanceof Failed) {
     return { ...common, status: "failed", message: survey.message, transcript: [], milliseconds: 0 };
   }

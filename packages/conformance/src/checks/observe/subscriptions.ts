@@ -138,10 +138,12 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
       stream.ask(type, [first]);
       const stale = await stream.next(type);
       stream.ack(stale);
-      stream.ask(type, [first]);
-      stream.ack(await stream.next(type));
-      stream.send({ type, nonce: stale.nonce, subscribe: [second] });
+      stream.ask(type, [second]);
       await stream.gather(type, [second]);
+      stream.send({ type, unsubscribe: [first] });
+      for (const response of await stream.comes()) stream.ack(response);
+      stream.send({ type, nonce: stale.nonce, subscribe: [first] });
+      await stream.gather(type, [first]);
     },
   },
   {
