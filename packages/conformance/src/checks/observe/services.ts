@@ -46,8 +46,9 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-service-other-type`,
       says: "A type's own service sends no resources of another type, whatever the request says.",
-      because: "The type of a method's resources is that of its service.",
+      because: "The type of a method's resources is that of its service. No sentence says what becomes of another one.",
       link: documents.services,
+      level: "SHOULD",
       async run(peer) {
         const other = typeUrlOf("listener");
         const stream = await clusterService(peer, variant);

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { judgedServers, judgeServer } from "./conformance/judged-servers.js";
+import { peer } from "./harness/basics/peers.js";
+
+// Most of the time they wait for what does not come.
+describe("held against the protocol", { concurrency: judgedServers.length }, () => {
+  for (const server of judgedServers) {
+    test(`${server.name} does all that the protocol says, but for what is known`, { timeout: 240_000 }, async (t) => {
+      if (server.name !== "xdskit" && peer("go-control-plane-server", t) === undefined) return;
+      // What does not come is awaited to the end, once for each known failure.
+      const answer = server.known === undefined ? [] : ["--answer-ms", "2000"];
+      const judged = await judgeServer(server, answer);
+      assert.ok(judged !== undefined);
+      assert.equal(judged.status, 0, judged.out);
+      assert.ok(judged.checks.filter(({ status }) => status === "passed").length > 110, judged.out);
+      const others = judged.checks
+        .filter(({ status }) => status !== "passed")
+        .map(({ id, status }) => `${id} ${status}`);
+      if (server.known === undefined) {
+        // Its driver has a folder, and not the server's process.
+        assert.deepEqual(others, ["sotw-restarted skipped", "delta-restarted skipped"]);
+      }
+    });
+  }
+});

@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { main } from "xds-conformance";
+import { findPeer, root } from "../harness/basics/peers.js";
+import { freePort } from "../harness/basics/ports.js";
+import { startProcess } from "../harness/basics/process.js";
+import { xdskitCommand } from "../harness/xdskit/xdskit.js";
+
+/** A server that is held against the protocol. */
+export interface JudgedServer {
+  readonly name: string;
+  /** What is known to fail, with reasons: a file below `reports/known/`. */
+  readonly known: string | undefined;
+  /** What it is, and how one sees the same: for the report. */
+  readonly about: string;
+  /** Starts it at an address, if it is not its driver that does. Returns what stops it. */
+  start(address: string, folder: string): Promise<() => Promise<unknown>>;
+  /** Undefined: a program is missing. */
+  driver(address: string, folder: string): string | undefined;
+}
+
+const node = JSON.stringify(process.execPath);
+const goDriver = join(root, "e2e/peers/go-control-plane/driver.mjs");
+const folderDriver = join(root, "packages/conformance/drivers/folder.mjs");
+
+function goControlPlane(name: string, cache: string, args: string): JudgedServer {
+  return {
+    name,
+    known: `reports/known/${name}.txt`,
+    about: `go-control-plane 0.14.0, ${cache}: the server of \`e2e/peers/go-control-plane\` with \`${args}\``,
+    start: async () => async () => {},
+    driver(address) {
+      const program = findPeer("go-control-plane-server");
+      return program && `${node} ${JSON.stringify(goDriver)} ${JSON.stringify(program)} ${address} ${args}`;
+    },
+  };
+}
+
+/** The link that the folder's driver swaps. */
+const linkIn = (folder: string): string => join(folder, "config");
+
+export const judgedServers: readonly JudgedServer[] = [
+  {
+    name: "xdskit",
+    known: undefined,
+    about: "`xdskit serve` of this checkout, with a folder",
+    async start(address, folder) {
+      mkdirSync(join(folder, "empty"));
+      symlinkSync(join(folder, "empty"), linkIn(folder));
+      const { command, args } = xdskitCommand();
+      const listen = ["--grpc", address, "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+      const serve = [...args, "serve", linkIn(folder), "--allow-empty", ...listen];
+      const server = startProcess({ name: "xdskit serve", command, args: serve });
+      await server.line(/^ready$/);
+      return () => server.stop();
+    },
+    driver: (_, folder) => `${node} ${JSON.stringify(folderDriver)} ${JSON.stringify(linkIn(folder))}`,
+  },
+  goControlPlane("go-control-plane-snapshot", "snapshot cache", "-cache snapshot -ads=false -ordered"),
+  goControlPlane("go-control-plane-linear", "linear caches", "-cache linear"),
+];
+
+/** One check of a report. */
+export interface JudgedCheck {
+  readonly id: string;
+  readonly status: "passed" | "failed" | "skipped";
+  readonly level: string;
+  readonly says: string;
+  readonly link: string;
+  readonly message?: string;
+  readonly transcript: readonly string[];
+}
+
+/** How a server did. */
+export interface Judgement {
+  /** The command's exit status. */
+  readonly status: number;
+  /** What the command printed. */
+  readonly out: string;
+  readonly checks: readonly JudgedCheck[];
+}
+
+/** Holds a server against all checks. Undefined: a program is missing. */
+export async function judgeServer(server: JudgedServer, args: readonly string[] = []): Promise<Judgement | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "xdskit-conformance-"));
+  const address = `127.0.0.1:${await freePort()}`;
+  const driver = server.driver(address, folder);
+  if (driver === undefined) return undefined;
+  const stop = await server.start(address, folder);
+  try {
+    const json = join(folder, "report.json");
+    const known = server.known === undefined ? [] : ["--expected-failures", join(root, server.known)];
+    const printed: string[] = [];
+    const print = (text: string): void => void printed.push(text);
+    const all = ["server", address, "--driver", driver, "--json", json, ...known, ...args];
+    const status = await main(all, { out: print, err: print, isTerminal: false });
+    return { status, out: printed.join(""), checks: JSON.parse(readFileSync(json, "utf8")).checks };
+  } finally {
+    await stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
