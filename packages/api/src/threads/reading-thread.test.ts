@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { resourceTypes } from "../resource-types/resource-types.js";
 import { ReadingThread } from "./reading-thread.js";
 
 const url = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -38,6 +39,18 @@ test("a body that takes too long to read is refused, and the next one is read by
   const message = `is not read: it takes more than ${seconds} s to read; send less at once`;
   assert.deepEqual(findings, [{ code: "XDSKIT_SYNTAX", severity: "error", message, file: "body" }]);
   assert.deepEqual((await next).findings, []);
+});
+
+test("a long answer of a REST server is read in the thread, at the same limits", async (t) => {
+  let threads = 0;
+  process.once("worker", () => {
+    threads += 1;
+  });
+  const type = resourceTypes.byTypeUrl(url)?.type ?? assert.fail();
+  const body = Buffer.from(`{"versionInfo":"1","resources":[${"[],".repeat(2_000_000)}[]]}`);
+  const read = await threadOf(t).response(body, { type });
+  assert.match(read.kind === "problem" ? read.message : read.kind, /more than 2000000 fields, items, lists/);
+  assert.equal(threads, 1);
 });
 
 test("long texts do not wait for a very long one", async (t) => {
