@@ -113,6 +113,7 @@ export type { StoreAway } from "./stores/written/store-follower.js";
 export { WrittenLayers } from "./stores/written/written-layers.js";
 export type { WrittenLayersOptions } from "./stores/written/written-layers-options.js";
 export { ordersItself } from "./streams/node-orders.js";
+export { type CertificatesListener, createCertificates } from "./tls/certificates.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
 export type { CertificateDates, Validity } from "./tls/validity.js";
 export { isFromBrowser } from "./transports/from-browser.js";

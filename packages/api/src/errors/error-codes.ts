@@ -150,6 +150,11 @@ export const errorCodes = {
     cause: "It has no token, a token that the settings no longer have, or it comes past the proxy that logs people in.",
     fix: "Give the command --token-file, or set XDSKIT_TOKEN_FILE. `xdskit token create NAME` makes a token.",
   },
+  XDSKIT_OPEN_LISTENER: {
+    meaning: "A listener would let in everybody on the network.",
+    cause: "Its address is not of this machine alone, and it has no TLS, or the admin listener has no roles.",
+    fix: "Write the line that the message names into the settings, listen on 127.0.0.1 or unix:/PATH, or start with --insecure where something else protects it.",
+  },
   XDSKIT_ADDRESS_INVALID: {
     meaning: "A listening address does not have the form HOST:PORT or unix:/PATH.",
     cause: "The port is missing or above 65535, or an IPv6 address has no brackets.",

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { ApiCaller, ApiCallerOf, Need } from "@xdskit/admin";
-import { matchesGlob } from "@xdskit/server";
+import { createRules, type Evidence, matchesGlob, type Rules, type When } from "@xdskit/server";
 import { TokenNames } from "../settings/token.js";
 
 /** The settings that say who may do what. */
@@ -13,19 +14,15 @@ export interface AccessSettings {
 
 /** Who it is about, and what they may. */
 export interface Role {
-  /** All that is given must hold. */
-  readonly when: When;
+  readonly when: RoleWhen;
   /** `write:LAYER` is `write` in that layer only. */
   readonly may: readonly (Need | `write:${string}`)[];
 }
 
-interface When {
-  /** The name of a token. */
-  readonly token?: string | undefined;
+/** All that is given must hold. */
+interface RoleWhen extends Omit<When, "jwt"> {
   /** The user whom a trusted proxy names; a glob. */
   readonly user?: string | undefined;
-  /** It comes over the Unix socket, whose file says who may use it. */
-  readonly unix?: true | undefined;
 }
 
 /** The proxies that log people in. */
@@ -36,11 +33,8 @@ export interface TrustedProxies {
   readonly host?: string | undefined;
 }
 
-/** What a request proved. */
-interface Proof {
-  readonly token: string | undefined;
-  readonly user: string | undefined;
-  readonly isUnix: boolean;
+interface RoleInUse extends Role {
+  readonly rules: Rules;
 }
 
 /** Longer names of users are of nobody. */
@@ -48,8 +42,7 @@ const maxUserLength = 256;
 
 /** Decides who sends a request, by the settings in use. */
 export class Access {
-  #roles: readonly Role[] | undefined;
-  #tokens = new TokenNames({});
+  #roles: readonly RoleInUse[] | undefined;
   #proxies: readonly string[] = [];
   #networks = new BlockList();
   #host: string | undefined;
@@ -60,8 +53,11 @@ export class Access {
 
   /** From now on, by these. */
   use({ roles, tokens = {}, trusted_proxies: proxies }: AccessSettings): void {
-    this.#roles = roles;
-    this.#tokens = new TokenNames(tokens);
+    const names = new TokenNames(tokens);
+    const tokenName = (token: string) => names.nameOf(token);
+    this.#roles = roles?.map(({ when: { user, ...when }, may }) => {
+      return { when: { ...when, user }, may, rules: createRules([when], { tokenName }) };
+    });
     this.#proxies = proxies?.from ?? [];
     this.#networks = networksOf(this.#proxies);
     this.#host = proxies?.host;
@@ -80,35 +76,41 @@ export class Access {
   readonly callerOf: ApiCallerOf = (request) => {
     const roles = this.#roles;
     if (roles === undefined) return "anybody";
-    const proof = this.#proofOf(request);
-    const at = roles.findIndex(({ when }) => holds(when, proof));
-    const role = roles[at];
-    return role && callerWith(role, at, proof);
+    const evidence = evidenceOf(request);
+    const user = this.#userOf(request, evidence);
+    for (const [at, role] of roles.entries()) {
+      const proof = role.rules.prove(evidence);
+      // Only a JWT takes time, and no role asks for one.
+      if (proof === undefined || proof instanceof Promise || !isOf(role.when.user, user)) continue;
+      return callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""));
+    }
+    return undefined;
   };
 
-  #proofOf({ headers, socket }: IncomingMessage): Proof {
-    const { remoteAddress } = socket;
-    const isUnix = remoteAddress === undefined && !socket.destroyed;
-    const isProxy = isUnix ? this.#proxies.includes("unix") : isIn(this.#networks, remoteAddress);
+  /** The user whom a trusted proxy names. */
+  #userOf({ headers }: IncomingMessage, { address, isUnix }: Evidence): string | undefined {
+    const isProxy = isUnix ? this.#proxies.includes("unix") : isIn(this.#networks, address);
     const user = isProxy ? headers["x-forwarded-user"] : undefined;
-    const isName = typeof user === "string" && user.length > 0 && user.length <= maxUserLength;
-    return { token: this.#tokens.nameOf(headers.authorization), user: isName ? user : undefined, isUnix };
+    return typeof user === "string" && user.length > 0 && user.length <= maxUserLength ? user : undefined;
   }
 }
 
-function holds({ token, user, unix }: When, proof: Proof): boolean {
-  if (token !== undefined && token !== proof.token) return false;
-  if (user !== undefined && (proof.user === undefined || !matchesGlob(user, proof.user))) return false;
-  return unix === undefined || proof.isUnix;
+function isOf(pattern: string | undefined, user: string | undefined): boolean {
+  return pattern === undefined || (user !== undefined && matchesGlob(pattern, user));
 }
 
-function callerWith({ when, may }: Role, at: number, { token, user }: Proof): ApiCaller & { readonly rule: string } {
-  const name =
-    when.user !== undefined && user !== undefined
-      ? user
-      : when.token !== undefined && token !== undefined
-        ? `token ${token}`
-        : "unix";
+/** What a request brings. An IPv4 address on an IPv6 socket is written as IPv6. */
+function evidenceOf({ headers, socket }: IncomingMessage): Evidence {
+  const { remoteAddress } = socket;
+  return {
+    certificate: socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined,
+    authorization: headers.authorization,
+    address: remoteAddress?.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*$/, "") ?? "",
+    isUnix: remoteAddress === undefined && !socket.destroyed && !(socket instanceof TLSSocket),
+  };
+}
+
+function callerWith({ may }: Role, at: number, name: string): ApiCaller & { readonly rule: string } {
   return {
     name,
     rule: `roles[${at}]`,
@@ -120,11 +122,8 @@ function callerWith({ when, may }: Role, at: number, { token, user }: Proof): Ap
   };
 }
 
-/** An IPv4 address on an IPv6 socket is written as IPv6. */
-function isIn(networks: BlockList, address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*$/, "");
-  return networks.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
+function isIn(networks: BlockList, address: string): boolean {
+  return address !== "" && networks.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
 
 function networksOf(proxies: readonly string[]): BlockList {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Need } from "@xdskit/admin";
 import { mayNot, unknownCaller } from "@xdskit/admin/access";
@@ -12,6 +12,7 @@ import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/messages/skipped.js";
 import { version } from "../process/version.js";
 import type { AdminState, ClientPorts } from "./admin-state.js";
+import { type AdminTls, serverWith } from "./admin-tls.js";
 import { foreignPage, isCalled, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";
 import { fileFor } from "./dashboard-answers.js";
 import { carryOut, rolloutsPage } from "./rollout-pages.js";
@@ -72,9 +73,9 @@ const listed = [
 ];
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
-export async function startAdminServer(place: ListenPlace, state: AdminState): Promise<AdminServer> {
+export async function startAdminServer(place: ListenPlace, state: AdminState, tls?: AdminTls): Promise<AdminServer> {
   const host = "path" in place ? "localhost" : place.host;
-  const server = createServer((request, response) => void respond(request, response, state, host));
+  const { server, stop } = await serverWith(tls, (request, response) => void respond(request, response, state, host));
   await listenAt(place, async () => {
     await once(server.listen("path" in place ? { path: place.path } : place), "listening");
   });
@@ -82,6 +83,7 @@ export async function startAdminServer(place: ListenPlace, state: AdminState): P
     address: "path" in place ? { path: place.path } : { ...place, port: (server.address() as AddressInfo).port },
     close: () =>
       new Promise((resolve) => {
+        stop();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

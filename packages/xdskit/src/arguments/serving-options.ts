@@ -8,6 +8,7 @@ import { collect, readDurationWithUnit, readOption, readOptionalPlace, readPlace
 /** The options of every command that serves, as commander reads them. */
 export interface ServingArguments
   extends Pick<ServingOptions, "grpc" | "restHold" | "admin" | "logLevel" | "logFormat"> {
+  readonly insecure?: boolean;
   readonly rest: ListenPlace | "off";
   readonly settings?: string;
   readonly descriptors?: readonly string[];
@@ -39,7 +40,8 @@ export function addPortOptions(command: Command): Command {
         readPlace,
         "127.0.0.1:19000",
       ),
-    );
+    )
+    .option("--insecure", "listen beyond this machine also without TLS and without roles (docs/security.md)");
 }
 
 /** Adds the options for descriptors, files and the log. */
@@ -65,10 +67,11 @@ export function addOutputOptions(command: Command): Command {
 
 /** What a command that serves needs of the options. Ends with a usage error for options that need `--to-files`. */
 export function servingOptions(options: ServingArguments, command: Command): ServingOptions {
-  const { grpc, rest, restHold, admin, descriptors = [], logLevel, logFormat } = options;
+  const { grpc, rest, restHold, admin, insecure = false, descriptors = [], logLevel, logFormat } = options;
   const { toFiles: directory, toFilesGroup: group, toFilesPath: path, toFilesFormat: format } = options;
   const [other] = Object.entries({ group, path, format }).filter(([, value]) => value !== undefined);
   if (directory === undefined && other !== undefined) command.error(`error: --to-files-${other[0]} is for --to-files`);
   const toFiles = directory === undefined ? undefined : { directory, group, path, format };
-  return { grpc, rest: rest === "off" ? undefined : rest, restHold, admin, toFiles, descriptors, logLevel, logFormat };
+  const ports = { grpc, rest: rest === "off" ? undefined : rest, restHold, admin, insecure };
+  return { ...ports, toFiles, descriptors, logLevel, logFormat };
 }

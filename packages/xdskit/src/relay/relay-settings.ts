@@ -91,7 +91,7 @@ export async function upstreamSettings(
     groups: relayed ?? [only],
     server: {
       ...serverOptions(servedSettings(loaded.settings)),
-      tls: serverTls(loaded),
+      tls: serverTls(loaded, "tls"),
     },
     cache: asked.cache === undefined ? path(upstream.cache) : resolve(asked.cache),
     nack: asked.nack ?? upstream.nack ?? "all",

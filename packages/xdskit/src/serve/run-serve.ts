@@ -66,7 +66,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const loaded = await settingsFor(options);
   const { settings } = loaded;
   const { registry, types } = await serving.definitions(loaded);
-  const tls = serverTls(loaded);
+  const tls = serverTls(loaded, "tls");
   const server = createServer({
     ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
     statusPeers: () => peering.statusPeers(),

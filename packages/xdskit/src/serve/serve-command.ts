@@ -11,7 +11,8 @@ import type { ServingOptions } from "../server/serving.js";
 import { parseStoreUrl, type StoreUrl } from "../settings/options/store-url.js";
 import type { ServeOptions } from "./options/serve-options.js";
 
-type ServeArguments = ServingArguments & Partial<Omit<ServeOptions, keyof ServingOptions | "directory">>;
+type ServeArguments = ServingArguments &
+  Partial<Omit<ServeOptions, Exclude<keyof ServingOptions, "replica"> | "directory">>;
 
 /** Reads where revisions are kept. */
 function readStoreUrl(text: string): StoreUrl {
@@ -33,7 +34,7 @@ what must be fixed (docs/state.md). Without one, the ports for clients stay clos
 
 Examples:
   $ xdskit serve                                        serve ./config
-  $ xdskit serve ./config --grpc 0.0.0.0:18000          for Envoys on other machines
+  $ xdskit serve ./config --grpc 0.0.0.0:18000          for Envoys on other machines (needs TLS)
   $ xdskit serve ./config --grpc 127.0.0.1:0 --rest 127.0.0.1:0 --admin 127.0.0.1:0
                                                         on free ports, next to another server
   $ xdskit serve ./config --settings fleet.yaml         with groups and limits (docs/settings.md)

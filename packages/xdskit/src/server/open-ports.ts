@@ -1,26 +1,84 @@
+import { type Finding, throwIfAny, XdskitError } from "@xdskit/api";
 import { formatAddress, isLoopback, type ListenPlace } from "@xdskit/server/address";
 import type { Log } from "../output/log.js";
 
-/** Everybody who reaches such a port can get every private key that is served to anybody. */
-export function warnOfPlaintext(log: Log, listeners: Readonly<Record<string, ListenPlace | undefined>>): void {
-  for (const [name, address] of Object.entries(listeners)) {
-    if (address === undefined || isOfThisMachine(address)) continue;
-    log.warn(
-      { address: formatAddress(address) },
-      `WARNING: ${name} listens beyond this machine without TLS: whoever reaches ${formatAddress(address)} can read all resources, private keys included. Set tls in the settings, or listen on 127.0.0.1 (docs/serve.md#tls)`,
+/** What a command listens on, and what protects it. */
+export interface Listeners {
+  readonly grpc: ListenPlace;
+  readonly rest: ListenPlace | undefined;
+  readonly admin: ListenPlace;
+  /** For other servers of the store. */
+  readonly replica: ListenPlace | undefined;
+  /** Whether the ports for clients and for other servers have TLS. */
+  readonly tls: boolean;
+  readonly adminTls: boolean;
+  /** Whether there are roles. */
+  readonly roles: boolean;
+}
+
+/**
+ * Throws an XdskitError (XDSKIT_OPEN_LISTENER) for listeners that let in everybody on the network. `insecure`: it only
+ * warns.
+ */
+export function refuseOpen(listeners: Listeners, insecure: boolean, log: Log): void {
+  const found = openListeners(listeners);
+  if (!insecure)
+    throwIfAny(
+      found.map(({ finding: { message, ...finding }, line }) => ({
+        ...finding,
+        message: `${message}. ${line}, or start with --insecure`,
+      })),
     );
-  }
+  for (const { finding, address, line } of found) log.warn({ address }, `WARNING: ${finding.message}. ${line}`);
 }
 
-/** The admin pages have neither TLS nor passwords. */
-export function warnOfOpenAdmin(log: Log, address: ListenPlace): void {
-  if (isOfThisMachine(address)) return;
-  log.warn(
-    { address: formatAddress(address) },
-    `WARNING: admin listens beyond this machine: whoever reaches ${formatAddress(address)} can read what every client has, and stop or promote rollouts. Listen on 127.0.0.1, or in a network of your own (docs/serve.md#admin-pages)`,
+/** The error of settings that would open the admin listener; undefined: they do not. */
+export function opened(listeners: Listeners): XdskitError | undefined {
+  const [first, ...more] = openListeners(listeners).map(({ finding }) => finding);
+  return first && new XdskitError([first, ...more]);
+}
+
+interface OpenListener {
+  readonly finding: Finding;
+  readonly address: string;
+  /** What closes it. */
+  readonly line: string;
+}
+
+function openListeners({ grpc, rest, admin, replica, tls, adminTls, roles }: Listeners): readonly OpenListener[] {
+  const withoutTls = tls ? {} : { grpc, rest, replica };
+  const ofClients = Object.entries(withoutTls).map(([name, place]) =>
+    open(name, place, "without TLS", reads[name as keyof typeof reads], tlsLine("tls")),
   );
+  return [
+    ...ofClients,
+    adminTls
+      ? undefined
+      : open("admin", admin, "without TLS", "read tokens, and what the API shows", tlsLine("admin_tls")),
+    roles ? undefined : open("admin", admin, "without roles", "read and change everything", rolesLine),
+  ].filter((one) => one !== undefined);
 }
 
-function isOfThisMachine(place: ListenPlace): boolean {
-  return "path" in place || isLoopback(place.host);
+const reads = {
+  grpc: "read all resources, private keys included",
+  rest: "read all resources, private keys included",
+  replica: "read the token that servers of the store show each other",
+};
+
+const tlsLine = (key: string) =>
+  `Write into the settings ${key}: { cert: server.pem, key: server.key, client_ca: clients.pem } (docs/security.md#listeners)`;
+const rolesLine =
+  "Write into the settings roles: [{ when: { token: ci }, may: [read] }], and its token by xdskit token create ci (docs/security.md#roles)";
+
+function open(
+  name: string,
+  place: ListenPlace | undefined,
+  lacks: string,
+  what: string,
+  line: string,
+): OpenListener | undefined {
+  if (place === undefined || "path" in place || isLoopback(place.host)) return undefined;
+  const address = formatAddress(place);
+  const message = `${name} listens beyond this machine ${lacks}: whoever reaches ${address} can ${what}`;
+  return { finding: { code: "XDSKIT_OPEN_LISTENER", severity: "error", message }, address, line };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
-import { listenError, type ServerOptions, type XdsServer } from "@xdskit/server";
-import { formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
+import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
+import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { Access, type AccessSettings } from "../access/access.js";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
 import type { ClientPorts, Readiness } from "../admin/admin-state.js";
@@ -18,16 +18,17 @@ import { registryWith } from "../settings/descriptors.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
 import { typesFor } from "../settings/own-types.js";
 import type { Settings } from "../settings/schema.js";
-import { groupNames } from "../settings/server-settings.js";
+import { groupNames, serverTls } from "../settings/server-settings.js";
 import { accessKeys } from "../settings/settings-change.js";
 import { groupOfFiles, startToFiles, type ToFilesSettings } from "../to-files/to-files.js";
 import type { ProcessPlace } from "../workers/process-place.js";
 import { AdminPort } from "./admin-port.js";
 import { exampleNode } from "./example-node.js";
 import { createJsonFindings } from "./json-findings.js";
+import { logCertificates } from "./logs/certificate-log.js";
 import { createEventLog, loggedAt } from "./logs/event-log.js";
 import { warnOfOlderEnvoys } from "./older-envoys.js";
-import { warnOfOpenAdmin, warnOfPlaintext } from "./open-ports.js";
+import { type Listeners, opened, refuseOpen } from "./open-ports.js";
 import type { Served } from "./served.js";
 import { type TakenSettings, type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
@@ -40,6 +41,10 @@ export interface ServingOptions {
   /** Milliseconds; undefined: what the settings say. */
   readonly restHold?: number;
   readonly admin: ListenPlace;
+  /** Where other servers of the store ask this one; undefined: on this machine only, or nowhere. */
+  readonly replica?: Address;
+  /** Listen beyond this machine also without TLS and without roles. */
+  readonly insecure: boolean;
   /** Undefined: no files are written. */
   readonly toFiles: ToFilesSettings | undefined;
   readonly descriptors: readonly string[];
@@ -99,6 +104,8 @@ export class Serving {
   #servesSince: Date | undefined;
   #server: XdsServer | undefined;
   #admin: AdminServer | undefined;
+  #adminTls: ServerTls | undefined;
+  #isOverTls = false;
   #isAdminAnnounced = false;
   #settings: WatchedSettings | undefined;
 
@@ -118,9 +125,10 @@ export class Serving {
 
   /** The messages and the types of resources, with those of the settings. Edits of the settings are logged from now. */
   async definitions(
-    loaded: LoadedSettings<Pick<Settings, "types" | "descriptors" | (typeof accessKeys)[number]>>,
+    loaded: LoadedSettings<Pick<Settings, "types" | "descriptors" | (typeof accessKeys)[number] | "admin_tls">>,
   ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
     this.access.use(loaded.settings);
+    this.#adminTls = serverTls(loaded, "admin_tls");
     const watch = watchSettings(loaded.disk, this.told, (settings) => this.#take(settings));
     this.#settings = watch;
     this.closers.push(() => watch.close());
@@ -130,9 +138,20 @@ export class Serving {
   }
 
   async #take(settings: unknown): Promise<TakenSettings | undefined> {
+    const { insecure } = this.#options;
+    const roles = (settings as AccessSettings | undefined)?.roles !== undefined;
+    // Without the roles that it had at the start, everybody on the network could do everything.
+    const error = settings === undefined || insecure ? undefined : opened({ ...this.#listeners(), roles });
+    if (error !== undefined) throw error;
     const taken = await this.takeSettings?.(settings);
     if (accessKeys.some((key) => taken?.applied.includes(key))) this.access.use(settings as AccessSettings);
     return taken;
+  }
+
+  #listeners(): Listeners {
+    const { grpc, rest, admin, replica } = this.#options;
+    const { isGuarded: roles } = this.access;
+    return { grpc, rest, admin, replica, tls: this.#isOverTls, adminTls: this.#adminTls !== undefined, roles };
   }
 
   /** The server's options for polls, with those of the command line. */
@@ -147,6 +166,8 @@ export class Serving {
    */
   async serve(served: Served): Promise<void> {
     this.#server = served.server;
+    this.#isOverTls = served.tls !== undefined;
+    refuseOpen(this.#listeners(), this.#options.insecure, this.told);
     const sources = this.#follow(served);
     const admin = await this.#openAdmin(served, sources);
     await served.begin();
@@ -155,8 +176,6 @@ export class Serving {
     const rest = this.#options.rest && (await this.#listen(served.server, "rest", this.#options.rest));
     this.#ports = { grpc, rest, tls: served.tls };
     if (this.#readiness === "stopping") return;
-    if (served.tls === undefined) warnOfPlaintext(this.told, { grpc, rest });
-    warnOfOpenAdmin(this.told, admin);
     this.#announce("grpc", grpc);
     if (rest !== undefined) this.#announce("rest", rest);
     this.announceAdmin();
@@ -211,7 +230,11 @@ export class Serving {
     const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
     const shown = new AdminPort({ served, sources, ...now, place: this.place, access: this.access });
     this.closers.push(() => shown.close());
-    this.#admin = await startAdminServer(admin, shown.state).catch((cause) => {
+    this.#admin = await startAdminServer(
+      admin,
+      shown.state,
+      this.#adminTls && { files: this.#adminTls, told: logCertificates(this.told) },
+    ).catch((cause) => {
       throw cannotListen("admin", admin, cause);
     });
     if (served.peering?.isPossible === true) await served.peering.join(() => shown.answers());
@@ -255,7 +278,9 @@ export class Serving {
       this.log.info({ version, ...fields, settings: settingsFile, groups: inGroups }, word);
     } else if (logLevel !== "silent") {
       const node = exampleNode(groups);
-      this.#terminal.err(startSummary({ what: text, settingsFile, counts, grpc, admin, node, tls }));
+      this.#terminal.err(
+        startSummary({ what: text, settingsFile, counts, grpc, admin, node, tls, adminTls: this.#adminTls }),
+      );
     }
   }
 }

@@ -17,11 +17,12 @@ export interface StartSummary {
   readonly node: ExampleNode;
   /** The TLS of the gRPC port; undefined: plaintext. */
   readonly tls: ServerTls | undefined;
+  readonly adminTls: ServerTls | undefined;
 }
 
 /** The text for standard error: what was read, which groups get it, and what to do next. */
 export function startSummary(summary: StartSummary): string {
-  const { what, settingsFile, counts, grpc, admin, node, tls } = summary;
+  const { what, settingsFile, counts, grpc, admin, node, tls, adminTls } = summary;
   const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
   const server = formatAddress(reachable(grpc));
   const secured =
@@ -30,7 +31,7 @@ export function startSummary(summary: StartSummary): string {
   const lines = [
     `xdskit ${version} ${what}${settings}`,
     ...counts.map(([group, resources]) => `  group ${group}: ${countedAll(resources)}`),
-    `  admin: ${"path" in admin ? "" : "http://"}${formatAddress(reachable(admin))}${"path" in admin ? "" : "/"}`,
+    `  admin: ${"path" in admin ? formatAddress(admin) : `${adminTls === undefined ? "http" : "https"}://${formatAddress(reachable(admin))}/`}`,
     `Point an Envoy${of} here:`,
     `  npx xdskit bootstrap --server ${server}${node.flags}${secured} > envoy.yaml && envoy -c envoy.yaml`,
     `Or a gRPC client${of}:`,

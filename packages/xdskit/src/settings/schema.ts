@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { isAbsolute, normalize } from "node:path";
-import { defaultServerLimits, everyNode } from "@xdskit/server";
+import { checkWhen, defaultServerLimits, everyNode, type When } from "@xdskit/server";
 import { z } from "zod";
 import { parseDuration } from "./options/duration.js";
 import { maxWorkers } from "./options/worker-count.js";
@@ -184,9 +184,14 @@ const role = z.strictObject({
     .strictObject({
       token: z.string().min(1).optional(),
       user: z.string().min(1).max(256).optional(),
-      unix: z.literal(true, { error: "expected true" }).optional(),
+      unix: z.boolean({ error: "expected true or false" }).optional(),
+      network: z.union([z.string(), z.array(z.string()).min(1).max(100)]).optional(),
+      spiffe: z.string().optional(),
+      dns: z.string().optional(),
+      uri: z.string().optional(),
+      subject: z.string().optional(),
     })
-    .refine((when) => Object.keys(when).length > 0, { error: "say who: token, user or unix" }),
+    .superRefine(thatHold),
   may: z.array(right, { error: aRight }).min(1, { error: aRight }),
 });
 
@@ -233,6 +238,7 @@ const settings = z.strictObject({
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   tls: listenerTls.optional(),
+  admin_tls: listenerTls.optional(),
   tokens: tokens.optional(),
   roles: z.array(role).min(1, { error: "leave it out if everybody may do everything" }).max(1_000).optional(),
   trusted_proxies: trustedProxies.optional(),
@@ -338,6 +344,13 @@ function unique(noun: "groups" | "layers") {
       seen.add(name);
     }
   };
+}
+
+/** Patterns that can be read, and at least one condition. */
+function thatHold({ user, ...when }: When & { readonly user?: string | undefined }, context: z.RefinementCtx): void {
+  if (user !== undefined && Object.keys(when).length === 0) return;
+  for (const { field, message } of checkWhen(when).faults)
+    context.addIssue({ code: "custom", path: field === "" ? [] : [field], message });
 }
 
 function isProxy(text: string): boolean {

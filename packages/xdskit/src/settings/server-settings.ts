@@ -102,9 +102,12 @@ export function serverOptions(settings: Settings): ServerOptions {
   };
 }
 
-/** The certificates of the ports for clients; undefined: plaintext. */
-export function serverTls(loaded: Omit<LoadedSettings<Pick<Settings, "tls">>, "disk">): ServerTls | undefined {
-  const { tls } = loaded.settings;
+/** The certificates of the ports for clients, or of the admin listener; undefined: plaintext. */
+export function serverTls<Key extends "tls" | "admin_tls">(
+  loaded: Omit<LoadedSettings<Pick<Settings, Key>>, "disk">,
+  key: Key,
+): ServerTls | undefined {
+  const tls: Settings[Key] = loaded.settings[key];
   if (tls === undefined) return undefined;
   return {
     certificateFile: pathFromSettings(loaded, tls.cert),

@@ -30,10 +30,8 @@ export class TokenNames {
     );
   }
 
-  /** The name of the token in an `authorization` header; undefined: it has none that is known. */
-  nameOf(authorization: string | undefined): string | undefined {
-    const token = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-    if (token === undefined) return undefined;
+  /** The name of a token; undefined: it is not known. */
+  nameOf(token: string): string | undefined {
     const given = digest(token);
     let found: string | undefined;
     for (const [name, held] of this.#held) if (timingSafeEqual(held, given)) found = name;

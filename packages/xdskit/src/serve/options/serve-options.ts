@@ -16,7 +16,6 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
   /** Where other servers of the store ask this one; undefined: they do not. */
-  readonly replica?: Address;
   /** Where they reach it, if that is another address. */
   readonly advertise?: Address;
 }

@@ -1,5 +1,6 @@
-import type { Validity } from "@xdskit/server";
+import type { CertificatesListener, Validity } from "@xdskit/server";
 import type { Log } from "../../output/log.js";
+import { logFinding } from "./source-log.js";
 
 const words: Record<Validity["state"], string> = {
   expired: "the server's certificate has expired: clients that check it do not connect",
@@ -7,7 +8,21 @@ const words: Record<Validity["state"], string> = {
   "expires-soon": "the server's certificate expires soon: put a new one in its place, which needs no restart",
 };
 
+/** Logs what becomes of certificates. `all`: for findings, with their places. */
+export function logCertificates(log: Log, all: Log = log): CertificatesListener {
+  return {
+    renewed: (_, notAfter) =>
+      log.info({ until: notAfter.toISOString() }, "certificates renewed: new connections get these"),
+    refused(findings) {
+      for (const finding of findings) logFinding(all, finding);
+      log.error({}, "certificates cannot be renewed: those that were good before stay in use");
+    },
+    fixed: () => log.info({}, "the files of certificates are right again: they hold those in use"),
+    untimely: (validity) => logValidity(log, validity),
+  };
+}
+
 /** Logs that clients do not trust a certificate because of its dates, or soon will not. */
-export function logValidity(log: Log, { state, file, notBefore, notAfter }: Validity): void {
+function logValidity(log: Log, { state, file, notBefore, notAfter }: Validity): void {
   log.warn({ file, from: notBefore.toISOString(), until: notAfter.toISOString() }, words[state]);
 }

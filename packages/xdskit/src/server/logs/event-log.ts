@@ -6,10 +6,9 @@ import { limitLines } from "../../output/line-limit.js";
 import type { Fields, Log } from "../../output/log.js";
 import type { LogLevel } from "../../output/log-options.js";
 import { createBlockLog } from "./block-log.js";
-import { logValidity } from "./certificate-log.js";
+import { logCertificates } from "./certificate-log.js";
 import { largeText } from "./large-text.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
-import { logFinding } from "./source-log.js";
 
 /** Where a resource of a group is; undefined if unknown. */
 export type WhereIs = (group: string, type: ResourceType, name: string) => Where | undefined;
@@ -189,15 +188,10 @@ const writers: Writers = {
   },
   "handshake-failed": ({ peer, reason }, { refusals }) =>
     refusals.log([addressOf(peer), reason], { peer, reason }, "connection refused"),
-  "certificates-renewed": ({ notAfter }, { log }) =>
-    log.info({ until: notAfter.toISOString() }, "certificates renewed: new connections get these"),
-  "certificates-refused": ({ findings }, { log, all }) => {
-    for (const finding of findings) logFinding(all, finding);
-    log.error({}, "certificates cannot be renewed: those that were good before stay in use");
-  },
-  "certificates-mended": (_, { log }) =>
-    log.info({}, "the files of certificates are right again: they hold those in use"),
-  "certificate-untimely": (event, { log }) => logValidity(log, event),
+  "certificates-renewed": ({ notAfter }, { log }) => logCertificates(log).renewed({}, notAfter),
+  "certificates-refused": ({ findings }, { log, all }) => logCertificates(log, all).refused(findings),
+  "certificates-mended": (_, { log }) => logCertificates(log).fixed(),
+  "certificate-untimely": (event, { log }) => logCertificates(log).untimely(event),
   rollout: (event, { log }) => logRollout(log, event),
   quarantine: (event, { log }) => logQuarantine(log, event),
   "on-demand": (event, { log }) => {

@@ -1,0 +1,33 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import { handshakeMs } from "@xdskit/grpc-server";
+import { type CertificatesListener, createCertificates, type ServerTls, systemClock } from "@xdskit/server";
+
+/** The certificates of the admin listener, and who is told of them. */
+export interface AdminTls {
+  readonly files: ServerTls;
+  readonly told: CertificatesListener;
+}
+
+/**
+ * Node's server for the admin listener, which follows its certificates as the ports for clients do: new connections get
+ * the new ones, and open ones stay. Rejects with an XdskitError if they cannot be used.
+ */
+export async function serverWith(
+  tls: AdminTls | undefined,
+  handle: RequestListener,
+): Promise<{ readonly server: Server | TlsServer; stop(): void }> {
+  if (tls === undefined) return { server: createServer(handle), stop() {} };
+  let server: TlsServer | undefined;
+  const { files, told } = tls;
+  const certificates = createCertificates(files, systemClock, {
+    ...told,
+    renewed(contents, notAfter) {
+      server?.setSecureContext(contents);
+      told.renewed(contents, notAfter);
+    },
+  });
+  await certificates.ready();
+  server = createTlsServer({ ...certificates.current, handshakeTimeout: handshakeMs, minVersion: "TLSv1.2" }, handle);
+  return { server, stop: () => certificates.close() };
+}
