@@ -59,7 +59,7 @@ export const layers = {
     ".",
   ],
   api: [
-    ["errors", "schema", "timing"],
+    ["errors", "schema", "timing", "wire"],
     ["names", "schema/making", "disk", "text"],
     "json/forms",
     "registry",

@@ -1,3 +1,4 @@
+export { MalformedMessage } from "@xdskit/api/wire";
 export { createClientStream } from "./client/client-stream.js";
 export type {
   AbsenceReason,
@@ -92,7 +93,6 @@ export { createStream } from "./server/stream/stream.js";
 export type { SotwOrDelta } from "./wire/basics/sotw-or-delta.js";
 export type { StatusCode } from "./wire/basics/status-code.js";
 export { statusCode } from "./wire/basics/status-code.js";
-export { MalformedMessage } from "./wire/basics/wire-reader.js";
 export {
   type ClusterLoad,
   type EndpointLoad,

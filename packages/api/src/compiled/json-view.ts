@@ -85,7 +85,7 @@ function getterOf({ name, jsonName }: DescField): (json: JsonFields) => unknown 
 }
 
 function fieldReader(field: DescField): Read {
-  const one = field.message === undefined ? scalarReader(field) : messageReader(field, field.message);
+  const one = field.message === undefined ? scalarReader(field) : embeddedReader(field, field.message);
   if (field.fieldKind === "list") return (json) => (Array.isArray(json) ? json.map((item) => one(item)) : giveUp());
   if (field.fieldKind !== "map") return one;
   return (json) => Object.fromEntries(Object.entries(objectOf(json)).map(([key, item]) => [key, one(item)]));
@@ -97,7 +97,7 @@ function scalarReader(field: DescField): Read {
 }
 
 /** The view is made when it is needed: a message may contain its own type. */
-function messageReader(field: DescField, message: DescMessage): Read {
+function embeddedReader(field: DescField, message: DescMessage): Read {
   let view: Read | undefined;
   const read: Read = (json) => {
     view ??= viewOf(message);

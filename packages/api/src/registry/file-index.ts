@@ -1,4 +1,4 @@
-import { WireType } from "@bufbuild/protobuf/wire";
+import { MalformedMessage, type Span, WireReader, wireType } from "../wire/wire-reader.js";
 
 /** Where the files of a `google.protobuf.FileDescriptorSet` are, and which file defines a type. */
 export interface FileIndex {
@@ -18,29 +18,37 @@ const fields = { file: 1, name: 1, package: 2, message: 4, enum: 5, service: 6, 
  * not such a set.
  */
 export function indexOf(set: Uint8Array): FileIndex {
-  const buffer = Buffer.from(set.buffer, set.byteOffset, set.byteLength);
+  try {
+    return index(set);
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error;
+    throw new Error(`this is not a descriptor set: ${error.message}`, { cause: error });
+  }
+}
+
+function index(set: Uint8Array): FileIndex {
   const files = new Map<string, Uint8Array>();
   const fileOf = new Map<string, string>();
-  eachPart(buffer, 0, buffer.length, (field, start, end) => {
+  eachPart(set, { start: 0, end: set.length }, (field, part) => {
     if (field !== fields.file) return;
     let name = "";
     let prefix = "";
     const types: string[] = [];
-    eachPart(buffer, start, end, (field, start, end) => {
-      if (field === fields.name) name = buffer.toString("utf8", start, end);
-      else if (field === fields.package) prefix = `${buffer.toString("utf8", start, end)}.`;
-      else if (field >= fields.message && field <= fields.extension) types.push(nameIn(buffer, start, end));
+    eachPart(set, part, (field, inner, reader) => {
+      if (field === fields.name) name = reader.text(inner);
+      else if (field === fields.package) prefix = `${reader.text(inner)}.`;
+      else if (field >= fields.message && field <= fields.extension) types.push(nameIn(set, inner));
     });
-    files.set(name, set.subarray(start, end));
+    files.set(name, set.subarray(part.start, part.end));
     for (const type of types) fileOf.set(`${prefix}${type}`, name);
   });
   return { files, fileOf, insteadOf: new Map() };
 }
 
-function nameIn(buffer: Buffer, start: number, end: number): string {
+function nameIn(set: Uint8Array, span: Span): string {
   let name = "";
-  eachPart(buffer, start, end, (field, start, end) => {
-    if (field === fields.name) name = buffer.toString("utf8", start, end);
+  eachPart(set, span, (field, part, reader) => {
+    if (field === fields.name) name = reader.text(part);
     return field !== fields.name;
   });
   return name;
@@ -48,30 +56,14 @@ function nameIn(buffer: Buffer, start: number, end: number): string {
 
 /** Calls `visit` for each length-delimited field until it returns false. */
 function eachPart(
-  buffer: Buffer,
-  start: number,
-  end: number,
-  visit: (field: number, start: number, end: number) => unknown,
+  set: Uint8Array,
+  span: Span,
+  visit: (field: number, part: Span, reader: WireReader) => unknown,
 ): void {
-  let position = start;
-  const varint = (): number => {
-    let value = 0;
-    for (let factor = 1; position < end; factor *= 128) {
-      const byte = buffer[position++] as number;
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
-    }
-    throw new Error("a descriptor set ends too early");
-  };
-  while (position < end) {
-    const tag = varint();
-    const wireType = tag & 7;
-    if (wireType === WireType.Varint) varint();
-    else if (wireType === WireType.LengthDelimited) {
-      const length = varint();
-      position += length;
-      if (position > end) throw new Error("a descriptor set ends too early");
-      if (visit(tag >>> 3, position - length, position) === false) return;
-    } else throw new Error(`a descriptor set has a field of wire type ${wireType}`);
+  const reader = new WireReader(set, span);
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if ((tag & 7) !== wireType.lengthDelimited) reader.skip(tag);
+    else if (visit(tag >>> 3, reader.span(), reader) === false) return;
   }
 }

@@ -1,4 +1,5 @@
-import { delimited, equalBytes, WireReader } from "@xdskit/protocol/wire";
+import { delimited, WireReader } from "@xdskit/api/wire";
+import { equalBytes } from "@xdskit/protocol/wire";
 
 /** The result of a response for what is held. */
 export interface TransitionOutcome<Held extends object> {

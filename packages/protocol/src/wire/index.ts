@@ -9,7 +9,6 @@ export {
   MemberHash,
 } from "../model/names/fingerprint.js";
 export { equalBytes } from "./basics/equal-bytes.js";
-export { delimited, type Span, WireReader } from "./basics/wire-reader.js";
 export {
   type EncodedNames,
   encodeNames,

@@ -1,4 +1,5 @@
 import type { ResourceType, TypeUrl } from "@xdskit/api";
+import { MalformedMessage, TooManyFields } from "@xdskit/api/wire";
 import { clientKindOf } from "../../model/basics/client-kind.js";
 import type { Node } from "../../model/basics/node.js";
 import { NameSet } from "../../model/names/name-set.js";
@@ -6,7 +7,6 @@ import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { wholeStage } from "../../planning/make-before-break.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
 import { statusCode } from "../../wire/basics/status-code.js";
-import { MalformedMessage, TooManyFields } from "../../wire/basics/wire-reader.js";
 import { nodeLengthOf, nodeOf, type Request } from "../../wire/requests/requests.js";
 import { beat, isPerishable } from "../acknowledgements/lifetimes.js";
 import { change, type RecordedTransition, SettledCohort } from "../cohorts/cohort.js";

@@ -6,8 +6,8 @@ import {
   type Resource,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { fieldLength, utf8Length, WireWriter } from "@xdskit/api/wire";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
-import { fieldLength, utf8Length, WireWriter } from "../../wire/basics/wire-writer.js";
 import { millisecondsOf, sampleResource, typeWords, urlOf } from "../sample-resources.js";
 import { splitContent } from "../transcripts/transcript-request.js";
 

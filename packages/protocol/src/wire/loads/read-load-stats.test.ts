@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { LoadStatsRequestSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
+import { MalformedMessage } from "@xdskit/api/wire";
 import fc from "fast-check";
 import { times } from "../../testing/effort.js";
-import { MalformedMessage } from "../basics/wire-reader.js";
 import { type LoadStatsLimits, TooMuchInMessage } from "./load-stats.js";
 import { readLoadStatsRequest } from "./read-load-stats.js";
 

@@ -1,17 +1,20 @@
-import type { Node } from "../../model/basics/node.js";
 import {
+  delimited,
   embedded,
   type FieldReader,
-  list,
+  listField,
   type MessageReader,
   messageReader,
   readSecondsAndNanos,
   single,
-  text,
+  textField,
   uint32,
   uint64,
-} from "../basics/message-reader.js";
-import { delimited, varintTag, type WireReader, wireType } from "../basics/wire-reader.js";
+  varintTag,
+  type WireReader,
+  wireType,
+} from "@xdskit/api/wire";
+import type { Node } from "../../model/basics/node.js";
 import { nodeLength, readLocality, readNode } from "../requests/node-message.js";
 import {
   type ClusterLoad,
@@ -67,13 +70,13 @@ function counted<Content>(
   what: keyof typeof messages,
   read: MessageReader<Content, ReportCounts>,
 ): FieldReader<readonly Content[], ReportCounts> {
-  return list(delimited(field), (reader, counts: ReportCounts) => {
+  return listField(delimited(field), (reader, counts: ReportCounts) => {
     counts.count(what);
     return read(reader.bytes, reader.span(), counts);
   });
 }
 
-const readMetric = messageReader<LoadMetric>({ name: text(1), requests: uint64(2), total: double(3) });
+const readMetric = messageReader<LoadMetric>({ name: textField(1), requests: uint64(2), total: double(3) });
 const readUnnamedMetric = messageReader({ requests: uint64(1), total: double(2) });
 
 /** The metrics of a locality that have their own fields, by their tags. */
@@ -97,12 +100,12 @@ const outcome = { successful: uint64(2), inProgress: uint64(3), errors: uint64(4
 >;
 
 const readSocketAddress = messageReader({
-  host: text(2),
+  host: textField(2),
   port: single([varintTag(3), delimited(4)], "", (reader, _, tag) =>
     tag === delimited(4) ? reader.string() : String(reader.varint()),
   ),
 });
-const readFirstText = messageReader({ text: text(1) });
+const readFirstText = messageReader({ text: textField(1) });
 
 /** `envoy.config.core.v3.Address` as text; a pipe has its path where an internal address has its listener's name. */
 const readAddress = messageReader({
@@ -118,7 +121,7 @@ const readEndpoint = messageReader<EndpointLoad, ReportCounts>({
   address: single(delimited(1), "", (reader) => readAddress(reader.bytes, reader.span()).address),
   ...outcome,
   issued: uint64(7),
-  metrics: list(delimited(5), metricOf),
+  metrics: listField(delimited(5), metricOf),
 });
 
 const readLocalityLoad = messageReader<LocalityLoad, ReportCounts>({
@@ -126,15 +129,15 @@ const readLocalityLoad = messageReader<LocalityLoad, ReportCounts>({
   ...outcome,
   issued: uint64(8),
   priority: uint32(6),
-  metrics: list([delimited(5), ...ownMetrics.keys()], metricOf),
+  metrics: listField([delimited(5), ...ownMetrics.keys()], metricOf),
   endpoints: counted(7, "reportDetails", readEndpoint),
 });
 
-const readDrop = messageReader({ category: text(1), count: uint64(2) });
+const readDrop = messageReader({ category: textField(1), count: uint64(2) });
 
 const readCluster = messageReader<ClusterLoad, ReportCounts>({
-  cluster: text(1),
-  service: text(6),
+  cluster: textField(1),
+  service: textField(6),
   intervalMs: single(delimited(4), 0, millisecondsOf),
   dropped: uint64(3),
   droppedByCategory: counted(5, "reportDetails", readDrop),

@@ -1,6 +1,6 @@
 import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
+import { delimited, type Span, TooManyFields, WireReader } from "@xdskit/api/wire";
 import { emptyFingerprint, type Fingerprint, FingerprintSum, MemberHash } from "../../model/names/fingerprint.js";
-import { delimited, type Span, TooManyFields, WireReader } from "../basics/wire-reader.js";
 import { KnownRuns } from "./known-runs.js";
 
 const hash = new MemberHash();

@@ -1,8 +1,8 @@
 import { canonicalName, type Nonce, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
+import { MalformedMessage } from "@xdskit/api/wire";
 import { longestText } from "../../model/basics/limits.js";
 import type { Node } from "../../model/basics/node.js";
 import { locatorOf } from "../../model/names/locator.js";
-import { MalformedMessage } from "../basics/wire-reader.js";
 import { checkShort } from "./node-message.js";
 import { type ErrorDetail, shortened } from "./requests.js";
 

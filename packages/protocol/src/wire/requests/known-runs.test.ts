@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { TooManyFields } from "@xdskit/api/wire";
 import fc from "fast-check";
 import { addFingerprints, emptyFingerprint, fingerprintOf } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { times } from "../../testing/effort.js";
 import { equalBytes } from "../basics/equal-bytes.js";
-import { TooManyFields } from "../basics/wire-reader.js";
 import { KnownRuns } from "./known-runs.js";
 import { readDeltaRequest, readSotwRequest } from "./requests.js";
 

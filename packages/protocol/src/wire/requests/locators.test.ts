@@ -6,10 +6,10 @@ import {
   DiscoveryRequestSchema,
   type ResourceLocatorSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { MalformedMessage } from "@xdskit/api/wire";
 import fc from "fast-check";
 import { anyText } from "../../../../api/src/testing/any-text.js";
 import { isLocator, nameOf, parametersOf, readParameters } from "../../model/names/locator.js";
-import { MalformedMessage } from "../basics/wire-reader.js";
 import { readDeltaRequest, readSotwRequest } from "./requests.js";
 
 type Locator = MessageInitShape<typeof ResourceLocatorSchema>;

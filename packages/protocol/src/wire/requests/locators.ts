@@ -1,7 +1,6 @@
+import { delimited, MalformedMessage, messageReader, type Span, textField, WireReader } from "@xdskit/api/wire";
 import { maxLocatorParameters } from "../../model/basics/limits.js";
 import { locatorOf, type Parameters, writeParameters } from "../../model/names/locator.js";
-import { messageReader, text } from "../basics/message-reader.js";
-import { delimited, MalformedMessage, type Span, WireReader } from "../basics/wire-reader.js";
 
 /** The content of a `ResourceLocator`. */
 export interface Locator {
@@ -38,4 +37,4 @@ export function readLocator(bytes: Uint8Array, span: Span): Locator {
   return { name: name === "*" ? name : locatorOf(name, parameters), parameters: writeParameters(parameters) };
 }
 
-const readEntry = messageReader({ key: text(1), value: text(2) });
+const readEntry = messageReader({ key: textField(1), value: textField(2) });

@@ -12,10 +12,10 @@ import {
   DiscoveryResponseSchema,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { MalformedMessage } from "@xdskit/api/wire";
 import fc from "fast-check";
 import { fingerprintOf } from "../../model/names/fingerprint.js";
 import { times } from "../../testing/effort.js";
-import { MalformedMessage } from "../basics/wire-reader.js";
 import { writeDeltaBody, writeNonce, writeSotwBody } from "../responses/responses.js";
 import { type MostKept, nodeOf, readDeltaRequest, readSotwRequest } from "./requests.js";
 

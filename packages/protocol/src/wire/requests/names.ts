@@ -1,4 +1,5 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
+import { type Span, TooManyFields, WireReader } from "@xdskit/api/wire";
 import {
   addFingerprints,
   emptyFingerprint,
@@ -8,7 +9,6 @@ import {
 } from "../../model/names/fingerprint.js";
 import type { Parameters } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { type Span, TooManyFields, WireReader } from "../basics/wire-reader.js";
 import { dearNames, isDearText, maxDearNames } from "./dear-names.js";
 import { KnownRuns } from "./known-runs.js";
 import { type Locator, readLocator } from "./locators.js";

@@ -1,9 +1,20 @@
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
+import {
+  delimited,
+  embedded,
+  type FieldReader,
+  listField,
+  MalformedMessage,
+  messageReader,
+  type Span,
+  single,
+  uint32,
+  WireReader,
+  wireType,
+} from "@xdskit/api/wire";
 import { longestText } from "../../model/basics/limits.js";
 import type { Node } from "../../model/basics/node.js";
-import { embedded, type FieldReader, list, messageReader, single, uint32 } from "../basics/message-reader.js";
-import { delimited, MalformedMessage, type Span, WireReader, wireType } from "../basics/wire-reader.js";
 
 const readFields = messageReader<Node>({
   id: shortText(1, "node.id"),
@@ -16,7 +27,7 @@ const readFields = messageReader<Node>({
   userAgentVersion: single([delimited(7), delimited(8)], "", (reader, _, tag) =>
     tag === delimited(7) ? readShortText(reader, "node.user_agent_version") : readBuildVersion(reader),
   ),
-  clientFeatures: list(delimited(10), (reader) => readShortText(reader, "node.client_features")),
+  clientFeatures: listField(delimited(10), (reader) => readShortText(reader, "node.client_features")),
 });
 
 /** Reads `envoy.config.core.v3.Node` (v2's has the same numbers), and keeps only the fields that servers decide by. */

@@ -1,8 +1,7 @@
 import type { Nonce, TypeUrl, Version } from "@xdskit/api";
+import { delimited, messageReader, type Span, single, varintTag, WireReader } from "@xdskit/api/wire";
 import { longestErrorText } from "../../model/basics/limits.js";
 import type { Node } from "../../model/basics/node.js";
-import { messageReader, single } from "../basics/message-reader.js";
-import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
 import { type ClaimedVersions, ClaimsReader, noClaims } from "./claimed-versions.js";
 import { RequestNames } from "./names.js";
 import { nodeLength, readNode } from "./node-message.js";

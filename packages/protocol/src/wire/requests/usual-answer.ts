@@ -1,6 +1,6 @@
 import type { Nonce, Version } from "@xdskit/api";
+import { delimited, type Span, WireReader } from "@xdskit/api/wire";
 import { hasAt, hasTextAt } from "../basics/equal-bytes.js";
-import { delimited, type Span, WireReader } from "../basics/wire-reader.js";
 
 /**
  * The field numbers in which one acknowledgement differs from the next. SotW has a version, and any may have a node.

@@ -1,8 +1,8 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
+import { fieldLength, utf8Length, WireWriter } from "@xdskit/api/wire";
 import { isLocator, nameOf, parametersOf, readParameters } from "../../model/names/locator.js";
 import type { SotwOrDelta } from "../basics/sotw-or-delta.js";
 import { statusCode } from "../basics/status-code.js";
-import { fieldLength, utf8Length, WireWriter } from "../basics/wire-writer.js";
 
 /** The fields that requests of SotW and of delta have. Empty and undefined ones are not written. */
 export interface RequestHead {

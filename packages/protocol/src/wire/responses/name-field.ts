@@ -1,7 +1,7 @@
 import { create, type Message } from "@bufbuild/protobuf";
 import type { Registry, ResourceName, ResourceType } from "@xdskit/api";
 import { schemaOfType } from "@xdskit/api";
-import { delimited, type Span, WireReader } from "../basics/wire-reader.js";
+import { delimited, type Span, WireReader } from "@xdskit/api/wire";
 
 /**
  * Finds the name in the bytes of a message without reading the rest. Undefined if only the whole message tells it, or

@@ -1,7 +1,16 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
+import {
+  delimited,
+  embedded,
+  messageReader,
+  readSecondsAndNanos,
+  type Span,
+  single,
+  textField,
+  varintTag,
+  WireReader,
+} from "@xdskit/api/wire";
 import { longestErrorText } from "../../model/basics/limits.js";
-import { embedded, messageReader, readSecondsAndNanos, single, text } from "../basics/message-reader.js";
-import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
 import type { ResourceError } from "./responses.js";
 
 /** One resource of a response, with its body in place. */
@@ -141,7 +150,7 @@ function readAny(bytes: Uint8Array, span: Span): SentBody {
  * Reads a `ResourceName` without its constraints, which concern the server (xRFC TP2): a client has one of the
  * variants.
  */
-const readResourceName = messageReader({ name: text(1) });
+const readResourceName = messageReader({ name: textField(1) });
 
 const readStatus = messageReader({
   code: single(varintTag(1), 0, (reader) => reader.varint() | 0),

@@ -1,5 +1,5 @@
 import type { Resource } from "@xdskit/api";
-import { fieldLength, utf8Length, WireWriter } from "../basics/wire-writer.js";
+import { fieldLength, utf8Length, WireWriter } from "@xdskit/api/wire";
 import {
   type DeltaContent,
   deltaEntry,

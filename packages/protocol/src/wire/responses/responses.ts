@@ -1,7 +1,7 @@
 import type { ApiVersion, EncodedResource, Nonce, Resource, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { encodedAs, nameless } from "@xdskit/api";
+import { fieldLength, utf8Length, WireWriter } from "@xdskit/api/wire";
 import { durationBytes } from "../basics/duration.js";
-import { fieldLength, utf8Length, WireWriter } from "../basics/wire-writer.js";
 
 /** The fields that all resources and responses of one kind share. */
 export interface ResponseHead {

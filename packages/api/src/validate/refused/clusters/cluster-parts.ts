@@ -3,7 +3,7 @@ import type { FieldStep } from "../../../errors/field-path.js";
 import { isNumericAddress, socketAddressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
 import { quoted, refused, refusedByEnvoy, within } from "../problem.js";
-import { isShorter, type Span } from "../spans.js";
+import { isShorter, type Lasting } from "../spans.js";
 import { discoveryTypeOf } from "./clusters.js";
 
 /** Source addresses: Envoy binds one for each version of IP. */
@@ -52,7 +52,7 @@ export function dnsProblems(cluster: Cluster): SpecialProblem[] {
   return problems;
 }
 
-const usualEjection: Span = { seconds: 30n, nanos: 0 };
+const usualEjection: Lasting = { seconds: 30n, nanos: 0 };
 
 /** Outlier detection. */
 export function ejectionProblems(cluster: Cluster): SpecialProblem[] {

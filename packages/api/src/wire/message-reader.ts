@@ -52,7 +52,7 @@ export function single<Value, Context = unknown>(
 }
 
 /** A repeated field. */
-export function list<Value, Context = unknown>(
+export function listField<Value, Context = unknown>(
   tags: number | readonly number[],
   read: (reader: WireReader, context: Context, tag: number) => Value,
 ): FieldReader<readonly Value[], Context> {
@@ -69,7 +69,7 @@ export function list<Value, Context = unknown>(
 }
 
 /** A `string`. */
-export function text(field: number): FieldReader<string> {
+export function textField(field: number): FieldReader<string> {
   return single(delimited(field), "", (reader) => reader.string());
 }
 
