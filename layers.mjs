@@ -188,7 +188,7 @@ export const layers = {
     ["serve/live", "serve/servers"],
     // The commands, one folder each.
     ["apply", "bench", "bootstrap", "completion", "delete", "diff", "export", "get", "history", "plan", "relay"],
-    ["import", "rollback", "rollout", "schema", "serve", "token", "top", "validate", "watch"],
+    ["audit", "import", "rollback", "rollout", "schema", "serve", "token", "top", "validate", "watch"],
     ["init", "status", "wait"],
     ".",
   ],

@@ -32,6 +32,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./token/token-command.js")).tokenCommand,
   },
   {
+    name: "audit",
+    usage: "[options] <file>",
+    summary: "show who changed what, and who was refused",
+    load: async () => (await import("./audit/audit-command.js")).auditCommand,
+  },
+  {
     name: "validate",
     usage: "[options] [dir]",
     summary: "check a folder without serving it",

@@ -10,6 +10,8 @@ export type Need = "read" | "operate" | "write";
 export interface ApiCaller {
   /** The author of what it changes. */
   readonly name: string;
+  /** The rule that lets it in, for logs: `roles[0]`. */
+  readonly rule: string;
   /** Without a layer: whether it may that in any layer. */
   may(need: Need, layer?: string): boolean;
 }

@@ -110,7 +110,7 @@ function evidenceOf({ headers, socket }: IncomingMessage): Evidence {
   };
 }
 
-function callerWith({ may }: Role, at: number, name: string): ApiCaller & { readonly rule: string } {
+function callerWith({ may }: Role, at: number, name: string): ApiCaller {
   return {
     name,
     rule: `roles[${at}]`,

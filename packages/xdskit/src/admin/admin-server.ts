@@ -8,6 +8,7 @@ import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser, listenAt } from "@xdskit/server";
 import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import type { Access } from "../access/access.js";
+import { auditRequest } from "../access/audit-request.js";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/messages/skipped.js";
 import { version } from "../process/version.js";
@@ -96,6 +97,7 @@ async function respond(
   state: AdminState,
   host: string,
 ): Promise<void> {
+  if (state.audit !== undefined) auditRequest(state.audit, state.access, request, response);
   const own = await answer(request, state, host).catch((error: unknown): Answer => {
     const text = error instanceof Error ? error.message : String(error);
     const isApi = request.url?.startsWith(apiPrefix) === true;

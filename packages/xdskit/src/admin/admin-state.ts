@@ -3,6 +3,7 @@ import type { Finding } from "@xdskit/api";
 import type { ServerTls, StoreAway, XdsServer } from "@xdskit/server";
 import type { ListenPlace } from "@xdskit/server/address";
 import type { Access } from "../access/access.js";
+import type { AuditLog } from "../access/audit-log.js";
 import type { AllSources } from "./all-sources.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
@@ -22,6 +23,8 @@ export interface AdminState {
   /** Answers paths below `/api/v1/` besides the pages. Loaded at the first request. */
   api(): Promise<Pick<AdminApi, "respond">>;
   readonly access: Access;
+  /** Undefined: nothing is noted. */
+  readonly audit?: AuditLog | undefined;
   readiness(): Readiness;
   /** In Prometheus' text format. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;

@@ -1,6 +1,7 @@
 import type { AdminApi, PeerAnswers, Trouble, WhereIs } from "@xdskit/admin";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { Access } from "../access/access.js";
+import type { AuditLog } from "../access/audit-log.js";
 import type { AdminState, ClientPorts, Readiness } from "../admin/admin-state.js";
 import { type AllSources, sourcesOfAll } from "../admin/all-sources.js";
 import { askAll } from "../admin/ask-all.js";
@@ -24,6 +25,7 @@ export interface AdminPortOptions {
   readonly sources: () => readonly AnySourceStatus[];
   readonly wrongSettings: () => WrongSettings | undefined;
   readonly access: Access;
+  readonly audit: AuditLog | undefined;
   /** One of several processes. */
   readonly place: ProcessPlace | undefined;
 }
@@ -43,12 +45,12 @@ export class AdminPort {
   }
 
   get state(): AdminState {
-    const { served, readiness, ports, sources, access } = this.#options;
+    const { served, readiness, ports, sources, access, audit } = this.#options;
     const { server, storeAway, storeNumbers, stateTrouble, peering } = served;
     const storeFailing = () => storeNumbers?.().failing;
     const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
     const ofStore = { storeAway, storeFailing, stateTrouble };
-    const shown = { readiness, ports, sources, access, ...ofStore, rollouts, stats: server.stats };
+    const shown = { readiness, ports, sources, access, audit, ...ofStore, rollouts, stats: server.stats };
     const allSources = peering?.isPossible === true ? () => this.#allSources() : undefined;
     return { ...shown, allSources, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }

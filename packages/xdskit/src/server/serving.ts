@@ -3,6 +3,7 @@ import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { Access, type AccessSettings } from "../access/access.js";
+import { AuditLog, appendTo } from "../access/audit-log.js";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
 import type { ClientPorts, Readiness } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
@@ -102,10 +103,10 @@ export class Serving {
   #ports: ClientPorts = {};
   /** Undefined until it is ready. */
   #servesSince: Date | undefined;
-  #server: XdsServer | undefined;
+  #served: Served | undefined;
   #admin: AdminServer | undefined;
   #adminTls: ServerTls | undefined;
-  #isOverTls = false;
+  #audit: AuditLog | undefined;
   #isAdminAnnounced = false;
   #settings: WatchedSettings | undefined;
 
@@ -125,10 +126,13 @@ export class Serving {
 
   /** The messages and the types of resources, with those of the settings. Edits of the settings are logged from now. */
   async definitions(
-    loaded: LoadedSettings<Pick<Settings, "types" | "descriptors" | (typeof accessKeys)[number] | "admin_tls">>,
+    loaded: LoadedSettings<
+      Pick<Settings, "types" | "descriptors" | (typeof accessKeys)[number] | "admin_tls" | "audit">
+    >,
   ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
     this.access.use(loaded.settings);
     this.#adminTls = serverTls(loaded, "admin_tls");
+    this.#audit = this.#openAudit(loaded);
     const watch = watchSettings(loaded.disk, this.told, (settings) => this.#take(settings));
     this.#settings = watch;
     this.closers.push(() => watch.close());
@@ -142,16 +146,48 @@ export class Serving {
     const roles = (settings as AccessSettings | undefined)?.roles !== undefined;
     // Without the roles that it had at the start, everybody on the network could do everything.
     const error = settings === undefined || insecure ? undefined : opened({ ...this.#listeners(), roles });
-    if (error !== undefined) throw error;
+    if (error !== undefined) {
+      this.#noteSettings(undefined, "failed");
+      throw error;
+    }
     const taken = await this.takeSettings?.(settings);
+    this.#noteSettings(taken, "done");
     if (accessKeys.some((key) => taken?.applied.includes(key))) this.access.use(settings as AccessSettings);
     return taken;
+  }
+
+  #openAudit(loaded: LoadedSettings<Pick<Settings, "audit">>): AuditLog | undefined {
+    const { audit } = loaded.settings;
+    if (audit === undefined) return undefined;
+    const file = audit === "stderr" ? undefined : pathFromSettings(loaded, audit.file);
+    return new AuditLog({
+      append: file === undefined ? async (text) => this.#terminal.err(text) : appendTo(file),
+      failing: (reason) =>
+        reason === undefined
+          ? this.log.info({ file }, "the audit is written again")
+          : this.log.error({ file, reason }, "the audit cannot be written: its lines wait, and the server goes on"),
+    });
+  }
+
+  #noteSettings(taken: TakenSettings | undefined, result: "done" | "failed"): void {
+    const keys = [...(taken?.applied ?? []), ...(taken?.restart ?? []).map((key) => `${key} (needs a restart)`)];
+    if (!this.#isFirst || (result === "done" && keys.length === 0)) return;
+    const target = keys.join(", ") || "not used";
+    this.#audit?.add({ who: "the settings file", rule: null, from: "file", action: "settings", target, result });
   }
 
   #listeners(): Listeners {
     const { grpc, rest, admin, replica } = this.#options;
     const { isGuarded: roles } = this.access;
-    return { grpc, rest, admin, replica, tls: this.#isOverTls, adminTls: this.#adminTls !== undefined, roles };
+    return {
+      grpc,
+      rest,
+      admin,
+      replica,
+      tls: this.#served?.tls !== undefined,
+      adminTls: this.#adminTls !== undefined,
+      roles,
+    };
   }
 
   /** The server's options for polls, with those of the command line. */
@@ -165,8 +201,7 @@ export class Serving {
    * client never meets a server with nothing, or only a part.
    */
   async serve(served: Served): Promise<void> {
-    this.#server = served.server;
-    this.#isOverTls = served.tls !== undefined;
+    this.#served = served;
     refuseOpen(this.#listeners(), this.#options.insecure, this.told);
     const sources = this.#follow(served);
     const admin = await this.#openAdmin(served, sources);
@@ -197,9 +232,10 @@ export class Serving {
   /** The admin pages stay until the streams have ended; `/readyz` answers 503 meanwhile. */
   async stop(): Promise<void> {
     this.#readiness = "stopping";
-    const closing = Promise.allSettled([this.#server?.close({ timeoutMs: servingStopMs })])
+    const closing = Promise.allSettled([this.#served?.server.close({ timeoutMs: servingStopMs })])
       .then(() => Promise.allSettled(this.closers.map((close) => close())))
-      .then(() => this.#admin?.close());
+      .then(() => this.#admin?.close())
+      .then(() => this.#audit?.close());
     await Promise.race([closing, delay(servingStopMs + 500, undefined, { ref: false })]);
   }
 
@@ -228,7 +264,14 @@ export class Serving {
     const { admin } = this.#options;
     const wrongSettings = () => this.#settings?.wrong;
     const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
-    const shown = new AdminPort({ served, sources, ...now, place: this.place, access: this.access });
+    const shown = new AdminPort({
+      served,
+      sources,
+      ...now,
+      place: this.place,
+      access: this.access,
+      audit: this.#audit,
+    });
     this.closers.push(() => shown.close());
     this.#admin = await startAdminServer(
       admin,

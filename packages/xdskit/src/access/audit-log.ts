@@ -1,0 +1,125 @@
+import { appendFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** One line of the audit. Nothing in it is secret. */
+export interface AuditEntry {
+  /** ISO 8601. */
+  readonly time: string;
+  /** Who proved it; `anybody` where there are no roles, and null where nobody was known. */
+  readonly who: string | null;
+  /** The rule that let it in; null: there was none. */
+  readonly rule: string | null;
+  /** The address that it came from; `unix` over a Unix socket. */
+  readonly from: string;
+  /** Such as `change`, `rollback`, `rollout halt`, `settings`. */
+  readonly action: string;
+  /** What it was about: a path of the API, or keys of the settings. */
+  readonly target: string;
+  /** `refused`: the caller might not. `failed`: it was let in, and nothing was done. */
+  readonly result: "done" | "refused" | "failed";
+  /** HTTP's. */
+  readonly status?: number;
+  /** How many lines are missing before this one. */
+  readonly lost?: number;
+}
+
+/** Where the audit goes. */
+export interface AuditOptions {
+  /** Appends a line or several. Rejects if that cannot be now. */
+  readonly append: (text: string) => Promise<void>;
+  /** Told once when lines cannot be written, and with undefined when they can again. */
+  readonly failing: (reason: string | undefined) => void;
+  /** Milliseconds between two tries. */
+  readonly retryMs?: number;
+}
+
+/** More lines do not wait for a file that cannot be written: the newest are kept. */
+const maxWaiting = 10_000;
+/** Whoever is refused again and again must not fill the disk: that many lines a second. */
+const maxRefusals = 20;
+const maxText = 500;
+
+/** Appends lines of the audit in their order. Nobody waits for it. */
+export class AuditLog {
+  readonly #options: AuditOptions;
+  #waiting: AuditEntry[] = [];
+  #lost = 0;
+  #isFailing = false;
+  #isClosed = false;
+  #writing: Promise<void> | undefined;
+  readonly #closing = new AbortController();
+  #second = 0;
+  #refusals = 0;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+  }
+
+  /** Texts from outside are cut. */
+  add(entry: Omit<AuditEntry, "time" | "lost">): void {
+    const now = Date.now();
+    if (this.#isClosed || (entry.result === "refused" && this.#isTooMany(now))) {
+      this.#lose();
+      return;
+    }
+    const { who, target } = entry;
+    const cut = { who: who === null ? null : who.slice(0, maxText), target: target.slice(0, maxText) };
+    this.#waiting.push({ time: new Date(now).toISOString(), ...entry, ...cut });
+    if (this.#waiting.length > maxWaiting) {
+      this.#waiting.shift();
+      this.#lose();
+    }
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  #lose(): void {
+    this.#lost += 1;
+  }
+
+  #isTooMany(now: number): boolean {
+    const second = Math.floor(now / 1_000);
+    if (second !== this.#second) this.#refusals = 0;
+    this.#second = second;
+    this.#refusals += 1;
+    return this.#refusals > maxRefusals;
+  }
+
+  async #write(): Promise<void> {
+    const { append, failing, retryMs = 1_000 } = this.#options;
+    while (this.#waiting.length > 0) {
+      const [lines, lost] = [this.#waiting, this.#lost];
+      this.#waiting = [];
+      this.#lost = 0;
+      try {
+        const [first, ...more] = lines;
+        await append(
+          [lost > 0 ? { ...first, lost } : first, ...more].map((line) => `${JSON.stringify(line)}\n`).join(""),
+        );
+        if (this.#isFailing) failing(undefined);
+        this.#isFailing = false;
+      } catch (error) {
+        if (!this.#isFailing) failing((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+        this.#isFailing = true;
+        const all = [...lines, ...this.#waiting];
+        this.#waiting = all.slice(-maxWaiting);
+        this.#lost += lost + all.length - this.#waiting.length;
+        if (this.#isClosed) return;
+        await delay(retryMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+      }
+    }
+  }
+
+  /** Writes what waits, with one more try. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#closing.abort();
+    await this.#writing;
+  }
+}
+
+/** Appends to a file that its owner alone may read. It is opened each time: whoever rotates it may move it away. */
+export function appendTo(file: string): AuditOptions["append"] {
+  return (text) => appendFile(file, text, { mode: 0o600 });
+}

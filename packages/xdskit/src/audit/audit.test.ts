@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile, rename, rmdir, stat } from "node:fs/promises";
+import { test } from "node:test";
+import { type AuditEntry, AuditLog } from "../access/audit-log.js";
+import { hashOfToken, newToken } from "../settings/token.js";
+import { eventually } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
+import { type Served, served } from "../testing/served.js";
+
+const token = newToken();
+const reader = newToken();
+const settings = (file: string) => `
+audit: { file: ${file} }
+tokens: { ci: "${hashOfToken(token)}", metrics: "${hashOfToken(reader)}" }
+roles:
+  - { when: { token: ci }, may: [read, operate, "write:api"] }
+  - { when: { token: metrics }, may: [read] }
+`;
+
+const asked = (server: Served, method: string, path: string, shown?: string, body?: string) =>
+  fetch(`${server.admin}/api/v1/${path}`, {
+    method,
+    headers: {
+      ...(shown === undefined ? {} : { authorization: `Bearer ${shown}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+
+async function linesOf(file: string): Promise<readonly AuditEntry[]> {
+  const text = await readFile(file, "utf8");
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AuditEntry]));
+}
+
+test("the audit has who did what and who was refused, without any secret, and xdskit audit shows it", async () => {
+  await using beside = await testFolder();
+  const file = `${beside.path}/audit.jsonl`;
+  await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings(file) });
+  const change = {
+    upsert: [{ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name: "b", alt_stat_name: "S3CR3T" }],
+  };
+  await asked(server, "POST", "layers/api/changes", token, JSON.stringify(change));
+  await asked(server, "POST", "layers/api/changes", reader, JSON.stringify(change));
+  await asked(server, "POST", "layers/api/rollback?S3CR3T", newToken(), "{}");
+  await asked(server, "POST", "rollouts/all/halt", token);
+  await asked(server, "GET", "layers");
+  await asked(server, "GET", "layers", token);
+  await asked(server, "DELETE", "layers/api/resources/cluster/b", token);
+  await server.folder.write("xdskit.yaml", `${settings(file)}limits: { streams: 5000 }\n`);
+  const lines = await eventually(
+    () => linesOf(file),
+    (found) => found.some(({ action }) => action === "settings"),
+  );
+  const short = ({ who, rule, action, target, result, status }: AuditEntry) =>
+    [who, rule, action, target, result, status].join(" | ");
+  assert.deepEqual(lines.map(short), [
+    "token ci | roles[0] | change | /api/v1/layers/api/changes | done | 200",
+    "token metrics | roles[1] | change | /api/v1/layers/api/changes | refused | 403",
+    " |  | rollback | /api/v1/layers/api/rollback | refused | 401",
+    "token ci | roles[0] | rollout halt | /api/v1/rollouts/all/halt | failed | 409",
+    " |  | read | /api/v1/layers | refused | 401",
+    "token ci | roles[0] | delete | /api/v1/layers/api/resources/cluster/b | done | 200",
+    "the settings file |  | settings | limits | done | ",
+  ]);
+  assert.ok(lines.every(({ time, from }) => /^\d{4}-.*Z$/.test(time) && (from === "127.0.0.1" || from === "file")));
+  const text = await readFile(file, "utf8");
+  for (const secret of [token, reader, hashOfToken(token), "S3CR3T", "xdskit_"])
+    assert.ok(!text.includes(secret), secret);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const shown = async (...args: readonly string[]) => (await inProcessEnds("audit", file, ...args)).out;
+  assert.match(
+    await shown("--result", "refused", "--who", "token *"),
+    /^\S+ {2}refused {2}token metrics from 127\.0\.0\.1 {2}change .*\n$/,
+  );
+  assert.equal((await shown("--action", "rollout*", "--since", "1h", "--output", "json")).split("\n").length, 2);
+  assert.equal(await shown("--since", "1ms"), "");
+  assert.equal((await inProcessEnds("audit", `${beside.path}/none`)).status, 1);
+});
+
+test("a file that cannot be written stops nothing: the log says so, and the lines come later", async () => {
+  await using beside = await testFolder();
+  const file = `${beside.path}/audit.jsonl`;
+  await mkdir(file);
+  await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings(file) });
+  assert.equal((await asked(server, "DELETE", "layers/api/resources/cluster/none", token)).status, 404);
+  await server.running.seen(/the audit cannot be written: its lines wait/, "err");
+  assert.equal((await asked(server, "GET", "layers", token)).status, 200);
+  await rmdir(file);
+  await server.running.seen(/the audit is written again/, "err");
+  assert.equal((await linesOf(file))[0]?.result, "failed");
+  await rename(file, `${file}.1`);
+  await asked(server, "DELETE", "layers/api/resources/cluster/none", token);
+  await eventually(
+    () => linesOf(file),
+    (found) => found.length === 1,
+  );
+});
+
+test("a flood of refusals is counted instead of written, and what waits for a file is bounded", async () => {
+  let text = "";
+  let isBroken = true;
+  const log = new AuditLog({
+    append: async (more) => {
+      if (isBroken) throw new Error("full");
+      text += more;
+    },
+    failing: () => {},
+    retryMs: 1,
+  });
+  const entry = { who: null, rule: null, from: "10.0.0.1", action: "read", target: "/", result: "refused" } as const;
+  for (let at = 0; at < 1_000; at++) log.add(entry);
+  for (let at = 0; at < 20_000; at++) log.add({ ...entry, result: "done", target: "x".repeat(10_000) });
+  isBroken = false;
+  await eventually(
+    async () => text,
+    (found) => found !== "",
+  );
+  await log.close();
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AuditEntry);
+  assert.ok(lines.length <= 10_000);
+  assert.equal(lines.length + lines.reduce((sum, { lost = 0 }) => sum + lost, 0), 21_000);
+  assert.ok(lines.every(({ target }) => target.length <= 500));
+});

@@ -1,0 +1,58 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { matchesGlob } from "@xdskit/server";
+import type { AuditEntry } from "../access/audit-log.js";
+import { reportFailure } from "../output/failure.js";
+import { printable } from "../output/printable.js";
+import type { Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+
+export interface AuditFilter {
+  readonly file: string;
+  /** Globs. Undefined: all. */
+  readonly who?: string;
+  readonly action?: string;
+  readonly result?: string;
+  /** Milliseconds before now. */
+  readonly since?: number;
+  readonly output: "text" | "json";
+}
+
+/** Prints the lines of an audit that pass. Resolves to the exit status. */
+export async function runAudit(filter: AuditFilter, terminal: Terminal): Promise<number> {
+  const { file, since, output } = filter;
+  const from = since === undefined ? "" : new Date(Date.now() - since).toISOString();
+  let broken = 0;
+  try {
+    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+      const entry = entryOf(line);
+      if (entry === undefined) broken += 1;
+      else if (entry.time >= from && passes(entry, filter))
+        terminal.out(output === "json" ? `${line}\n` : textOf(entry));
+    }
+  } catch (error) {
+    reportFailure(terminal, "audit", error);
+    return exitStatus.failed;
+  }
+  if (broken > 0) terminal.err(`${broken} lines of ${file} are no lines of an audit\n`);
+  return exitStatus.ok;
+}
+
+function passes(entry: AuditEntry, { who, action, result }: AuditFilter): boolean {
+  if (who !== undefined && (entry.who === null || !matchesGlob(who, entry.who))) return false;
+  return (action === undefined || matchesGlob(action, entry.action)) && (result ?? entry.result) === entry.result;
+}
+
+function entryOf(line: string): AuditEntry | undefined {
+  try {
+    const entry = JSON.parse(line) as AuditEntry;
+    return typeof entry.time === "string" && typeof entry.action === "string" ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf({ time, who, from, action, target, result, lost }: AuditEntry): string {
+  const before = lost === undefined ? "" : `${lost} lines are missing here\n`;
+  return `${before}${printable(`${time}  ${result.padEnd(7)}  ${who ?? "(nobody known)"} from ${from}  ${action}  ${target}`)}\n`;
+}

@@ -1,0 +1,88 @@
+import { isIP } from "node:net";
+import { checkWhen, type When } from "@xdskit/server";
+import { z } from "zod";
+import { tokenHash, tokenName } from "./token.js";
+
+const aTokenHash = "expected sha256: and 64 hexadecimal digits, as xdskit token create prints them";
+const hashOf = z.string({ error: aTokenHash }).regex(tokenHash, { error: aTokenHash });
+const tokens = z
+  .record(
+    z.string().regex(tokenName, { error: "expected a word of letters, digits, dots, - and _" }),
+    z.union([hashOf.transform((one) => [one]), z.array(hashOf).min(1).max(10)], { error: aTokenHash }),
+  )
+  .refine((all) => Object.keys(all).length <= 1_000, { error: "there are at most 1000 tokens" });
+
+const aRight = "expected read, operate, write, or write:LAYER";
+const right = z.union(
+  [z.enum(["read", "operate", "write"]), z.templateLiteral(["write:", z.string().regex(/^[\w.-]{1,100}$/)])],
+  { error: aRight },
+);
+const role = z.strictObject({
+  when: z
+    .strictObject({
+      token: z.string().min(1).optional(),
+      user: z.string().min(1).max(256).optional(),
+      unix: z.boolean({ error: "expected true or false" }).optional(),
+      network: z.union([z.string(), z.array(z.string()).min(1).max(100)]).optional(),
+      spiffe: z.string().optional(),
+      dns: z.string().optional(),
+      uri: z.string().optional(),
+      subject: z.string().optional(),
+    })
+    .superRefine(thatHold),
+  may: z.array(right, { error: aRight }).min(1, { error: aRight }),
+});
+
+const aProxy = "expected an IP address, a network such as 10.0.0.0/8, or unix";
+const trustedProxies = z.strictObject({
+  from: z
+    .array(z.string().refine(isProxy, { error: aProxy }))
+    .min(1)
+    .max(100),
+  host: z
+    .string()
+    .regex(/^[A-Za-z0-9.-]{1,253}$/, { error: "expected the name of a host" })
+    .optional(),
+});
+
+/** The keys of the settings that say who may do what at the admin listener, and where that is noted. */
+export const accessSettings = {
+  tokens: tokens.optional(),
+  roles: z.array(role).min(1, { error: "leave it out if everybody may do everything" }).max(1_000).optional(),
+  trusted_proxies: trustedProxies.optional(),
+  audit: z
+    .union([z.literal("stderr"), z.strictObject({ file: z.string().min(1) })], {
+      error: 'expected "stderr", or a file such as { file: audit.jsonl }',
+    })
+    .optional(),
+};
+
+const access = z.strictObject(accessSettings);
+
+/** Patterns that can be read, and at least one condition. */
+function thatHold({ user, ...when }: When & { readonly user?: string | undefined }, context: z.RefinementCtx): void {
+  if (user !== undefined && Object.keys(when).length === 0) return;
+  for (const { field, message } of checkWhen(when).faults)
+    context.addIssue({ code: "custom", path: field === "" ? [] : [field], message });
+}
+
+function isProxy(text: string): boolean {
+  const [address = "", length, ...more] = text.split("/");
+  if (text === "unix") return true;
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return (
+    isIP(address) !== 0 && more.length === 0 && (length === undefined || (/^\d{1,3}$/.test(length) && +length <= bits))
+  );
+}
+
+/** A role of a token that nobody has would be a role of nobody. */
+export function tokensThatAreThere(
+  { tokens, roles = [] }: Pick<z.output<typeof access>, "tokens" | "roles">,
+  context: z.RefinementCtx,
+): void {
+  for (const [index, { when }] of roles.entries()) {
+    if (when.token === undefined || Object.hasOwn(tokens ?? {}, when.token)) continue;
+    const message = `there is no token "${when.token}" in tokens`;
+    context.addIssue({ code: "custom", path: ["roles", index, "when", "token"], message });
+  }
+}
