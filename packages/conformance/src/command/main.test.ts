@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { serverChecks } from "../checks/all-checks.js";
+import { clientChecks } from "../checks/client/client-checks.js";
 import type { Mistake } from "../testing/reference/mistakes.js";
 import { startReferenceServer } from "../testing/reference/reference-server.js";
 import { main } from "./main.js";
@@ -118,6 +119,25 @@ test("a server that hangs, and one that is not there, fail every check at once",
   assert.deepEqual([gone.status, gone.last], [1, all]);
 });
 
+test("a client that cannot be started, or asks for nothing, fails its checks in time", async () => {
+  const only = ["--answer-ms", "200", "--only", "client-node,client-ack"];
+  for (const command of ["no-such-command-anywhere", "true"]) {
+    const { status, last } = await run("client", ...only, "--", command);
+    assert.deepEqual([status, last], [1, "0 passed, 2 failed, 0 skipped"]);
+  }
+});
+
+test("a client finds the server in its environment", async () => {
+  const program =
+    'const { readFileSync } = require("node:fs"); const { xds_servers } = JSON.parse(readFileSync(process.env.GRPC_XDS_BOOTSTRAP));' +
+    "console.error(JSON.stringify([process.env.XDS_SERVER, xds_servers[0].server_uri, process.argv.at(-1)]));";
+  const only = ["--answer-ms", "1000", "--only", "client-node"];
+  const { err } = await run("client", ...only, "--", process.execPath, "-e", program, "--", "--list");
+  const [server, uri, last] = JSON.parse(err);
+  assert.match(server, /^127\.0\.0\.1:\d+$/);
+  assert.deepEqual([uri, last], [server, "--list"]);
+});
+
 test("a command line that is wrong has exit status 2, and one line that says how", async (t) => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /say what to do; see --help/],
@@ -139,6 +159,10 @@ test("a command line that is wrong has exit status 2, and one line that says how
     [["server", "a:1", "--tls-cert", "x"], /--tls-cert and --tls-key belong together/],
     [["server", "a:1", "--expected-failures", join(folder(t), "none")], /cannot be read/],
     [["server", "127.0.0.1:1", "--json", join(folder(t), "no", "where")], /cannot be written/],
+    [["client", "x"], /say how the client is started/],
+    [["client", "--"], /say how the client is started/],
+    [["client", "--driver", "x", "--", "y"], /--driver/],
+    [["client", "--only", "sotw-named", "--", "y"], /there is no check sotw-named/],
     [["explain", "x"], /there is no check x/],
     [["explain"], /say one check/],
   ];
@@ -166,8 +190,9 @@ test("a driver is a command, or a URL; without one, what needs it is skipped", a
 test("the list has every check, and each is explained", async () => {
   const { status, out } = await run("list");
   assert.equal(status, 0);
-  assert.equal(out.trimEnd().split("\n").length, serverChecks.length);
-  for (const { id, says, because, link } of serverChecks) {
+  const all = [...serverChecks, ...clientChecks];
+  assert.equal(out.trimEnd().split("\n").length, all.length);
+  for (const { id, says, because, link } of all) {
     assert.ok(out.includes(`${id} `) && out.includes(says), id);
     const explained = await run("explain", id);
     assert.equal(explained.status, 0);

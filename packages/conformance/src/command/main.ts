@@ -1,11 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { serverChecks } from "../checks/all-checks.js";
+import { clientChecks } from "../checks/client/client-checks.js";
+import type { Sentence } from "../checks/contract/check.js";
+import { commandClient } from "../client/command-client.js";
 import { jsonReport } from "../report/json.js";
 import { junitReport } from "../report/junit.js";
 import { printExplanation, printList, printResult, printSummary, type Terminal } from "../report/terminal.js";
 import { isAgainst, type Result } from "../run/result.js";
 import { runChecks } from "../run/run-checks.js";
-import { checkOf, readServerOptions } from "./server-options.js";
+import { runClientChecks } from "../run/run-client-checks.js";
+import { readClientOptions } from "./client-options.js";
+import { type CommonOptions, checkOf } from "./common-options.js";
+import { readServerOptions } from "./server-options.js";
 import { help, Usage } from "./usage.js";
 
 /**
@@ -22,17 +28,22 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
   }
 }
 
+const allChecks: readonly Sentence[] = [...serverChecks, ...clientChecks];
+
 async function commanded(args: readonly string[], terminal: Terminal): Promise<number> {
-  const [command, ...rest] = args;
-  if (command === "list" || rest.includes("--list")) return printed(() => printList(serverChecks, terminal));
-  if (args.includes("--help") || command === "help") return printed(() => terminal.out(help));
+  const [command, ...all] = args;
+  // What stands behind it is the client's.
+  const rest = all.includes("--") ? all.slice(0, all.indexOf("--")) : all;
+  if (command === "list" || rest.includes("--list")) return printed(() => printList(allChecks, terminal));
+  if (command === "--help" || command === "help" || rest.includes("--help")) return printed(() => terminal.out(help));
   const explained = command === "explain" ? 0 : rest.indexOf("--explain") + 1;
   if (command === "explain" || explained > 0) {
     const [id, ...more] = command === "explain" ? rest : rest.slice(explained);
     if (id === undefined || more.length > 0) throw new Usage("say one check: xds-conformance explain ID");
-    return printed(() => printExplanation(checkOf(id, serverChecks), terminal));
+    return printed(() => printExplanation(checkOf(id, allChecks), terminal));
   }
-  if (command === "server") return await judged(rest, terminal);
+  if (command === "server") return await judgedServer(all, terminal);
+  if (command === "client") return await judgedClient(all, terminal);
   throw new Usage(`${command === undefined ? "say what to do" : `there is no command ${command}`}; see --help`);
 }
 
@@ -41,16 +52,33 @@ function printed(print: () => void): number {
   return 0;
 }
 
-async function judged(args: readonly string[], terminal: Terminal): Promise<number> {
+async function judgedServer(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readServerOptions(args, serverChecks);
-  const { target, requirements, junit, json } = options;
+  return await judged(options.target.address, options, terminal, async (onResult) => {
+    const driver = options.startDriver(terminal.err);
+    return await runChecks({ ...options, driver, onResult }).finally(() => driver?.close());
+  });
+}
+
+async function judgedClient(args: readonly string[], terminal: Terminal): Promise<number> {
+  const options = readClientOptions(args, clientChecks);
+  const start = commandClient(options.command, terminal.err);
+  // An argument may be a secret.
+  const [name = ""] = options.command;
+  return await judged(name, options, terminal, (onResult) => runClientChecks({ ...options, start, onResult }));
+}
+
+async function judged(
+  peer: string,
+  { requirements, junit, json }: CommonOptions<Sentence>,
+  terminal: Terminal,
+  run: (onResult: (result: Result) => void) => Promise<readonly Result[]>,
+): Promise<number> {
   // A report that cannot be written is said at once, and not after minutes.
   for (const file of [junit, json]) if (file !== undefined) write(file, "");
-  const driver = options.startDriver(terminal.err);
-  const onResult = (result: Result) => printResult(result, terminal);
-  const results = await runChecks({ ...options, driver, onResult }).finally(() => driver?.close());
-  if (junit !== undefined) write(junit, junitReport(target.address, results));
-  if (json !== undefined) write(json, jsonReport(target.address, requirements, results));
+  const results = await run((result) => printResult(result, terminal));
+  if (junit !== undefined) write(junit, junitReport(peer, results));
+  if (json !== undefined) write(json, jsonReport(peer, requirements, results));
   printSummary(results, terminal);
   return results.some(isAgainst) ? 1 : 0;
 }

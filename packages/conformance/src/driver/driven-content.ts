@@ -55,6 +55,13 @@ function listenerOf(name: string, routeConfigName: string, content: number): obj
   return { name, address: socketAddress(port), filterChains: [{ filters: [{ name: "http", typedConfig }] }] };
 }
 
+/** A listener for a client without ports, such as gRPC's. */
+export function grpcListener(name: string, routeConfigName: string): object {
+  const httpFilters = [{ name: "router", typedConfig: { "@type": router } }];
+  const rds = { routeConfigName, configSource: ads };
+  return { name, apiListener: { apiListener: { "@type": manager, rds, httpFilters } } };
+}
+
 const routeOf = (name: string, cluster: string): object => ({
   name,
   virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster } }] }],

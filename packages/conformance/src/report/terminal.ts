@@ -1,4 +1,4 @@
-import type { Check } from "../checks/contract/check.js";
+import type { Sentence } from "../checks/contract/check.js";
 import { isAgainst, type Result, tallyOf } from "../run/result.js";
 
 /** Where texts go, and whether colours help there. */
@@ -56,7 +56,7 @@ export function printSummary(results: readonly Result[], terminal: Terminal): vo
 }
 
 /** Prints the list of checks. */
-export function printList(checks: readonly Check[], terminal: Terminal): void {
+export function printList(checks: readonly Sentence[], terminal: Terminal): void {
   const width = Math.max(...checks.map(({ id }) => id.length));
   for (const { id, level, tier, since, says } of checks) {
     terminal.out(`${id.padEnd(width)}  ${level.padEnd(6)}  ${tier.padEnd(7)}  ${since}  ${says}\n`);
@@ -64,7 +64,7 @@ export function printList(checks: readonly Check[], terminal: Terminal): void {
 }
 
 /** Prints all that there is to say about a check. */
-export function printExplanation({ id, level, tier, since, says, because, link }: Check, terminal: Terminal): void {
+export function printExplanation({ id, level, tier, since, says, because, link }: Sentence, terminal: Terminal): void {
   const facts = [`${level}, since ${since}, tier ${tier}`, says, because, link];
   terminal.out(`${id}\n${facts.map((fact) => `  ${fact}\n`).join("")}`);
 }

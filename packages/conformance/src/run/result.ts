@@ -1,8 +1,8 @@
-import type { Check } from "../checks/contract/check.js";
+import type { Sentence } from "../checks/contract/check.js";
 
 /** How one check ended. */
 export interface Result {
-  readonly check: Check;
+  readonly check: Sentence;
   readonly status: "passed" | "failed" | "skipped";
   /** Why it failed or was skipped, or what was seen. */
   readonly message: string | undefined;

@@ -2,15 +2,12 @@ import type { Check } from "../checks/contract/check.js";
 import { baseWorld, drivenContent } from "../driver/driven-content.js";
 import { Peer, type PeerOptions } from "../peer/peer.js";
 import { type Survey, surveyServer } from "../peer/survey.js";
-import { Failed, Skipped } from "../verdicts/verdicts.js";
-import type { Expected, Result } from "./result.js";
+import { Failed } from "../verdicts/verdicts.js";
+import { type JudgeOptions, resultOf, standing, within } from "./judge.js";
+import type { Result } from "./result.js";
 
-export interface RunOptions extends Omit<PeerOptions, keyof Survey> {
+export interface RunOptions extends Omit<PeerOptions, keyof Survey>, JudgeOptions {
   readonly checks: readonly Check[];
-  /** Checks that are newer than these requirements are not scored. */
-  readonly requirements: string;
-  /** What is said of checks, by their identifiers. */
-  readonly expected: ReadonlyMap<string, Expected>;
   /** Checks at a time. */
   readonly parallel: number;
   /** Called for each result, in the order of the checks. */
@@ -57,44 +54,16 @@ async function surveyed(options: RunOptions, end: number): Promise<Survey | Fail
 }
 
 async function played(check: Check, options: RunOptions, survey: Survey | Failed, end: number): Promise<Result> {
-  const startedAt = Date.now();
-  const isScored = check.since <= options.requirements;
-  const common = { check, isScored, expected: options.expected.get(check.id) };
   if (survey instanceof Failed) {
-    return { ...common, status: "failed", message: survey.message, transcript: [], milliseconds: 0 };
+    const nothing = { transcript: [], milliseconds: 0 };
+    return { ...standing(check, options), status: "failed", message: survey.message, ...nothing };
   }
   const peer = new Peer({ ...options, ...survey });
-  const outcome = async (): Promise<Pick<Result, "status" | "message">> => {
+  return await resultOf(check, options, end, peer.transcript, async () => {
     try {
-      const left = end - startedAt;
-      if (left <= 0) throw new Failed(`the whole run took longer than ${options.bounds.totalMs} ms`);
-      const message = await within(Math.min(options.bounds.checkMs, left), "the check", check.run(peer));
-      return { status: "passed", message };
-    } catch (error) {
-      if (error instanceof Skipped) return { status: "skipped", message: error.message };
-      // Anything else is what a message of the server led to.
-      const message = error instanceof Error ? error.message : String(error);
-      if (check.level === "either") return { status: "passed", message: `otherwise, which is allowed: ${message}` };
-      return { status: "failed", message };
+      return await check.run(peer);
     } finally {
       peer.close();
     }
-  };
-  const { status, message } = await outcome();
-  const milliseconds = Date.now() - startedAt;
-  return { ...common, status, message, transcript: peer.transcript.lines, milliseconds };
-}
-
-/** Throws Failed if the work takes longer. What it does later is nobody's any more. */
-async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Failed(`${what} took longer than ${ms} ms`)), ms);
   });
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -107,9 +107,13 @@ function bareResource({ typeUrl, value }: { readonly typeUrl: string; readonly v
   return { name: name === "" ? nameIn(bodyType, body) : name, version, bodyType, body };
 }
 
-/** The name that a body says; empty if it says none. */
+/** The name that a body says; empty if it says none, or cannot be read. */
 function nameIn(typeUrl: string, body: Uint8Array): string {
   const type = resourceTypes.byTypeUrl(typeUrl)?.type;
   if (type === undefined) return "";
-  return nameFieldOf(type, envoyRegistry())(body, { start: 0, end: body.length }) ?? "";
+  try {
+    return nameFieldOf(type, envoyRegistry())(body, { start: 0, end: body.length }) ?? "";
+  } catch {
+    return "";
+  }
 }

@@ -7,11 +7,13 @@ import type { Peer } from "../../peer/peer.js";
  */
 export type Level = "MUST" | "SHOULD" | "either";
 
-/** `observe` needs a server with whatever content; `drive` needs a driver that changes it. */
-export type Tier = "observe" | "drive";
+/**
+ * `observe` needs a server with whatever content; `drive` needs a driver that changes it; `client` is about clients.
+ */
+export type Tier = "observe" | "drive" | "client";
 
-/** One sentence that a server is held against. */
-export interface Check {
+/** One sentence that a peer is held against. */
+export interface Sentence {
   /** Never changes its meaning: what it means otherwise has another name. */
   readonly id: string;
   /** The sentence. */
@@ -23,25 +25,29 @@ export interface Check {
   readonly tier: Tier;
   /** The requirements, by date, that it belongs to from then on. */
   readonly since: string;
+}
+
+/** A sentence and how to see whether it holds of a `P`, by default a server. */
+export interface Check<P = Peer> extends Sentence {
   /**
    * Plays the check. Returns what was seen, if that is worth a line. Throws Failed or Skipped.
    */
-  run(peer: Peer): Promise<string | undefined>;
+  run(peer: P): Promise<string | undefined>;
 }
 
 /** A check without what follows from the list that it stands in. */
-export interface CheckBody {
+export interface CheckBody<P = Peer> {
   readonly id: string;
   readonly says: string;
   readonly because: string;
   readonly link: string;
   readonly level?: Level;
   /** What it resolves to is told, if it is a text. */
-  run(peer: Peer): Promise<unknown>;
+  run(peer: P): Promise<unknown>;
 }
 
 /** Completes the checks of a list. */
-export function checksOf(tier: Tier, since: string, bodies: readonly CheckBody[]): readonly Check[] {
+export function checksOf<P = Peer>(tier: Tier, since: string, bodies: readonly CheckBody<P>[]): readonly Check<P>[] {
   return bodies.map((body) => ({
     level: "MUST",
     ...body,

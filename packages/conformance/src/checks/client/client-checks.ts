@@ -1,0 +1,164 @@
+import { contentFor, namesAsked } from "../../client/client-content.js";
+import type { ClientPeer } from "../../client/client-peer.js";
+import type { ClientStream } from "../../client/client-stream.js";
+import { pause } from "../../verdicts/bounds.js";
+import { nameList } from "../../verdicts/names.js";
+import { hold, Skipped } from "../../verdicts/verdicts.js";
+import type { Received, Request } from "../../wire/messages.js";
+import { typeUrlOf } from "../../wire/type-words.js";
+import { type Check, type CheckBody, checksOf } from "../contract/check.js";
+import { documents } from "../contract/documents.js";
+
+const unavailable = 14;
+/** A client that opens more streams than these in the time is no client that waits. */
+const mostAttempts = 20;
+const attemptsMs = 3_000;
+/** A field that ends too early. */
+const brokenBody = Uint8Array.of(0x0a, 0x7f, 0x61);
+const known = new Set(["cluster", "listener", "endpoint", "route"].map(typeUrlOf));
+
+interface Begun {
+  readonly stream: ClientStream;
+  readonly request: Request;
+}
+
+/** The first stream, and its first request for a type that there are resources of. */
+async function begun(client: ClientPeer): Promise<Begun> {
+  await client.start();
+  const stream = await client.stream();
+  return { stream, request: await stream.next("a first request", ({ type }) => known.has(type)) };
+}
+
+const answerTo = (stream: ClientStream, { type, nonce }: Received): Promise<Request> =>
+  stream.next("an answer to the response", (request) => request.type === type && request.nonce === nonce);
+
+/** The client has accepted a first response. */
+async function accepted(
+  client: ClientPeer,
+): Promise<Begun & { readonly answer: Request; readonly response: Received }> {
+  const { stream, request } = await begun(client);
+  const response = stream.send(request.type, "v1", contentFor(request));
+  const answer = await answerTo(stream, response);
+  hold(answer.error === undefined, `the client rejected the response: ${answer.error}`);
+  return { stream, request, response, answer };
+}
+
+const bodies: readonly CheckBody<ClientPeer>[] = [
+  {
+    id: "client-node",
+    says: "The first request of a stream says the node.",
+    because: "Each xDS stream begins with a request which specifies the node identifier.",
+    link: documents.overview,
+    async run(client) {
+      await client.start();
+      const stream = await client.stream();
+      hold((await stream.next("a first request")).node !== undefined, "the first request has no node");
+    },
+  },
+  {
+    id: "client-ack",
+    says: "The client answers a response that it takes with its nonce, in SotW with its version, and without an error.",
+    because: "ACK signifies successful configuration update and contains the version_info from the response.",
+    link: documents.nack,
+    async run(client) {
+      const { stream, answer } = await accepted(client);
+      if (stream.variant === "sotw")
+        hold(answer.version === "v1", `its version_info is ${JSON.stringify(answer.version)}`);
+    },
+  },
+  {
+    id: "client-ack-names",
+    says: "An ACK of SotW repeats the names.",
+    because: "The client must specify all resource names it is interested in with each request.",
+    link: documents.names,
+    async run(client) {
+      const { stream, request, answer } = await accepted(client);
+      if (stream.variant === "delta") throw new Skipped("the client uses delta");
+      const dropped = namesAsked(request).filter((name) => !namesAsked(answer).includes(name));
+      hold(dropped.length === 0, `the ACK does not name ${nameList(dropped)}`);
+    },
+  },
+  {
+    id: "client-nack",
+    says: "The client answers a response that it cannot read with its nonce and an error, and does not claim its version.",
+    because: "NACK signifies unsuccessful configuration and is indicated by the presence of the error_detail field.",
+    link: documents.nack,
+    async run(client) {
+      const { stream, request } = await accepted(client);
+      const broken = contentFor(request).map(({ name }) => ({ name, body: brokenBody }));
+      const answer = await answerTo(stream, stream.send(request.type, "v2", broken));
+      hold(answer.error !== undefined, "the answer has no error_detail");
+      hold(answer.version !== "v2", "the answer has the version that it rejects");
+    },
+  },
+  {
+    id: "client-ack-after-nack",
+    says: "After a NACK the client takes the next response that is right.",
+    because: "After a NACK, an API update may succeed at a new version.",
+    link: documents.versions,
+    async run(client) {
+      const { stream, request } = await accepted(client);
+      const content = contentFor(request);
+      const broken = content.map(({ name }) => ({ name, body: brokenBody }));
+      await answerTo(stream, stream.send(request.type, "v2", broken));
+      const answer = await answerTo(stream, stream.send(request.type, "v3", content));
+      hold(answer.error === undefined, `the client rejected the response: ${answer.error}`);
+    },
+  },
+  {
+    id: "client-reconnect",
+    says: "When a stream ends, the client opens another one, and says its node and its names, and no nonce.",
+    because: "The nonce is valid only in the context of an individual xDS stream.",
+    link: documents.overview,
+    async run(client) {
+      const { stream, request } = await accepted(client);
+      stream.end(unavailable);
+      const next = await client.stream();
+      const first = await next.next("a first request");
+      hold(first.node !== undefined, "the first request of the new stream has no node");
+      const isSame = ({ type }: Request) => type === request.type;
+      const again = isSame(first) ? first : await next.next("a request for the same type", isSame);
+      hold((again.nonce ?? "") === "", "the new stream has a nonce of the old one");
+      const lacks = namesAsked(request).filter((name) => name !== "*" && !namesAsked(again).includes(name));
+      hold(lacks.length === 0, `the new stream does not name ${nameList(lacks)}`);
+    },
+  },
+  {
+    id: "client-reconnect-version",
+    says: "A new stream says what the client had on the old one.",
+    because: "The client's initial request on the new stream should indicate the most recent version it has seen.",
+    link: documents.versions,
+    level: "SHOULD",
+    async run(client) {
+      const { stream, request } = await accepted(client);
+      stream.end(unavailable);
+      const next = await client.stream();
+      const again = await next.next("a request for the same type", ({ type }) => type === request.type);
+      const versions = stream.variant === "sotw" ? [again.version] : Object.values(again.initial ?? {});
+      hold(versions.length > 0 && versions.every((version) => version === "v1"), `it says ${JSON.stringify(versions)}`);
+    },
+  },
+  {
+    id: "client-backoff",
+    says: "A client whose streams fail waits before it tries again.",
+    because: "A server that is back must not be overrun.",
+    link: documents.overview,
+    level: "SHOULD",
+    async run(client) {
+      await client.start();
+      const end = Date.now() + attemptsMs;
+      (await client.stream()).end(unavailable);
+      while (Date.now() < end) {
+        const stream = await client.stream(end - Date.now()).catch(() => undefined);
+        // At once, so that the client's own wait is seen, and not ours.
+        stream?.end(unavailable);
+        if (stream === undefined) await pause(1);
+      }
+      hold(client.opened <= mostAttempts, `the client opened ${client.opened} streams in ${attemptsMs} ms`);
+      return `${client.opened} streams in ${attemptsMs} ms`;
+    },
+  },
+];
+
+/** All checks of clients. */
+export const clientChecks: readonly Check<ClientPeer>[] = checksOf("client", "2026-12", bodies);

@@ -1,0 +1,143 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { ServerDuplexStream } from "@grpc/grpc-js";
+import {
+  DeltaDiscoveryRequestSchema,
+  DeltaDiscoveryResponseSchema,
+  DiscoveryRequestSchema,
+  DiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { Bounds } from "../verdicts/bounds.js";
+import { Failed } from "../verdicts/verdicts.js";
+import { decodeResponse, type Received, type Request, type Variant } from "../wire/messages.js";
+import { requestWords, responseWords, type Transcript } from "../wire/transcript.js";
+import { typeWord } from "../wire/type-words.js";
+
+/** A call of a client, as bytes. */
+export type ClientCall = ServerDuplexStream<Uint8Array, Uint8Array>;
+
+/** A resource as it is sent to a client. */
+export interface SentResource {
+  readonly name: string;
+  readonly body: Uint8Array;
+}
+
+/** A stream that a client opened: it keeps what the client says, and sends what a check says. */
+export class ClientStream {
+  readonly variant: Variant;
+  readonly #call: ClientCall;
+  readonly #transcript: Transcript;
+  readonly #bounds: Bounds;
+  readonly #sent: Received[] = [];
+  #untaken: Request[] = [];
+  #isOver = false;
+  #wake: () => void = () => {};
+
+  constructor(variant: Variant, call: ClientCall, transcript: Transcript, bounds: Bounds) {
+    this.variant = variant;
+    this.#call = call;
+    this.#transcript = transcript;
+    this.#bounds = bounds;
+    transcript.add(`# the client opens a ${variant} stream`);
+    call.on("data", (bytes: Uint8Array) => this.#received(bytes));
+    const over = () => {
+      this.#isOver = true;
+      this.#wake();
+    };
+    call.on("end", over);
+    call.on("cancelled", over);
+    call.on("error", () => {});
+  }
+
+  #received(bytes: Uint8Array): void {
+    const request = decodeRequest(this.variant, bytes);
+    const words = requestWords(
+      request,
+      this.#sent.filter(({ type }) => type === request.type),
+    );
+    const node = request.node === undefined ? "" : " (node)";
+    this.#transcript.add(`> ${typeWord(request.type)}${words === "" ? "" : ` ${words}`}${node}`);
+    this.#untaken.push(request);
+    this.#wake();
+  }
+
+  /** The next request that is due; those before it are dropped. Throws Failed if it does not come. */
+  async next(what: string, isDue: (request: Request) => boolean = () => true): Promise<Request> {
+    const end = Date.now() + this.#bounds.answerMs;
+    for (;;) {
+      const index = this.#untaken.findIndex(isDue);
+      if (index !== -1) return this.#untaken.splice(0, index + 1).at(-1)!;
+      const left = end - Date.now();
+      if (this.#isOver) throw new Failed(`the client ended the stream before ${what}`);
+      if (left <= 0) throw new Failed(`${what} did not come within ${this.#bounds.answerMs} ms`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Sends a response. */
+  send(type: string, version: string, resources: readonly SentResource[]): Received {
+    const nonce = `n${this.#sent.length + 1}`;
+    const bytes = encodeResponse(this.variant, { type, version, nonce, resources });
+    const response = decodeResponse(this.variant, bytes);
+    this.#sent.push(response);
+    this.#transcript.add(`< ${typeWord(type)} ${responseWords(response, this.#transcript)}`);
+    this.#call.write(bytes);
+    return response;
+  }
+
+  /** Ends the stream with a status of gRPC. */
+  end(code: number): void {
+    this.#transcript.add(`! ended ${code}`);
+    this.#call.emit("error", { code, details: "ended by the conformance test" });
+  }
+}
+
+function decodeRequest(variant: Variant, bytes: Uint8Array): Request {
+  if (variant === "sotw") {
+    const {
+      typeUrl: type,
+      node,
+      versionInfo: version,
+      resourceNames: names,
+      responseNonce: nonce,
+      errorDetail,
+    } = fromBinary(DiscoveryRequestSchema, bytes);
+    return { type, node, version, names, nonce, ...errorOf(errorDetail) };
+  }
+  const request = fromBinary(DeltaDiscoveryRequestSchema, bytes);
+  return {
+    type: request.typeUrl,
+    node: request.node,
+    subscribe: request.resourceNamesSubscribe,
+    unsubscribe: request.resourceNamesUnsubscribe,
+    initial: request.initialResourceVersions,
+    nonce: request.responseNonce,
+    ...errorOf(request.errorDetail),
+  };
+}
+
+const errorOf = (detail: { readonly message: string } | undefined) =>
+  detail === undefined ? {} : { error: detail.message };
+
+interface Response {
+  readonly type: string;
+  readonly version: string;
+  readonly nonce: string;
+  readonly resources: readonly SentResource[];
+}
+
+function encodeResponse(variant: Variant, { type: typeUrl, version, nonce, resources }: Response): Uint8Array {
+  const anyOf = ({ body: value }: SentResource) => ({ typeUrl, value });
+  if (variant === "sotw") {
+    const message = { typeUrl, versionInfo: version, nonce, resources: resources.map(anyOf) };
+    return toBinary(DiscoveryResponseSchema, create(DiscoveryResponseSchema, message));
+  }
+  const named = resources.map((one) => ({ name: one.name, version, resource: anyOf(one) }));
+  const message = { typeUrl, systemVersionInfo: version, nonce, resources: named };
+  return toBinary(DeltaDiscoveryResponseSchema, create(DeltaDiscoveryResponseSchema, message));
+}

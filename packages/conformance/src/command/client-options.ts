@@ -1,0 +1,21 @@
+import { parseArgs } from "node:util";
+import type { Check } from "../checks/contract/check.js";
+import type { ClientPeer } from "../client/client-peer.js";
+import { type CommonOptions, commonOptions, parsedOptions, readCommonOptions } from "./common-options.js";
+import { Usage } from "./usage.js";
+
+/** What `client` is to do. */
+export interface ClientOptions extends CommonOptions<Check<ClientPeer>> {
+  /** The client and its arguments. */
+  readonly command: readonly string[];
+}
+
+/** Reads the command line of `client`. Throws Usage. */
+export function readClientOptions(args: readonly string[], all: readonly Check<ClientPeer>[]): ClientOptions {
+  const end = args.indexOf("--");
+  const command = end === -1 ? [] : args.slice(end + 1);
+  if (command.length === 0) throw new Usage("say how the client is started: xds-conformance client -- CMD …");
+  const own = args.slice(0, end);
+  const { values } = parsedOptions(() => parseArgs({ args: [...own], options: commonOptions }));
+  return { ...readCommonOptions(values, all), command };
+}
