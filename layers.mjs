@@ -159,7 +159,7 @@ export const layers = {
     ".",
   ],
   fleet: ["crowd", "figures", "fleet", "."],
-  relay: [["cache", "groups/upstream", "groups/held"], "groups", "."],
+  relay: [["cache", "groups/upstream", "groups/pending"], "groups", "."],
   conformance: [
     "verdicts",
     "wire",

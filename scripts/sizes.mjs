@@ -36,7 +36,7 @@ const larger = {
       HeldDraft: 280,
       Publication: 280,
       KeptSource: 270,
-      HeldChanges: 260,
+      PendingChanges: 260,
     }),
   ),
   mutableFields: new Map(

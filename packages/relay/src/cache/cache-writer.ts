@@ -3,11 +3,11 @@ import type { ClientEvent, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { CachedType } from "./cache-file.js";
 import type { CacheFolder } from "./cache-folder.js";
-import type { HeldOfGroup } from "./held-resources.js";
+import type { RetainedResources } from "./retained-resources.js";
 
 export interface CacheWriterOptions {
   readonly cache: CacheFolder;
-  readonly held: HeldOfGroup;
+  readonly retained: RetainedResources;
   readonly client: Pick<XdsClient, "status">;
   /** Identifies the origin. */
   readonly origin: string;
@@ -22,7 +22,7 @@ export interface CacheWriterOptions {
 const settleMs = 500;
 const cacheRetryMs = 5_000;
 
-/** Writes the held resources to disk, a while after they changed. */
+/** Writes the retained resources to disk, a while after they changed. */
 export interface CacheWriter {
   event(event: ClientEvent): void;
   wake(): void;
@@ -32,7 +32,7 @@ export interface CacheWriter {
 
 export function createCacheWriter({
   cache,
-  held,
+  retained,
   client,
   origin,
   isAwaited,
@@ -47,16 +47,16 @@ export function createCacheWriter({
 
   async function write(): Promise<void> {
     // As long as the collection is unknown, names that others ask for would look like the whole set.
-    const types = held.changed().filter((type) => !isAwaited(type));
+    const types = retained.changed().filter((type) => !isAwaited(type));
     const from = isMixed ? "" : origin;
     // All at one moment, or else routes might name clusters of another one.
-    const contents = types.map((type) => ({ type, resources: held.of(type) }));
+    const contents = types.map((type) => ({ type, resources: retained.of(type) }));
     try {
       await cache.write(contents.map((one) => ({ ...one, ...versionOf(one), origin: from })));
       for (const type of types) written(type);
     } catch (error) {
       failed(error);
-      for (const type of types) held.touch(type);
+      for (const type of types) retained.touch(type);
       schedule(cacheRetryMs);
     }
   }
@@ -66,8 +66,8 @@ export function createCacheWriter({
     const status = active?.types.find((each) => each.type === type);
     // Resources from disk that nobody asked for yet may be older, and those of an authority are another server's.
     const isOf = (each: ReceivedResource) =>
-      status?.resources.has(canonicalName(each.name)) === true && held.isAsked(each);
-    const isWhole = status?.isWhole === true && !held.waited(type) && resources.every(isOf);
+      status?.resources.has(canonicalName(each.name)) === true && retained.isAsked(each);
+    const isWhole = status?.isWhole === true && !retained.waited(type) && resources.every(isOf);
     const version = isWhole ? (status.version ?? "") : "";
     return { version, isAll: version !== "" && status?.wildcard === true };
   }

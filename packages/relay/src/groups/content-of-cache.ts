@@ -9,12 +9,12 @@ import {
   type ResourceTypes,
 } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { HeldOfGroup } from "../cache/held-resources.js";
+import type { RetainedResources } from "../cache/retained-resources.js";
 import { servedAs } from "./group-layer.js";
 import { isCollectionReference, type WatchedCollection } from "./upstream/upstream-types.js";
 
 interface CachedContent {
-  readonly held: Pick<HeldOfGroup, "named" | "all">;
+  readonly retained: Pick<RetainedResources, "named" | "all">;
   /** Types that are complete in the cache. */
   readonly whole: ReadonlySet<ResourceType>;
   readonly types: ResourceTypes;
@@ -26,7 +26,7 @@ interface CachedContent {
 
 /** What the layer had: what is asked for as a whole, and with it what is followed from there. */
 export function contentOfCache(
-  { held, whole, types, collections, isFollowed }: CachedContent,
+  { retained, whole, types, collections, isFollowed }: CachedContent,
   report: (findings: readonly Finding[]) => void,
 ): readonly Resource[] {
   const content = new Map<ReceivedResource, Resource>();
@@ -40,12 +40,12 @@ export function contentOfCache(
     const type = types.byTypeUrl(reference.type)?.type;
     if (type === undefined) return;
     if (isCollectionReference(reference)) addAll(type, reference.name);
-    else for (const received of held.named(type, reference.name)) add(received);
+    else for (const received of retained.named(type, reference.name)) add(received);
   };
   const addAll = (type: ResourceType, collection: ResourceName) => {
     if (!whole.has(type)) return;
     const name = canonicalName(collection);
-    for (const received of held.all(type)) if ((globOf(received.name) ?? "*") === name) add(received);
+    for (const received of retained.all(type)) if ((globOf(received.name) ?? "*") === name) add(received);
   };
   for (const { type, name } of collections) addAll(type, name);
   return [...content.values()];

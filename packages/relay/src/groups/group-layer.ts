@@ -8,13 +8,13 @@ import {
 } from "@xdskit/api";
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { HeldChanges } from "./held/held-changes.js";
-import type { OriginChange } from "./held/origin-change.js";
+import type { OriginChange } from "./pending/origin-change.js";
+import type { PendingChanges } from "./pending/pending-changes.js";
 import type { UpstreamChange, UpstreamSource } from "./upstream/upstream-source.js";
 
 export interface GroupLayerOptions {
   readonly source: Pick<UpstreamSource, "update">;
-  readonly held: HeldChanges;
+  readonly pending: PendingChanges;
   /** Told of every change, after it is served. */
   changed(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
   /** Told of resources that could not be served. */
@@ -31,7 +31,7 @@ export interface GroupLayer {
   single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined): void;
 }
 
-export function createGroupLayer({ source, held, changed, report }: GroupLayerOptions): GroupLayer {
+export function createGroupLayer({ source, pending, changed, report }: GroupLayerOptions): GroupLayer {
   function serve(changes: readonly OriginChange[]): void {
     const upsert: Resource[] = [];
     const remove: NonNullable<UpstreamChange["remove"]>[number][] = [];
@@ -53,13 +53,13 @@ export function createGroupLayer({ source, held, changed, report }: GroupLayerOp
         if (resource !== undefined) changes.push({ type, name: resource.key, resource });
       }
       for (const name of removed) changes.push({ type, name: canonicalName(name), resource: undefined });
-      held.take(changes, { removals: "if named", endsRollback: true }, serve);
+      pending.take(changes, { removals: "if named", endsRollback: true }, serve);
     },
     single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined) {
       const resource = received && servedAs(received, report);
       if (received !== undefined && resource === undefined) return;
       const change = { type, name: canonicalName(name), resource };
-      held.take([change], { removals: "if named by what waits", endsRollback: true }, serve);
+      pending.take([change], { removals: "if named by what waits", endsRollback: true }, serve);
     },
   };
 }

@@ -15,13 +15,13 @@ import { type ReceivedResource, type ResourceUpdate, statusCode } from "@xdskit/
 import type { ConfigLayer, LayerName, SupplyRequest, XdsServer } from "@xdskit/server";
 import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
 import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
-import { createHeldOfGroup, type HeldOfGroup } from "../cache/held-resources.js";
+import { createRetained, type RetainedResources } from "../cache/retained-resources.js";
 import { createAcknowledgements } from "./acknowledgements.js";
 import { contentOfCache } from "./content-of-cache.js";
 import { createFollowed, type Followed, type Following } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
-import { HeldChanges } from "./held/held-changes.js";
+import { PendingChanges } from "./pending/pending-changes.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
 import { createFirstAnswers } from "./upstream/first-answers.js";
@@ -83,7 +83,7 @@ export class GroupRelay {
   readonly #types: ResourceTypes;
   readonly #globsOf = new Map<TypeUrl, Set<ResourceName>>();
   readonly #wildcards: ReadonlySet<ResourceType>;
-  readonly #held: HeldOfGroup;
+  readonly #retained: RetainedResources;
   /** Types that are complete in the cache, and types of which it lost something. */
   readonly #whole: ReadonlySet<ResourceType>;
   readonly #damaged: ReadonlySet<ResourceType>;
@@ -100,7 +100,7 @@ export class GroupRelay {
   readonly #origin: OriginWatches;
   readonly #first = createFirstAnswers();
   readonly #followed: Followed;
-  readonly #changes: HeldChanges;
+  readonly #changes: PendingChanges;
   readonly #stopListening: () => void;
   readonly #content: GroupLayer;
   readonly #findings = createGroupFindings();
@@ -126,8 +126,8 @@ export class GroupRelay {
     this.#wildcards = new Set(collections.filter(({ name }) => name === "*").map(({ type }) => type));
     const isWanted = (type: ResourceType, name: ResourceName) => this.#origin.isWanted(type, name);
     const isWaiting = (type: ResourceType, name: ResourceName) => this.#changes.isWaiting(type, name);
-    this.#held = createHeldOfGroup({ isWanted, isWaiting, graceMs, now: () => performance.now() });
-    for (const { type, resources } of found) this.#held.begin(type, resources);
+    this.#retained = createRetained({ isWanted, isWaiting, graceMs, now: () => performance.now() });
+    for (const { type, resources } of found) this.#retained.begin(type, resources);
     const whole = new Set(found.filter(({ isWhole }) => isWhole).map(({ type }) => type));
     this.#whole = whole;
     this.#damaged = new Set(found.filter(({ isWhole }) => !isWhole).map(({ type }) => type));
@@ -146,15 +146,14 @@ export class GroupRelay {
     const { client } = this;
     const { origin, cacheFailed: failed } = options;
     const { cached: written, served } = this.#findings;
-    this.#writer =
-      cache &&
-      createCacheWriter({ cache, held: this.#held, client, origin, isAwaited: this.#awaited.has, written, failed });
+    const about = { client, origin, isAwaited: this.#awaited.has, written, failed };
+    this.#writer = cache && createCacheWriter({ cache, retained: this.#retained, ...about });
     this.#origin = new OriginWatches(client, this.standing.isConnectedFor, (type) => this.#touch(type));
     this.#followed = createFollowed(
       (reference) => this.#isFollowed(reference),
       (reference) => this.#follow(reference),
     );
-    this.#changes = new HeldChanges({
+    this.#changes = new PendingChanges({
       // During the start nothing is served yet.
       snapshot: () => server.snapshotOf(options.group) ?? server.layerSnapshot(options.layer),
       mayCome: (reference) => this.#mayCome(reference),
@@ -180,15 +179,15 @@ export class GroupRelay {
     this.source = new UpstreamSource({ group: options.group, layer: options.layer, begin, known, report });
     this.#content = createGroupLayer({
       source: this.source,
-      held: this.#changes,
+      pending: this.#changes,
       changed: (type, key, resource) => {
         served(type, key);
         this.#followed.set(type, key, resource);
       },
       report,
     });
-    const isClosed = () => this.#closed;
-    this.#supplying = { origin: this.#origin, followed: this.#followed, held: this.#changes, report, served, isClosed };
+    const names = { origin: this.#origin, followed: this.#followed, pending: this.#changes };
+    this.#supplying = { ...names, report, served, isClosed: () => this.#closed };
   }
 
   #createClient(found: readonly FoundType[]): XdsClient {
@@ -219,7 +218,7 @@ export class GroupRelay {
   }
 
   #touch(type: ResourceType): void {
-    this.#held.touch(type);
+    this.#retained.touch(type);
     this.#writer?.wake();
   }
 
@@ -280,7 +279,7 @@ export class GroupRelay {
   /** Relays one name into the layer. */
   #relayOne(type: ResourceType, name: ResourceName): Following {
     // As in `#relayAll`.
-    const answered = this.#isCached && !this.#held.has(type, name) ? () => {} : this.#first.expect();
+    const answered = this.#isCached && !this.#retained.has(type, name) ? () => {} : this.#first.expect();
     // The name may be an alias.
     let own: ResourceName | undefined;
     const put = (received: ReceivedResource | undefined) => {
@@ -361,7 +360,7 @@ export class GroupRelay {
     });
     if (this.#isCached) {
       const isFollowed = (reference: Reference) => this.#isFollowed(reference);
-      const cached = { held: this.#held, whole: this.#whole, types: this.#types, collections, isFollowed };
+      const cached = { retained: this.#retained, whole: this.#whole, types: this.#types, collections, isFollowed };
       this.source.beginWith(contentOfCache(cached, this.#options.report));
     }
     for (const { type, name } of collections) this.#relayAll(type, name);
@@ -371,7 +370,7 @@ export class GroupRelay {
 
   #updated(update: ResourceUpdate): void {
     // Only the cache needs it, and drops from it what nobody asks for.
-    if (this.#writer !== undefined) this.#held.take(update);
+    if (this.#writer !== undefined) this.#retained.take(update);
     const lapsed = update.removed.flatMap(({ name, reason }) => (reason === "ttl" ? [name] : []));
     // Once the removals are taken.
     if (lapsed.length > 0) setImmediate(() => this.#changes.lapsed(update.type, lapsed));

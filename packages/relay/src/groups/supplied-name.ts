@@ -3,14 +3,14 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import type { SupplyLease } from "@xdskit/server";
 import type { Followed } from "./followed.js";
 import { type GroupLayerOptions, servedAs } from "./group-layer.js";
-import type { HeldChanges } from "./held/held-changes.js";
+import type { PendingChanges } from "./pending/pending-changes.js";
 import { NameWatch, type OriginWatches } from "./upstream/origin-watches.js";
 
 /** The parts that all names of one group share. */
 export interface SuppliedNameContext {
   readonly origin: Pick<OriginWatches, "name">;
   readonly followed: Followed;
-  readonly held: HeldChanges;
+  readonly pending: PendingChanges;
   report: GroupLayerOptions["report"];
   /** Told of each resource whose last change is served, or that no client asks for any more. */
   served(type: ResourceType, name: ResourceName): void;
@@ -56,7 +56,7 @@ export class SuppliedName extends NameWatch {
 
   #take(resource: Resource | undefined): void {
     const change = { type: this.type, name: canonicalName(this.name), resource };
-    this.#context.held.take([change], suppliedKind, () => this.#say(resource));
+    this.#context.pending.take([change], suppliedKind, () => this.#say(resource));
   }
 
   #say(resource: Resource | undefined): void {

@@ -3,14 +3,14 @@ import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { findingText } from "../output/failure.js";
 import type { Log } from "../output/log.js";
 import { printable } from "../output/printable.js";
-import { createToldErrors } from "./told-errors.js";
+import { createLoggedErrors } from "./logged-errors.js";
 
 /**
  * Logs the connection between a relay and the origin of one group. An error that repeats is logged once, until the
  * origin answers; a rejection once, until a response of the type is good.
  */
 export function createUpstreamLog(log: Log, group: string): (event: ClientEvent) => void {
-  const told = createToldErrors();
+  const logged = createLoggedErrors();
   const warn = (isNew: boolean, fields: Readonly<Record<string, unknown>>, message: string) => {
     if (!isNew) return log.debug({ group, ...fields }, `${message} (again)`);
     return log.warn({ group, ...fields }, message);
@@ -23,20 +23,20 @@ export function createUpstreamLog(log: Log, group: string): (event: ClientEvent)
         const { server, type, error } = event;
         if (error === undefined) return log.debug({ group, server, type: type?.name }, "a stream to the origin ended");
         const fields = { server, type: type?.name, code: grpcStatusName(error.code), reason: printable(error.message) };
-        const isNew = told.isNew(event, `${fields.code} ${fields.reason}`);
+        const isNew = logged.isNew(event, `${fields.code} ${fields.reason}`);
         return warn(isNew, fields, "the origin is away; what it said last is served");
       }
       case "failed": {
         const reason = event.error.findings.map(findingText).join("; ");
-        const isNew = told.isNew(event, reason);
+        const isNew = logged.isNew(event, reason);
         return warn(isNew, { server: event.server, type: event.type?.name, reason }, "the origin cannot be asked");
       }
       case "responded":
-        return told.responded(event.server, event.type);
+        return logged.responded(event.server, event.type);
       case "rejected": {
         const { server, type, version, message } = event;
         const fields = { server, type: type.name, version, reason: printable(message) };
-        return warn(told.isNewRejection(server, type, message), fields, "rejected what the origin sent (NACK)");
+        return warn(logged.isNewRejection(server, type, message), fields, "rejected what the origin sent (NACK)");
       }
       case "switched":
         return log.warn({ group, from: event.from, to: event.to }, "another server answers for the origin");

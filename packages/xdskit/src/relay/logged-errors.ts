@@ -2,7 +2,7 @@ import { maxFindings, type ResourceType } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
 
 /** Remembers the errors that were logged. Keeps a limited number for each server and type. */
-export function createToldErrors() {
+export function createLoggedErrors() {
   /** By server and type. */
   const errors = new Map<string, Set<string>>();
   /** The last rejection; `isOfLast`: of the last response. */

@@ -2,7 +2,7 @@ import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
-export interface HeldOfGroup {
+export interface RetainedResources {
   /** Starts with the content of the disk. */
   begin(type: ResourceType, resources: readonly ReceivedResource[]): void;
   /** Call it before the update can be served. */
@@ -24,7 +24,7 @@ export interface HeldOfGroup {
   touch(type: ResourceType): void;
 }
 
-interface HeldOfGroupOptions {
+interface RetainedOptions {
   isWanted(type: ResourceType, name: ResourceName): boolean;
   /** Whether the last change of a resource is not served yet. */
   isWaiting(type: ResourceType, name: ResourceName): boolean;
@@ -36,7 +36,7 @@ interface HeldOfGroupOptions {
  * Names that are not wanted can be dropped. Resources from disk are kept for `graceMs`, even if no client asks for them
  * yet: after a restart clients come back one after the other.
  */
-export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfGroupOptions): HeldOfGroup {
+export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOptions): RetainedResources {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   /** What was served before the last changes; undefined: nothing. Needed while these changes wait. */
   const before = new Map<ResourceType, Map<ResourceName, ReceivedResource | undefined>>();
@@ -66,14 +66,14 @@ export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfG
       }
     },
     take({ type, upserted, removed, absent }: ResourceUpdate) {
-      const held = ofType(type);
+      const retained = ofType(type);
       for (const { name } of [...upserted, ...removed, ...absent]) {
         const key = canonicalName(name);
         // A change that waits already was not served in between.
-        if (!isWaiting(type, key)) beforeOf(type).set(key, held.get(key));
+        if (!isWaiting(type, key)) beforeOf(type).set(key, retained.get(key));
       }
-      for (const resource of upserted) held.set(canonicalName(resource.name), resource);
-      for (const { name } of [...removed, ...absent]) held.delete(canonicalName(name));
+      for (const resource of upserted) retained.set(canonicalName(resource.name), resource);
+      for (const { name } of [...removed, ...absent]) retained.delete(canonicalName(name));
       dirty.add(type);
     },
     changed(): readonly ResourceType[] {
@@ -89,13 +89,13 @@ export function createHeldOfGroup({ isWanted, isWaiting, graceMs, now }: HeldOfG
       return found === undefined ? [] : [found];
     },
     of(type: ResourceType): readonly ReceivedResource[] {
-      const held = ofType(type);
+      const retained = ofType(type);
       const isOver = now() >= until;
-      for (const [name, resource] of held) {
+      for (const [name, resource] of retained) {
         if (fromDisk.has(resource) && !isOver) continue;
-        if (!isAsked(resource)) held.delete(name);
+        if (!isAsked(resource)) retained.delete(name);
       }
-      const served = new Map(held);
+      const served = new Map(retained);
       for (const [name, resource] of beforeOf(type)) {
         if (!isWaiting(type, name)) beforeOf(type).delete(name);
         else if (resource === undefined) served.delete(name);

@@ -14,8 +14,8 @@ import {
   seeRoutes,
   withStage,
 } from "../../testing/relayed.js";
-import { HeldChanges } from "./held-changes.js";
 import type { OriginChange } from "./origin-change.js";
+import { PendingChanges } from "./pending-changes.js";
 
 const clusterType = resourceTypes.find("cluster")!;
 const endpointType = resourceTypes.find("endpoint")!;
@@ -61,7 +61,7 @@ function served(maxMs: number, ...resources: readonly object[]) {
   const log: string[] = [];
   const findings: Finding[] = [];
   let isRolledBack = false;
-  const changes = new HeldChanges({
+  const changes = new PendingChanges({
     snapshot: () => snapshot,
     mayCome: ({ type }) => type === clusterType.typeUrl,
     types: resourceTypes,

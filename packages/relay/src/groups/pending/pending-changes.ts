@@ -25,7 +25,7 @@ export interface ChangesKind {
   readonly endsRollback: boolean;
 }
 
-export interface HeldChangesOptions extends WaitReasonsOptions {
+export interface PendingChangesOptions extends WaitReasonsOptions {
   /** The origin cannot be asked: no time ends a wait before it is back. */
   isAway?(): boolean;
   /** Told of a resource that waits now, so that its names are asked for; undefined: it waits no more. */
@@ -57,8 +57,8 @@ const dangling = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as c
  * waits until that exists; meanwhile its old content is served. Each wait has a limit: in the end everything that the
  * origin says is served.
  */
-export class HeldChanges {
-  readonly #options: HeldChangesOptions;
+export class PendingChanges {
+  readonly #options: PendingChangesOptions;
   readonly #reasons: WaitReasons;
   /** By `waitKey`, in the order in which the waits began. */
   readonly #waiting = new Map<string, Waiting>();
@@ -91,7 +91,7 @@ export class HeldChanges {
     this.look();
   };
 
-  constructor(options: HeldChangesOptions) {
+  constructor(options: PendingChangesOptions) {
     this.#options = options;
     this.#reasons = new WaitReasons(options);
   }
