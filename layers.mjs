@@ -108,6 +108,7 @@ export const layers = {
     "identity/tokens",
     "identity",
     "contracts",
+    "gate",
     ["configuration", "sources", "transports"],
     "stores/basics",
     "stores/history",

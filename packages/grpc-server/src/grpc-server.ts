@@ -104,10 +104,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   return {
     servers,
     async listen(at) {
-      const server =
+      const server: Server =
         tls === undefined
-          ? createServer(serve)
-          : createTlsServer({ ALPNProtocols: ["h2"], handshakeTimeout: handshakeMs, ...tls }, serve);
+          ? createServer((socket) => serve(socket, isOnUnixSocket(server)))
+          : createTlsServer({ ALPNProtocols: ["h2"], handshakeTimeout: handshakeMs, ...tls }, (socket) =>
+              serve(socket, isOnUnixSocket(server)),
+            );
       servers.add(server);
       if (server instanceof TlsServer) {
         strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, options.handshakeFailed));
@@ -154,12 +156,12 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
     readShared: createSharedReads(),
     isClosing,
   };
-  function serve(socket: Socket): void {
+  function serve(socket: Socket, isUnix: boolean): void {
     if (isClosing()) {
       socket.destroy();
       return;
     }
-    const peer = peerOf(socket);
+    const peer = peerOf(socket, isUnix);
     const use = useOf(peer.host);
     const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
     const told = (error: unknown) => options.fault?.(peer.text, error);
@@ -187,6 +189,11 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
     connections.set(socket, served);
   }
   return { serve, connections: connections as ReadonlyMap<Socket, ServedSocket> };
+}
+
+/** Asked while it accepts: a closed socket does not know any more how it came. */
+export function isOnUnixSocket(server: Server): boolean {
+  return typeof server.address() === "string";
 }
 
 function staying(connections: ReadonlyMap<Socket, ServedSocket>): ServedSocket[] {

@@ -3,7 +3,14 @@ export type { UseLimits } from "./calls/client-use.js";
 export { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
 export { lastWordMs } from "./connection/connection-end.js";
 export type { RemakableBytes } from "./connection/outgoing-queue.js";
-export { backlog, createGrpcServer, type GrpcServer, type GrpcServerOptions, type ListenAt } from "./grpc-server.js";
+export {
+  backlog,
+  createGrpcServer,
+  type GrpcServer,
+  type GrpcServerOptions,
+  isOnUnixSocket,
+  type ListenAt,
+} from "./grpc-server.js";
 export { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
 export { inflateInTurn } from "./messages/inflate-message.js";
 export { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";

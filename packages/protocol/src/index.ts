@@ -48,6 +48,7 @@ export {
   emptySnapshot,
   type Snapshot,
   shortestBeat,
+  snapshotOf,
   type Update,
   updateSnapshot,
 } from "./model/snapshots/snapshot.js";
@@ -80,6 +81,7 @@ export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./se
 export { type PastSnapshots, replacesListeners } from "./server/ordering/past-listeners.js";
 export { SnapshotLineage } from "./server/ordering/snapshot-lineage.js";
 export type { StageWaited } from "./server/ordering/stage-waits.js";
+export { anotherNode, isAnotherNode } from "./server/requests/another-node.js";
 export { foreignAuthority } from "./server/requests/foreign-authorities.js";
 export { asksForUnknown, type UnknownTypes } from "./server/requests/unknown-types.js";
 export { countDifferences, missingNames } from "./server/responses/behind.js";

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import { type PeerCertificate, TLSSocket } from "node:tls";
 
@@ -8,8 +9,13 @@ export interface Peer {
   readonly port: number;
   /** Address and port as text, such as `127.0.0.1:51234` or `[::1]:51234`. */
   readonly text: string;
-  /** The certificate that the client showed, and that was verified; undefined without one, or in plaintext. */
-  certificate(): PeerCertificate | undefined;
+  /** Whether the connection came over a Unix socket. */
+  readonly isUnix: boolean;
+  /**
+   * The certificate that the client showed, and that was verified; undefined without one, or in plaintext. Read once,
+   * when it is first asked for.
+   */
+  certificate(): X509Certificate | undefined;
   /** The client's identity by its certificate; undefined without one. Read once, when it is first asked for. */
   identity(): PeerIdentity | undefined;
 }
@@ -24,16 +30,22 @@ export interface PeerIdentity {
   readonly validTo: number;
 }
 
-/** The peer of a socket. Call it while the socket is open. */
-export function peerOf(socket: Socket): Peer {
+/** The peer of a socket. Call it while the socket is open. `isUnix`: its server listens on a Unix socket. */
+export function peerOf(socket: Socket, isUnix = false): Peer {
   const { remoteAddress, remotePort: port = 0 } = socket;
   const host = plainHost(remoteAddress);
   let identity: PeerIdentity | undefined;
+  let certificate: X509Certificate | undefined;
   return {
+    isUnix,
     host,
     port,
     text: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
-    certificate: () => certificateOf(socket),
+    certificate() {
+      const shown = certificate === undefined ? certificateOf(socket) : undefined;
+      if (shown !== undefined) certificate = new X509Certificate(shown.raw);
+      return certificate;
+    },
     identity() {
       identity ??= identityOf(certificateOf(socket));
       return identity;

@@ -9,7 +9,8 @@ import { anyOf, wrongWords } from "./option-checks.js";
 
 /** Finds the group of a node. */
 export interface Groups {
-  of(node: Node): Group | undefined;
+  /** `only`: it is one of these. If that is one group, the node has no say. */
+  of(node: Node, only?: readonly string[]): Group | undefined;
   /** The groups of the settings, with or without nodes. */
   readonly configured: readonly Group[];
 }
@@ -30,11 +31,15 @@ export function createGroups(
   };
   if (settings === undefined) {
     const all = ready({ name: everyNode, layers: undefined }, everyNode);
-    return { of: () => all, configured: [all] };
+    return {
+      of: (_node, only) => (only === undefined || only.includes(everyNode) ? all : undefined),
+      configured: [all],
+    };
   }
   if (typeof settings === "function") {
-    const of = (node: Node) => {
+    const of = (node: Node, only?: readonly string[]) => {
       const own = settings(node);
+      if (only !== undefined && own !== undefined && !only.includes(own.name)) return undefined;
       return own && ready(own, JSON.stringify([own.name, ...own.layers]));
     };
     return { of, configured: [] };
@@ -48,7 +53,10 @@ export function createGroups(
     matches: matcherOf(own.match),
   }));
   return {
-    of: (node) => groups.find(({ matches }) => matches(node))?.group,
+    of: (node, only) => {
+      const allowed = only === undefined ? groups : groups.filter(({ group }) => only.includes(group.name));
+      return allowed.find(({ matches }) => only?.length === 1 || matches(node))?.group;
+    },
     configured: groups.map(({ group }) => group),
   };
 }

@@ -1,6 +1,7 @@
 import { XdskitError } from "@xdskit/api";
 import { ttlPolicies } from "@xdskit/protocol";
 import type { ServerOptions } from "../contracts/server-options.js";
+import { identityFaults } from "../identity/identity-rule.js";
 import { limitsOf, type OnDemandOptions } from "../settings/on-demand-options.js";
 import { rolloutFaults } from "../settings/rollout-settings.js";
 
@@ -38,6 +39,8 @@ export function checkOptions(options: ServerOptions): void {
     throw wrong("references", '"strict", "refuse" or "warn"', references);
   if (addresses !== undefined && addresses !== "refuse" && addresses !== "warn")
     throw wrong("addresses", '"refuse" or "warn"', addresses);
+  for (const { field, message } of identityFaults(options.identities ?? []))
+    throw XdskitError.of("XDSKIT_SERVER_OPTION", `identities${field}: ${message}`);
   checkRollout(rollout);
   if (types !== undefined && typeof types.find !== "function")
     throw wrong("types", "what createResourceTypes of @xdskit/api returns", types);

@@ -8,6 +8,7 @@ import type { NodeConfigFilter, NodesFilter } from "../contracts/nodes/node-stat
 import type { ServerOptions } from "../contracts/server-options.js";
 import type { Addresses } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
+import type { IdentityRule } from "../identity/identity-rule.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import { defaultServerLimits } from "../settings/limits.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
@@ -47,7 +48,10 @@ const group = {
   rollout,
 } satisfies TableOf<GroupSettings>;
 
+const identity = { when: "object", node: "object", groups: "list", secrets: "boolean" } satisfies TableOf<IdentityRule>;
+
 const server = {
+  identities: { items: identity },
   groups: { items: group, or: ["function"] },
   ttl: word,
   authorities: "list",
@@ -80,7 +84,12 @@ const server = {
   validate: "boolean",
   clock: "object",
   tls: {
-    options: { certificateFile: "string", keyFile: "string", clientCaFile: "string" } satisfies TableOf<ServerTls>,
+    options: {
+      certificateFile: "string",
+      keyFile: "string",
+      clientCaFile: "string",
+      clientCertificates: "string",
+    } satisfies TableOf<ServerTls>,
   },
   parts: "list",
   onDemand: { options: { types: "list", supply: "function", ...numberOptions(defaultOnDemandLimits) } },
@@ -96,6 +105,7 @@ const calls = {
   "server.reconfigure": {
     example: '{ references: "warn" }',
     table: {
+      identities: server.identities,
       groups: server.groups,
       references: word,
       referencesExcept: "list",

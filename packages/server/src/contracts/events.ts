@@ -2,6 +2,7 @@ import type { ApiVersion, Finding, ResourceName, ResourceType, Version } from "@
 import type { ClusterLoad, Node, StatusCode, Wait } from "@xdskit/protocol";
 import { callListener } from "../basics/call-listener.js";
 import type { EventLoopBlock } from "../event-loop/event-loop-stats.js";
+import type { CallerRefused } from "../identity/caller.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Validity } from "../tls/validity.js";
 import type { ConfigArrivalOutcome } from "./nodes/arrival.js";
@@ -153,6 +154,11 @@ export type ServerEvent =
       readonly code: StatusCode;
       readonly message: string;
     }
+  /**
+   * A caller was refused by the rules for callers (`identities`). What it is told says nothing of this. `rule`: counted
+   * from 0; undefined: none holds. `claimed`: the node that it said it is, if it came so far.
+   */
+  | ({ readonly kind: "caller-refused" } & CallerRefused)
   | { readonly kind: "load-reporting-started"; readonly stream: LoadStreamInfo }
   /** `code` is undefined where the client or the network ended the stream. */
   | {

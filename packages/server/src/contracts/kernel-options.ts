@@ -2,6 +2,7 @@ import type { Clock, Registry, ResourceTypes } from "@xdskit/api";
 import type { Keepalive } from "@xdskit/grpc-server";
 import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
+import type { IdentityRule } from "../identity/identity-rule.js";
 import type { GroupOf, GroupSettings, OnReject } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
@@ -17,6 +18,11 @@ export type References = "strict" | "refuse" | "warn";
 
 /** All of it may be left out. */
 export interface KernelOptions {
+  /**
+   * Who may be which node, and what it is told: the first rule that holds wins, and a caller without one is refused
+   * with PERMISSION_DENIED. Default: no rules, and whoever reaches a port may be every node.
+   */
+  readonly identities?: readonly IdentityRule[] | undefined;
   /**
    * The layers of each node: settings of groups, or a function that names the group of a node. Default: every node gets
    * every layer. A node that no group matches is refused with PERMISSION_DENIED.
@@ -125,5 +131,5 @@ export interface KernelOptions {
 /** The options that a server can change while it runs; each as in `ServerOptions`. */
 export type LiveOptions = Pick<
   KernelOptions,
-  "groups" | "references" | "referencesExcept" | "limits" | "ordering" | "rollout" | "onReject"
+  "identities" | "groups" | "references" | "referencesExcept" | "limits" | "ordering" | "rollout" | "onReject"
 >;

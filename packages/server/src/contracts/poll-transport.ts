@@ -1,4 +1,5 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
+import type { Evidence } from "../identity/evidence.js";
 
 /**
  * One client's request for the newest state of one type, without a stream. It is answered once, now or when there is
@@ -15,6 +16,8 @@ export interface PollCall {
   /** Of the request's body, as it was read. */
   readonly bytes: number;
   readonly connection: PollConnection;
+  /** What the client brings to prove who it is. Left out: nothing. */
+  readonly evidence?: (() => Evidence) | undefined;
 }
 
 /** The connection over which a client's polls come, one after another. */

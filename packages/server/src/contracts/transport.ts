@@ -1,6 +1,8 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { PeerIdentity } from "@xdskit/grpc-server";
 import type { ResponseBody, SotwOrDelta, StatusCode } from "@xdskit/protocol";
+import type { Caller } from "../identity/caller.js";
+import type { Evidence } from "../identity/evidence.js";
 
 export { lastWordMs } from "@xdskit/grpc-server";
 export type { PeerIdentity };
@@ -22,6 +24,8 @@ export interface Method {
 export interface Call {
   /** `127.0.0.1:51234`, for logs. */
   readonly peer: string;
+  /** What the client brings to prove who it is. Left out: nothing. */
+  readonly evidence?: (() => Evidence) | undefined;
   /**
    * Writes one message made of two parts; the first is shared with other streams. False: it was taken, but there is no
    * room for more until `drained`. `again`: where to get the same bytes later, so that bytes which cannot go out now
@@ -44,6 +48,8 @@ export interface DiscoveryCall extends Call {
 
 /** The server's side of a stream. A transport calls it; no method throws. */
 export interface CallHandler {
+  /** Ends the call with this status, for the server's reasons. Left out: `end` of the call does. */
+  end?(code: StatusCode, message: string): void;
   /** Whether its client has acknowledged everything that it asked for. Left out, or undefined: not known. */
   readonly isSettled?: boolean | undefined;
   /** One request, whole, as bytes, which are only good until the call returns. */
@@ -81,7 +87,18 @@ export interface ServiceMethod {
    * one too.
    */
   readonly unary: boolean;
-  accept(call: Call): ServiceHandler | Refusal;
+  /** Takes over a call of a caller that the server let in. */
+  accept(call: Call, caller: Caller): ServiceHandler | Refusal;
+}
+
+/** A method as a transport calls it: who calls is found out behind it. */
+export interface ServedMethod extends Pick<ServiceMethod, "unary"> {
+  accept(call: Call): CallHandler | Refusal;
+}
+
+/** A service as a transport serves it. */
+export interface ServedService extends Pick<Service, "name"> {
+  readonly methods: Readonly<Record<string, ServedMethod>>;
 }
 
 /** A service that the server has beside discovery, such as load reporting. */
@@ -98,7 +115,7 @@ export interface Transport {
    * Starts to listen; resolves to the address in use, with the real port. A transport that cannot carry `services`
    * leaves them out; they are the same at every call.
    */
-  listen(address: string, accept: Accept, services: readonly Service[]): Promise<string>;
+  listen(address: string, accept: Accept, services: readonly ServedService[]): Promise<string>;
   /** Stops accepting; resolves when every stream has ended, at the latest after this many milliseconds. */
   close(timeoutMs: number): Promise<void>;
 }

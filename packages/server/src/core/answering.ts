@@ -2,7 +2,12 @@ import { createResourceJson, XdskitError } from "@xdskit/api";
 import { createFairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
 import type { CallInfo } from "../contracts/nodes/stream-info.js";
-import type { Accept, Refusal } from "../contracts/transport.js";
+import type { Accept, CallHandler, DiscoveryCall, Method, Refusal } from "../contracts/transport.js";
+import { gated } from "../gate/gated.js";
+import type { OpenCall } from "../gate/open-calls.js";
+import { UnprovenCall } from "../gate/unproven-call.js";
+import type { Caller } from "../identity/caller.js";
+import { withoutSecretType } from "../publication/without-secrets.js";
 import { createJsonNotes } from "../rest-polls/json-notes.js";
 import { Polls } from "../rest-polls/polls.js";
 import { createSharedBodies } from "../rest-polls/shared-bodies.js";
@@ -30,9 +35,13 @@ export function createDiscovery(
   catchUp: SessionContext<Session>["catchUp"],
 ): Discovery {
   const { counters, events, publication, parts, rejections, sessions, loop, nextId } = core;
+  const { gate, openCalls } = core;
+  const onDemandTypes = parts.supply?.types;
+  const onDemandBare = withoutSecretType(onDemandTypes);
   const shared = {
     ...{ types, limits, publication, counters, events, rejections, clock, catchUp },
-    ...{ progress: parts.progress, onDemand: parts.supply?.types },
+    progress: parts.progress,
+    onDemand: ({ getsSecrets }: Caller) => (getsSecrets ? onDemandTypes : onDemandBare),
     heldMemory: createHeldMemory(limits),
     naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
@@ -40,6 +49,7 @@ export function createDiscovery(
   const jsonNotes = createJsonNotes(counters, events);
   const polls = new Polls({
     ...shared,
+    gate,
     bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
     holdMs: rest.holdMs,
     nextId,
@@ -56,30 +66,52 @@ export function createDiscovery(
     ended(session) {
       loop?.stir();
       sessions.delete(session);
+      openCalls.closed(session);
     },
   };
   /** Unary calls in progress. */
   let calls = 0;
-  const accept: Accept = (call) => {
+  const acceptFrom = (call: DiscoveryCall, caller: Caller, by: Pick<OpenCall, "evidence" | "from">): CallHandler => {
     const { only, unary } = call.method;
     if (unary && only !== undefined) {
       calls += 1;
-      return new UnaryFetch(context, call, only, nextId(), () => {
+      return new UnaryFetch(context, call, only, nextId(), caller, () => {
         calls -= 1;
       });
     }
-    const session = new Session(context, call, nextId());
+    const session = new Session(context, call, nextId(), caller);
     sessions.add(session);
+    openCalls.opened(session, { caller, ...by, end: (...how) => session.end(...how) });
     return session;
+  };
+  /** Calls of which it is not known yet who calls. */
+  let waiting = 0;
+  const accept: Accept = (call) => {
+    const from = { peer: call.peer, called: methodText(call.method) };
+    return gated<CallHandler>(call, {
+      ...{ gate, from },
+      accept: (caller, evidence) => acceptFrom(call, caller, { evidence, from }),
+      waiting() {
+        waiting += 1;
+        return new UnprovenCall(call, () => {
+          waiting -= 1;
+        });
+      },
+    });
   };
   return {
     accept,
     polls,
     orders,
     get open() {
-      return sessions.size + calls;
+      return sessions.size + calls + waiting;
     },
   };
+}
+
+/** As logs name a method. */
+function methodText({ api, variant, only, unary }: Method): string {
+  return `${api} ${only?.name ?? "ads"} ${unary ? "fetch" : variant}`;
 }
 
 /** Decides whether another stream or call is admitted. */
@@ -139,11 +171,11 @@ export function createAdmission(
 /** Makes the services that are not discovery. */
 export function createOtherServices(
   { options, types }: ServerSettings,
-  { publication, parts, calls }: ServerCore,
+  { publication, parts, calls, gate, openCalls }: ServerCore,
   { refusal, refusedCall }: AdmissionControl,
 ): Services {
   return createServices({
-    ...{ types, calls, registry: options.registry },
+    ...{ types, calls, gate, openCalls, registry: options.registry },
     servesReflection: options.reflection !== false,
     offered: parts.services,
     isServing: () => publication.hasBegun,

@@ -6,6 +6,8 @@ import { createEvents, type Events } from "../contracts/events.js";
 import type { Kernel, KernelCalls } from "../contracts/parts/kernel.js";
 import type { Part } from "../contracts/parts/part.js";
 import type { EventLoopWatch } from "../event-loop/event-loop-watch.js";
+import { OpenCalls } from "../gate/open-calls.js";
+import { createGate, type Gate } from "../identity/caller.js";
 import { BelowLayers } from "../publication/below-layers.js";
 import { type Counters, createCounters } from "../publication/counters.js";
 import { Publication } from "../publication/publication.js";
@@ -31,6 +33,9 @@ export interface ServerCore {
   /** Undefined: nobody watches the event loop. */
   readonly loop: EventLoopWatch | undefined;
   readonly calls: KernelCalls;
+  /** Decides who calls. */
+  readonly gate: Gate;
+  readonly openCalls: OpenCalls;
   /** The next id of a stream or a call, counted from 1. */
   nextId(): number;
   /** No client is left to be told anything. */
@@ -69,15 +74,24 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
     },
     troubles: () => troubles.all(),
   };
+  const gate = createGate({
+    rules: options.identities,
+    refused(refused) {
+      counters.refuseCaller(refused.rule);
+      events.emit("caller-refused", () => refused);
+    },
+  });
+  const openCalls = new OpenCalls(gate);
   const plugged = joinedParts(parts.map((part) => part(kernel)));
   publication.plug(plugged, createGroups(options.groups, options.ttl, options));
   return {
-    ...{ counters, events, layers, publication, sessions, troubles, calls, nextId },
+    ...{ counters, events, layers, publication, sessions, troubles, calls, gate, openCalls, nextId },
     config: { types, registry: options.registry, validate: options.validate ?? true },
     parts: plugged,
     rejections: createRejections(),
     loop: watchEventLoop(options.eventLoop, counters, events),
     end() {
+      openCalls.stop();
       below.end();
       plugged.closed();
     },

@@ -29,7 +29,7 @@ export function readOptions(options: ServerOptions): ServerSettings {
   checkServerCall("createServer", options);
   checkOptions(options);
   checkLoadReportSettings(options.loadReports || undefined, "loadReports");
-  const { groups, rollout, onReject, ordering, references, referencesExcept } = options;
+  const { identities, groups, rollout, onReject, ordering, references, referencesExcept } = options;
   return {
     options,
     types: options.types ?? resourceTypes,
@@ -37,7 +37,7 @@ export function readOptions(options: ServerOptions): ServerSettings {
     keepalive: { ...defaultKeepalive, ...options.keepalive },
     rest: { ...defaultRestOptions, ...options.rest },
     authorities: options.authorities === undefined ? undefined : new Set(options.authorities),
-    live: { groups, rollout, onReject, ordering, references, referencesExcept },
+    live: { identities, groups, rollout, onReject, ordering, references, referencesExcept },
     clock: options.clock ?? systemClock,
   };
 }

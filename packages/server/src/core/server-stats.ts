@@ -8,6 +8,7 @@ export function serverStats(core: ServerCore): Omit<ServerStats, "certificate"> 
     ...countersOf(counters),
     polls: counters.polls,
     pollsRefused: counters.pollsRefused,
+    callersRefused: counters.callersRefused,
     nodes: publication.nodes,
     groups: publication.groups,
     ...parts.stats(),

@@ -18,3 +18,6 @@ export const noEvidence: Evidence = { certificate: undefined, authorization: und
 export function bearerOf({ authorization }: Evidence): string | undefined {
   return /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? "")?.[1];
 }
+
+/** The evidence of a call without any. */
+export const nothingShown = (): Evidence => noEvidence;

@@ -2,7 +2,7 @@ import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { OutgoingResponse, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 import { Histogram, sizeBounds } from "../basics/histogram.js";
 import { getOrInsert } from "../basics/maps.js";
-import type { FetchStats, PollStats, StreamStats, TypeStats } from "../contracts/stats.js";
+import type { FetchStats, PollStats, ServerStats, StreamStats, TypeStats } from "../contracts/stats.js";
 import type { Method } from "../contracts/transport.js";
 import type { WorkDone } from "../event-loop/event-loop-stats.js";
 import { Latencies } from "./latencies.js";
@@ -24,6 +24,9 @@ export interface Counters {
   /** By HTTP status. */
   refusePoll(status: number): undefined;
   refuse(code: StatusCode): undefined;
+  /** By the rule that held; undefined: none. */
+  refuseCaller(rule: number | undefined): undefined;
+  readonly callersRefused: ServerStats["callersRefused"];
   readonly streams: readonly StreamStats[];
   readonly types: readonly TypeStats[];
   readonly fetches: readonly FetchStats[];
@@ -52,6 +55,7 @@ export function createCounters(): Counters {
   const polls = new Rows<PollStats>();
   const refused = new Map<StatusCode, number>();
   const pollsRefused = new Map<number, number>();
+  const callersRefused = new Map<number | undefined, number>();
   return {
     stream(method: Method): MutableCounters<StreamStats> {
       const counted = byMethod.get(method);
@@ -80,6 +84,10 @@ export function createCounters(): Counters {
       polls.row(`${api} ${typeUrl}`, { typeUrl, type: name, api, ...noPolls }),
     refusePoll: (status: number) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
     refuse: (code: StatusCode) => void refused.set(code, (refused.get(code) ?? 0) + 1),
+    refuseCaller: (rule: number | undefined) => void callersRefused.set(rule, (callersRefused.get(rule) ?? 0) + 1),
+    get callersRefused() {
+      return Array.from(callersRefused, ([rule, count]) => ({ rule, count }));
+    },
     get streams() {
       return streams.copies();
     },

@@ -1,10 +1,11 @@
-import type { Snapshot } from "@xdskit/protocol";
+import { emptySnapshot, type PastSnapshots, type Snapshot } from "@xdskit/protocol";
 import type { Group } from "../contracts/group.js";
 import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
 import type { Interest } from "../contracts/parts/supply.js";
 import type { Seat } from "../contracts/parts/target-policy.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { SharedStack } from "./shared-stacks.js";
+import { withoutSecrets } from "./without-secrets.js";
 
 /** The membership of a stream, or a poll, in the group of its node, with its target snapshot. */
 export class Membership {
@@ -19,8 +20,17 @@ export class Membership {
    */
   readonly interest: Interest | undefined;
   readonly leave: () => void;
+  readonly #getsSecrets: boolean;
 
-  constructor(group: Group, stack: SharedStack, seat: Seat, interest: Interest | undefined, leave: () => void) {
+  constructor(
+    group: Group,
+    stack: SharedStack,
+    seat: Seat,
+    interest: Interest | undefined,
+    getsSecrets: boolean,
+    leave: () => void,
+  ) {
+    this.#getsSecrets = getsSecrets;
     this.#group = group;
     this.stack = stack;
     this.seat = seat;
@@ -44,20 +54,35 @@ export class Membership {
 
   /** The newest snapshot of the group's layers: the node's target in the end. */
   newest(): Snapshot | undefined {
-    return this.stack.newest();
+    const newest = this.stack.newest();
+    return newest && this.#told(newest);
+  }
+
+  /** The snapshots that its client may have had, newest first. */
+  past(): PastSnapshots {
+    const { stack } = this;
+    const before = [...stack.recent.list(), ...stack.earlier].map((snapshot) => this.#told(snapshot));
+    return [this.newest() ?? emptySnapshot(), ...before];
+  }
+
+  /** What of a snapshot its client may be told. */
+  #told(snapshot: Snapshot): Snapshot {
+    return this.#getsSecrets ? snapshot : withoutSecrets(snapshot);
   }
 
   /**
    * The node's target now: the newest snapshot, or, during a rollout or after a rejection, a view of it. Undefined
    * while nothing is known yet (rule 7).
    */
-  snapshot(newest = this.newest()): Snapshot | undefined {
-    return newest && this.seat.snapshot(newest);
+  snapshot(): Snapshot | undefined {
+    const newest = this.stack.newest();
+    return newest && this.#told(this.seat.snapshot(newest));
   }
 
   /** The rollout under way that has not reached the node; undefined: none. */
   rollout(): RolloutAhead | undefined {
-    const newest = this.newest();
-    return newest && this.seat.rollout?.(newest);
+    const newest = this.stack.newest();
+    const ahead = newest && this.seat.rollout?.(newest);
+    return ahead && { ...ahead, snapshot: this.#told(ahead.snapshot) };
   }
 }

@@ -20,9 +20,11 @@ import type { Supply } from "../contracts/parts/supply.js";
 import type { GroupPolicy, MemberKind, TargetPolicy } from "../contracts/parts/target-policy.js";
 import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
+import type { Caller } from "../identity/caller.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
+import { denied } from "./denied.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
 import { Membership } from "./membership.js";
 import { plainPolicy } from "./plain-policy.js";
@@ -52,6 +54,13 @@ export interface Admission {
    * TTLs.
    */
   join(client: GroupClient, beats?: PulseListener): Membership;
+}
+
+/** Who joins a group. */
+interface JoiningNode {
+  readonly caller: Caller;
+  readonly node: Node;
+  readonly kind: MemberKind;
 }
 
 /** A group that is configured or has streams, with its shared and its own parts. */
@@ -160,27 +169,31 @@ export class Publication {
   }
 
   /** Finds the group of a node. */
-  admit(node: Node, kind: MemberKind = "stream"): Admission | Refusal {
+  admit(caller: Caller, node: Node, kind: MemberKind = "stream"): Admission | Refusal {
+    const notIts = denied(caller, node, this.#groups);
+    if (notIts !== undefined) return notIts;
     // Streams, and polls that are held until something is new, have separate limits.
     const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
     const count = this.#ofNode[kind].of(node.id);
-    const admission = this.#admission(node, kind);
+    const admission = this.#admission(caller, node, kind);
     if ("code" in admission || count < most) return admission;
     const message = `node ${quoted(node.id)} has ${count} ${kind}s open, and no node may have more`;
     return { code: statusCode.resourceExhausted, message };
   }
 
   /** The same for an open stream after the groups have changed; undefined if it stays in its group. */
-  readmit(node: Node, membership: Membership): Admission | Refusal | undefined {
-    return this.#groups.of(node)?.key === membership.key ? undefined : this.#admission(node, "stream");
+  readmit(caller: Caller, node: Node, membership: Membership): Admission | Refusal | undefined {
+    const group = this.#groups.of(node, caller.groups);
+    if (group?.key === membership.key) return undefined;
+    return denied(caller, node, this.#groups) ?? this.#admission(caller, node, "stream");
   }
 
-  #admission(node: Node, kind: MemberKind): Admission | Refusal {
-    const group = this.#groups.of(node);
+  #admission(caller: Caller, node: Node, kind: MemberKind): Admission | Refusal {
+    const group = this.#groups.of(node, caller.groups);
     if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
     if (group.layers?.length === 0) return { code: statusCode.permissionDenied, message: noLayers(group, node) };
     const { loadReports, ttl, resourceErrors } = group;
-    const join: Admission["join"] = (...who) => this.#join(this.#groupInUse(group), node, kind, ...who);
+    const join: Admission["join"] = (...who) => this.#join(this.#groupInUse(group), { caller, node, kind }, ...who);
     return { loadReports, ttl, resourceErrors, join };
   }
 
@@ -307,7 +320,12 @@ export class Publication {
     return opened;
   }
 
-  #join(opened: GroupInUse, node: Node, kind: MemberKind, client: GroupClient, beats?: PulseListener): Membership {
+  #join(
+    opened: GroupInUse,
+    { caller, node, kind }: JoiningNode,
+    client: GroupClient,
+    beats?: PulseListener,
+  ): Membership {
     const { group, shared } = opened;
     const interest = this.#supply?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
     shared.clients.add(client);
@@ -315,7 +333,7 @@ export class Publication {
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
     this.#count(opened, kind, node, 1);
-    return new Membership(group, shared, seat, interest, () => {
+    return new Membership(group, shared, seat, interest, caller.getsSecrets, () => {
       if (!shared.clients.delete(client)) return;
       seat.leave?.();
       interest?.close();

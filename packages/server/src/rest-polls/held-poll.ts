@@ -23,6 +23,8 @@ export interface HeldPollParts {
   readonly queue: FairQueue<HeldPoll>;
   readonly poller: Poller;
   readonly node: Node;
+  /** v3 type URLs that are supplied on demand to this client. */
+  readonly onDemand: ReadonlySet<string> | undefined;
   readonly request: JsonRequest;
   readonly verdict: Verdict;
   /** Called before the client is sent this version. */
@@ -103,7 +105,7 @@ export class HeldPoll implements GroupClient {
   #demand(): void {
     const { type, subscription } = this.#parts.poller;
     const { names } = subscription;
-    if (names.size === 0 || !this.#parts.context.onDemand?.has(type.typeUrl)) return;
+    if (names.size === 0 || !this.#parts.onDemand?.has(type.typeUrl)) return;
     const demanded = { kind: "demanded", type, added: [...names], again: [], dropped: [], names } as const;
     const undecided = this.#membership?.interest?.demand(demanded).undecided ?? [];
     if (undecided.length > 0) this.#undecided = new Set(undecided);

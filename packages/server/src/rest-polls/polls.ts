@@ -14,6 +14,8 @@ import { Counts } from "../basics/counts.js";
 import { getOrInsert } from "../basics/maps.js";
 import { RateLimit } from "../basics/rate-limit.js";
 import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../contracts/poll-transport.js";
+import { type Caller, notKnown } from "../identity/caller.js";
+import { nothingShown } from "../identity/evidence.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
 import { createDelivered, type Poller } from "./delivered.js";
@@ -28,6 +30,8 @@ export class Polls implements PollHandler {
   readonly #held = new Set<HeldPoll>();
   readonly #ofAddress = new Counts<string>();
   readonly #rates = new WeakMap<PollConnection, RateLimit>();
+  /** Polls of which it is not known yet who asks. */
+  #deciding = 0;
   #closed = false;
 
   constructor(context: PollContext) {
@@ -39,10 +43,39 @@ export class Polls implements PollHandler {
     const count = this.#context.counters.poll(type, api);
     count.polls += 1;
     count.requestBytes += bytes;
-    const poll = this.#guarded(call, answer);
-    if (poll instanceof HeldPoll) return () => poll.cancel();
-    answer(this.refuse(poll, { peer: connection.peer, path }));
-    return () => {};
+    const { evidence = nothingShown } = call;
+    const begin = (caller: Caller | undefined): (() => void) => {
+      const poll = caller === undefined ? refused(403, notKnown) : this.#guarded(call, caller, answer);
+      if (poll instanceof HeldPoll) return () => poll.cancel();
+      answer(this.refuse(poll, { peer: connection.peer, path }));
+      return () => {};
+    };
+    const caller = this.#context.gate.callerOf(evidence, { peer: connection.peer, called: path });
+    return caller instanceof Promise ? this.#later(caller, call, begin, answer) : begin(caller);
+  }
+
+  /** Begins a poll once it is known who asks, unless its client is gone by then. */
+  #later(
+    caller: Promise<Caller | undefined>,
+    { connection, path }: PollCall,
+    begin: (caller: Caller | undefined) => () => void,
+    answer: (answer: PollAnswer) => void,
+  ): () => void {
+    let cancel: (() => void) | undefined;
+    if (this.#deciding >= this.#context.limits.polls) {
+      answer(this.refuse(busy("too many polls wait until it is known who asks"), { peer: connection.peer, path }));
+      return () => {};
+    }
+    this.#deciding += 1;
+    let isGone = false;
+    void caller.then((known) => {
+      this.#deciding -= 1;
+      if (!isGone) cancel = begin(known);
+    });
+    return () => {
+      isGone = true;
+      cancel?.();
+    };
   }
 
   refuse(refusal: PollRefusal, from: { peer: string; path: string; node?: string }): PollRefusal {
@@ -60,16 +93,16 @@ export class Polls implements PollHandler {
   }
 
   /** A program's function that names groups may throw. */
-  #guarded(call: PollCall, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
+  #guarded(call: PollCall, caller: Caller, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
     try {
-      return this.#admit(call, answer);
+      return this.#admit(call, caller, answer);
     } catch (error) {
       return pollFault(this.#context, call, error);
     }
   }
 
   /** Returns the refusal, or begins the poll. */
-  #admit(call: PollCall, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
+  #admit(call: PollCall, caller: Caller, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
     const { limits, publication, defaultNode } = this.#context;
     if (this.#closed) return shuttingDown;
     const crowd = this.#crowded(call.connection);
@@ -86,8 +119,8 @@ export class Polls implements PollHandler {
     if (node === undefined) return refused(400, "the request does not say who it is from: node.id is missing");
     if (call.bytes > limits.nodeBytes && nodeLength(node) > limits.nodeBytes)
       return refused(413, `the node takes more than ${limits.nodeBytes} bytes without its extensions`);
-    const admission = publication.admit(node, "poll");
-    if (!("code" in admission)) return this.#begin(call, request, node, admission.join, answer);
+    const admission = publication.admit(caller, node, "poll");
+    if (!("code" in admission)) return this.#begin(call, request, caller, node, admission.join, answer);
     const { code, message } = admission;
     return code === statusCode.resourceExhausted ? busy(message) : refused(403, message);
   }
@@ -95,6 +128,7 @@ export class Polls implements PollHandler {
   #begin(
     { api, type, path, connection }: PollCall,
     request: JsonRequest,
+    caller: Caller,
     given: Node,
     join: (subscriber: GroupClient) => Membership,
     answer: (answer: PollAnswer) => void,
@@ -127,6 +161,7 @@ export class Polls implements PollHandler {
         queue: this.#queue,
         poller,
         node,
+        onDemand: this.#context.onDemand(caller),
         request: kept,
         verdict: this.#delivered.judge(poller, kept),
         delivers: (version) => this.#delivered.note(poller, kept, version),

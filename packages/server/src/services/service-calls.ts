@@ -1,8 +1,29 @@
 import { statusCode } from "@xdskit/protocol";
-import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
+import type {
+  Call,
+  Refusal,
+  ServedMethod,
+  ServedService,
+  Service,
+  ServiceHandler,
+  ServiceMethod,
+} from "../contracts/transport.js";
+import { gated, refusedCaller } from "../gate/gated.js";
+import type { OpenCall, OpenCalls } from "../gate/open-calls.js";
+import { UnprovenCall } from "../gate/unproven-call.js";
+import type { Caller, Gate } from "../identity/caller.js";
+
+/** A call that ends at once when the server closes before it is known who calls. */
+class UnprovenService extends UnprovenCall implements ServiceHandler {
+  stop(): void {
+    this.end(statusCode.ok, "");
+  }
+}
 
 /** The calls in progress of all services beside discovery. */
 export function createServiceCalls(options: {
+  readonly gate: Gate;
+  readonly openCalls: OpenCalls;
   /** Returns why no call is admitted, if so. */
   admit(): Refusal | undefined;
   /** Records that a call was refused. */
@@ -10,40 +31,68 @@ export function createServiceCalls(options: {
   /** Records a fault of the server, which ends only the call, with INTERNAL. */
   fault(service: string, call: Call, error: unknown): void;
 }) {
-  const { admit, refused, fault } = options;
+  const { gate, openCalls, admit, refused, fault } = options;
   const open = new Set<ServiceHandler>();
 
-  function serveMethod(service: string, { unary, accept }: ServiceMethod): ServiceMethod {
+  function serveMethod(service: string, name: string, { unary, accept }: ServiceMethod, isOpen: boolean): ServedMethod {
     return {
       unary,
       accept(call) {
-        const accepted = admit() ?? accept(call);
-        if ("code" in accepted) {
-          refused(service, call, accepted);
-          return accepted;
-        }
-        const guard = (action: () => void) => {
-          try {
-            action();
-          } catch (error) {
-            fault(service, call, error);
-            call.end(statusCode.internal, "internal error");
-          }
+        const refuse = (refusal: Refusal) => {
+          refused(service, call, refusal);
+          return refusal;
         };
-        const handler: ServiceHandler = {
-          received: (bytes) => guard(() => accepted.received(bytes)),
-          drained: () => guard(() => accepted.drained()),
-          finished: () => guard(() => accepted.finished()),
-          closed() {
-            open.delete(handler);
-            guard(() => accepted.closed());
-          },
-          stop: () => guard(() => accepted.stop()),
+        const busy = admit();
+        if (busy !== undefined) return refuse(busy);
+        const from = { peer: call.peer, called: `${service}/${name}` };
+        const take = (caller: Caller, evidence: OpenCall["evidence"] | undefined) => {
+          const accepted = accept(call, caller);
+          return "code" in accepted ? refuse(accepted) : taken(call, accepted, { caller, evidence, from });
         };
-        open.add(handler);
-        return handler;
+        if (isOpen) return take(gate.anybody(from), undefined);
+        const accepted = gated(call, { gate, from, accept: take, waiting: () => waiting(call) });
+        return accepted === refusedCaller ? refuse(refusedCaller) : accepted;
       },
     };
+
+    function waiting(call: Call): UnprovenService {
+      const handler: UnprovenService = new UnprovenService(call, () => open.delete(handler));
+      open.add(handler);
+      return handler;
+    }
+
+    function taken(
+      call: Call,
+      accepted: ServiceHandler,
+      by: Omit<OpenCall, "end" | "endsAt" | "evidence"> & Partial<Pick<OpenCall, "evidence">>,
+    ) {
+      const guard = (action: () => void) => {
+        try {
+          action();
+        } catch (error) {
+          fault(service, call, error);
+          call.end(statusCode.internal, "internal error");
+        }
+      };
+      const handler: ServiceHandler = {
+        received: (bytes) => guard(() => accepted.received(bytes)),
+        drained: () => guard(() => accepted.drained()),
+        finished: () => guard(() => accepted.finished()),
+        closed() {
+          open.delete(handler);
+          openCalls.closed(handler);
+          guard(() => accepted.closed());
+        },
+        stop: () => guard(() => accepted.stop()),
+      };
+      open.add(handler);
+      const end: OpenCall["end"] = (code, message) =>
+        guard(() => (accepted.end === undefined ? call.end(code, message) : accepted.end(code, message)));
+      // What is open to all stays so, whatever the rules.
+      const { evidence } = by;
+      if (evidence !== undefined) openCalls.opened(handler, { ...by, evidence, end });
+      return handler;
+    }
   }
 
   function noteErrors(service: string, { unary, accept }: ServiceMethod): ServiceMethod {
@@ -55,7 +104,7 @@ export function createServiceCalls(options: {
         call.end(code, message);
       },
     });
-    return { unary, accept: (call) => accept(noting(call)) };
+    return { unary, accept: (call, caller) => accept(noting(call), caller) };
   }
 
   return {
@@ -63,10 +112,11 @@ export function createServiceCalls(options: {
       return open.size;
     },
     /** The service with calls that `admit` admits, that are counted, and that stop when the server closes. */
-    serve: (service: Service): Service => ofEach(service, (method) => serveMethod(service.name, method)),
+    serve: (service: Service, isOpen = false): ServedService =>
+      ofEach(service, (name, method) => serveMethod(service.name, name, method, isOpen)),
     /** The same for a service that does not record itself the calls that it ends with an error. */
-    serveNoting: (service: Service): Service =>
-      ofEach(service, (method) => serveMethod(service.name, noteErrors(service.name, method))),
+    serveNoting: (service: Service, isOpen = false): ServedService =>
+      ofEach(service, (name, method) => serveMethod(service.name, name, noteErrors(service.name, method), isOpen)),
     /** Stops all. */
     stop() {
       for (const handler of open) handler.stop();
@@ -74,6 +124,10 @@ export function createServiceCalls(options: {
   };
 }
 
-function ofEach({ name, methods }: Service, change: (method: ServiceMethod) => ServiceMethod): Service {
-  return { name, methods: Object.fromEntries(Object.entries(methods).map(([key, method]) => [key, change(method)])) };
+function ofEach(
+  { name, methods }: Service,
+  change: (name: string, method: ServiceMethod) => ServedMethod,
+): ServedService {
+  const changed = Object.entries(methods).map(([key, method]) => [key, change(key, method)] as const);
+  return { name, methods: Object.fromEntries(changed) };
 }

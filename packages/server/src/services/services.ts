@@ -2,7 +2,9 @@ import { envoyRegistry, type Registry, type ResourceTypes } from "@xdskit/api";
 import type { CallInfo } from "../contracts/nodes/stream-info.js";
 import type { KernelCalls } from "../contracts/parts/kernel.js";
 import type { OfferedServices } from "../contracts/parts/part.js";
-import type { Refusal, Service } from "../contracts/transport.js";
+import type { Refusal, ServedService, Service } from "../contracts/transport.js";
+import type { OpenCalls } from "../gate/open-calls.js";
+import type { Gate } from "../identity/caller.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createHealth } from "./health.js";
 import { neverServed, notServed } from "./not-served.js";
@@ -11,7 +13,7 @@ import { createServiceCalls } from "./service-calls.js";
 
 /** All services of a server beside discovery. */
 export interface Services {
-  readonly all: readonly Service[];
+  readonly all: readonly ServedService[];
   /** Their calls in progress. */
   readonly open: number;
   /** Call this when the server may have begun to serve, or stopped. */
@@ -21,6 +23,8 @@ export interface Services {
 }
 
 interface ServicesOptions {
+  readonly gate: Gate;
+  readonly openCalls: OpenCalls;
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
   readonly servesReflection: boolean;
@@ -35,9 +39,9 @@ interface ServicesOptions {
 }
 
 export function createServices(options: ServicesOptions): Services {
-  const { types, registry, servesReflection, offered, isServing, calls, admit, refused } = options;
+  const { gate, openCalls, types, registry, servesReflection, offered, isServing, calls, admit, refused } = options;
   const guarded = createServiceCalls({
-    admit,
+    ...{ gate, openCalls, admit },
     refused: (service, { peer }, refusal) => refused(calls.info(service, peer), refusal),
     fault: (service, { peer }, error) => calls.fault(calls.info(service, peer), error),
   });
@@ -48,16 +52,17 @@ export function createServices(options: ServicesOptions): Services {
   const reflectionOff = servesReflection
     ? undefined
     : "reflection (reflection in the settings) is turned off on this server";
-  const all = neverServed.map(guarded.serve);
-  for (const { services, off, recordsErrors = false } of [
+  const all = neverServed.map((service) => guarded.serve(service));
+  for (const { services, off, recordsErrors = false, isOpen = false } of [
     ...offered,
-    { services: [health.service] },
+    // Balancers and kubelets, which ask it, have no credential; it says nothing of nodes.
+    { services: [health.service], isOpen: true },
     { services: reflection, off: reflectionOff },
   ]) {
     if (off === undefined) served.push(...services.map(({ name }) => name));
     const refuse = ({ name, methods }: Service) => guarded.serve(notServed(name, methods, `${off}`));
     const serve = recordsErrors ? guarded.serve : guarded.serveNoting;
-    all.push(...services.map(off === undefined ? serve : refuse));
+    all.push(...services.map((service) => (off === undefined ? serve(service, isOpen) : refuse(service))));
   }
   return {
     all,

@@ -12,6 +12,7 @@ import {
 import type { StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { NameDecision } from "../contracts/parts/supply.js";
 import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
+import type { Caller } from "../identity/caller.js";
 import { countResponse } from "../publication/counters.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
@@ -36,6 +37,7 @@ export class UnaryFetch implements CallHandler {
   readonly #info: StreamInfo;
   readonly #stream: Stream;
   readonly #ended: () => void;
+  readonly #caller: Caller;
   #isAsked = false;
   #isOver = false;
   #membership: Membership | undefined;
@@ -51,8 +53,10 @@ export class UnaryFetch implements CallHandler {
     call: DiscoveryCall,
     only: ResourceType,
     id: number,
+    caller: Caller,
     ended: () => void,
   ) {
+    this.#caller = caller;
     const { types, limits, defaultNode, onDemand, naming } = context;
     const { method, peer } = call;
     this.#context = context;
@@ -61,7 +65,16 @@ export class UnaryFetch implements CallHandler {
     this.#info = { id, method, peer };
     this.#ended = ended;
     const { api } = method;
-    this.#stream = createStream({ variant: "sotw", api, types, only, limits, defaultNode, onDemand, ...naming });
+    this.#stream = createStream({
+      variant: "sotw",
+      api,
+      types,
+      only,
+      limits,
+      defaultNode,
+      onDemand: onDemand(caller),
+      ...naming,
+    });
   }
 
   received(bytes: Uint8Array): void {
@@ -95,7 +108,7 @@ export class UnaryFetch implements CallHandler {
   #note(effect: StreamEffect): void {
     if (effect.kind === "close") this.#end(effect.code, effect.message);
     if (effect.kind === "identified") {
-      const admission = this.#context.publication.admit(effect.node);
+      const admission = this.#context.publication.admit(this.#caller, effect.node);
       if ("code" in admission) {
         this.#end(admission.code, admission.message);
         return;

@@ -1,5 +1,5 @@
-import type { Node, PastSnapshots, Stream } from "@xdskit/protocol";
-import { emptySnapshot, tellsTtl } from "@xdskit/protocol";
+import type { Node, Stream } from "@xdskit/protocol";
+import { tellsTtl } from "@xdskit/protocol";
 import { Alarm } from "../basics/alarm.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { GroupLags } from "../publication/latencies.js";
@@ -94,15 +94,10 @@ function ordered(
   { info, due }: JoiningStream,
   { orders, clock }: JoinContext,
   node: Node,
-  { group, stack }: Membership,
+  membership: Membership,
 ): Pick<Joined, "order" | "alarm"> {
-  const order = orders.join(info.method, node, group, () => pastOf(stack));
+  const order = orders.join(info.method, node, membership.group, () => membership.past());
   return { order, alarm: order && new Alarm(clock, due) };
-}
-
-/** The snapshots that a client may have, newest first. */
-function pastOf(stack: Membership["stack"]): PastSnapshots {
-  return [stack.newest() ?? emptySnapshot(), ...stack.recent.list(), ...stack.earlier];
 }
 
 function resumptionOf(
@@ -111,7 +106,7 @@ function resumptionOf(
   membership: Membership,
 ): Resumption {
   // Its target may be a view, or older than what was published since its last turn.
-  const known = () => pastOf(membership.stack);
+  const known = () => membership.past();
   const { clock, catchUp } = context;
   const { earlier, recent } = membership.stack;
   const maySayMore = earlier.length > 0 || recent.drains;

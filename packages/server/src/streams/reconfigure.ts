@@ -4,6 +4,8 @@ import { checkOptions } from "../configuration/option-checks.js";
 import { checkServerCall } from "../configuration/option-tables.js";
 import type { LiveOptions } from "../contracts/kernel-options.js";
 import type { ServerOptions } from "../contracts/server-options.js";
+import type { OpenCalls } from "../gate/open-calls.js";
+import type { Gate } from "../identity/caller.js";
 import type { Publication } from "../publication/publication.js";
 import { defaultServerLimits, fixedLimits, type ServerLimits } from "../settings/limits.js";
 import type { NodeOrders } from "./node-orders.js";
@@ -20,6 +22,8 @@ interface Running {
   readonly core: {
     readonly publication: Publication;
     readonly sessions: Iterable<Session>;
+    readonly gate: Gate;
+    readonly openCalls: OpenCalls;
     readonly parts: { reconfigured(change: LiveOptions): void };
   };
   readonly orders: NodeOrders;
@@ -45,8 +49,10 @@ export function reconfigure(change: LiveOptions, { settings, core, orders }: Run
   const wasOff = orders.isOff;
   if ("ordering" in change) orders.change(change.ordering);
   if (groups !== undefined) core.publication.regroup(groups);
+  if ("identities" in change) core.gate.use(live.identities);
   const isOrderChanged = orders.isOff !== wasOff;
   if (groups !== undefined || isOrderChanged) for (const session of [...core.sessions]) session.rejoin(isOrderChanged);
+  if ("identities" in change) core.openCalls.recheck();
   core.parts.reconfigured(change);
 }
 

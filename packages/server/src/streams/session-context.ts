@@ -3,6 +3,7 @@ import type { FairQueue } from "@xdskit/grpc-server";
 import type { Node, StreamOptions } from "@xdskit/protocol";
 import type { Events } from "../contracts/events.js";
 import type { Progress } from "../contracts/parts/progress.js";
+import type { Caller } from "../identity/caller.js";
 import type { Counters } from "../publication/counters.js";
 import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";
@@ -18,8 +19,8 @@ export interface SessionContext<Session> {
   readonly publication: Publication;
   readonly orders: NodeOrders;
   readonly clock: Clock;
-  /** v3 type URLs that are supplied on demand. */
-  readonly onDemand: ReadonlySet<TypeUrl> | undefined;
+  /** v3 type URLs that are supplied on demand to a caller. */
+  readonly onDemand: (caller: Caller) => ReadonlySet<TypeUrl> | undefined;
   /** The served authorities, and the clients that are told why resources do not exist. */
   readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
   readonly heldMemory: HeldMemories;

@@ -18,6 +18,7 @@ import type { StreamRecorder } from "../contracts/parts/progress.js";
 import type { NameDecision } from "../contracts/parts/supply.js";
 import type { MemberStanding } from "../contracts/parts/target-policy.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
+import type { Caller } from "../identity/caller.js";
 import { type Counters, countResponse } from "../publication/counters.js";
 import type { PulseListener } from "../publication/pulse.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
@@ -41,6 +42,7 @@ const usualMessageBytes = 4 * 1024 * 1024;
 export class Session implements CallHandler, GroupClient, PulseListener, ReportedStream {
   readonly #context: SessionContext<Session>;
   readonly #call: DiscoveryCall;
+  readonly caller: Caller;
   readonly #stream: Stream;
   readonly #given: GivenTarget;
   readonly #memory: StreamMemory;
@@ -66,7 +68,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   /** Whether the client used exactly its target at the last look (`#progress`). */
   #wasSettled = false;
 
-  constructor(context: SessionContext<Session>, call: DiscoveryCall, id: number) {
+  constructor(context: SessionContext<Session>, call: DiscoveryCall, id: number, caller: Caller) {
+    this.caller = caller;
     const { types, limits, defaultNode, onDemand, naming, heldMemory } = context;
     const { authorities, resourceErrors } = naming;
     const { method, peer } = call;
@@ -82,7 +85,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
       types,
       limits,
       defaultNode,
-      onDemand,
+      onDemand: onDemand(caller),
+      isNodeFixed: caller.isRestricted,
       authorities,
       resourceErrors,
       heldMemory: this.#memory,
@@ -364,7 +368,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
 
   #identified(node: Node): void {
     const { publication, events } = this.#context;
-    const admission = publication.admit(node);
+    const admission = publication.admit(this.caller, node);
     if ("code" in admission) {
       this.#refuse(admission.code, admission.message, node);
       return;
@@ -397,7 +401,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     if (this.#over || joined === undefined) return false;
     const { membership } = joined;
     const { node } = joined.stream;
-    const admission = this.#context.publication.readmit(node, membership);
+    const admission = this.#context.publication.readmit(this.caller, node, membership);
     if (admission === undefined && !isOrderChanged) return false;
     if (admission !== undefined && "code" in admission) {
       this.#refuse(admission.code, admission.message, node);

@@ -36,6 +36,7 @@ export interface CertificatesListener {
 /** Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, or for content in place of a path. */
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
   const { certificateFile, keyFile, clientCaFile } = settings;
+  const isOptional = settings.clientCertificates === "optional";
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
   let files: TlsFiles | undefined;
   let dates: CertificateDates | undefined;
@@ -51,7 +52,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     if (closed) return;
     if (dates === undefined || files !== before) dates = datesOf(files.certificate ?? "", certificateFile);
     if (before !== undefined && files !== before) {
-      listener.renewed(contentsOf(files), dates.notAfter);
+      listener.renewed(contentsOf(files, isOptional), dates.notAfter);
       toldOfTime = undefined;
     }
     const { problem } = reader;
@@ -83,7 +84,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
       lookLater();
     },
     get current(): TlsContents | undefined {
-      return files && contentsOf(files);
+      return files && contentsOf(files, isOptional);
     },
     get dates(): CertificateDates | undefined {
       return dates;
@@ -95,13 +96,13 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   };
 }
 
-function contentsOf({ ca, certificate, key }: TlsFiles): TlsContents {
+function contentsOf({ ca, certificate, key }: TlsFiles, isOptional: boolean): TlsContents {
   const isMutual = ca !== undefined;
   return {
     cert: String(certificate),
     key: String(key),
     requestCert: isMutual,
-    rejectUnauthorized: isMutual,
+    rejectUnauthorized: isMutual && !isOptional,
     ...(isMutual ? { ca: String(ca) } : {}),
   };
 }

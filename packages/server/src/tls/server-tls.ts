@@ -11,6 +11,11 @@ export interface ServerTls {
   readonly keyFile: string;
   /** If given, every client must show a certificate that one of these signed. Default: clients are asked for none. */
   readonly clientCaFile?: string | undefined;
+  /**
+   * With `clientCaFile`, whether a client without such a certificate may connect. It then needs a token, or another
+   * proof, by the rules for callers (`identities`). Default `required`.
+   */
+  readonly clientCertificates?: "required" | "optional" | undefined;
 }
 
 /** The contents of the files. They must never appear in a message. */

@@ -161,6 +161,10 @@ function addPollMetrics(scrape: Scrape): void {
 
 /** Refusals, and the nodes with their states. */
 function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
+  const callers = "Callers that the rules for callers (identities) refused, by the rule that held.";
+  scrape.counter("xdskit_callers_refused_total", callers, ["rule"], () =>
+    scrape.stats.callersRefused.map(({ rule, count }) => [rule === undefined ? "none" : `${rule}`, count]),
+  );
   scrape.counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
     scrape.stats.refused.map(({ code, count }) => [String(code), count]),
   );

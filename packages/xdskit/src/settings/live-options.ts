@@ -4,8 +4,9 @@ import { serverOptions } from "./server-settings.js";
 
 /** What a running server is told of settings. `live`: the keys that have changed. */
 export function liveOptions(next: Settings, live: readonly string[]): LiveOptions {
-  const { groups, limits, ordering, rollout, onReject, references, referencesExcept } = serverOptions(next);
+  const { identities, groups, limits, ordering, rollout, onReject, references, referencesExcept } = serverOptions(next);
   return {
+    ...(live.includes("identities") ? { identities } : {}),
     ...(live.includes("references") ? { references: references ?? "refuse" } : {}),
     ...(live.includes("references_except") ? { referencesExcept } : {}),
     ...(live.includes("limits") ? { limits } : {}),

@@ -32,7 +32,10 @@ export async function loadSettings(directory: string, named: string | undefined)
   const file = named ?? join(directory, settingsFileName);
   const text = await settingsText(file, named === undefined);
   // Loaded only when needed: most folders have no settings, and the schema takes its time.
-  const check = async (text: string) => (await import("./read-settings.js")).readSettings(file, text);
+  const check = async (text: string) => {
+    const { readSettings } = await import("./read-settings.js");
+    return await fromItsFolder(readSettings(file, text), file);
+  };
   const disk = { file, text, check };
   if (text === undefined) return { file: undefined, settings: {}, disk };
   return { file, settings: await check(text), disk };
@@ -46,8 +49,18 @@ export async function loadRelaySettings(file: string | undefined): Promise<Loade
     import("./read-settings.js"),
     import("./schema.js"),
   ]);
-  const check = async (text: string) => readSettingsAs(relaySettingsSchema, file, text);
+  const check = async (text: string) => fromItsFolder(readSettingsAs(relaySettingsSchema, file, text), file);
   return { file, settings: await check(text), disk: { file, text, check } };
+}
+
+/** The files of keys are named from the settings file. */
+async function fromItsFolder<Shape extends Pick<Settings, "identities">>(
+  settings: Shape,
+  file: string,
+): Promise<Shape> {
+  if (settings.identities === undefined) return settings;
+  const { identitiesFrom } = await import("./identities.js");
+  return { ...settings, identities: identitiesFrom(settings.identities, file) };
 }
 
 async function settingsText(file: string, mayBeMissing: boolean): Promise<string | undefined> {

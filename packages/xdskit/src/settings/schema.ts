@@ -2,6 +2,7 @@ import { isAbsolute, normalize } from "node:path";
 import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
 import { accessSettings, tokensThatAreThere } from "./access-schema.js";
+import { identitiesSchema, identitiesThatFit } from "./identities.js";
 import { parseDuration } from "./options/duration.js";
 import { maxWorkers } from "./options/worker-count.js";
 import { groupsWithFolders } from "./relay-groups.js";
@@ -162,6 +163,7 @@ const listenerTls = z.strictObject({
   cert: credentialsPath,
   key: credentialsPath,
   client_ca: credentialsPath.optional(),
+  client_certs: z.enum(["required", "optional"], { error: "expected required or optional" }).optional(),
 });
 
 const anHistory = "expected what history to keep, such as { revisions: 1000, leases: 5000, age: 90d }";
@@ -173,6 +175,7 @@ const history = z.strictObject(
 const aListOfNames = "expected names that clients have from elsewhere, such as [ads, local_agent]";
 
 const settings = z.strictObject({
+  identities: identitiesSchema.optional(),
   groups: z
     .array(group)
     .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
@@ -195,7 +198,7 @@ const settings = z.strictObject({
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   tls: listenerTls.optional(),
-  admin_tls: listenerTls.optional(),
+  admin_tls: listenerTls.omit({ client_certs: true }).optional(),
   ...accessSettings,
   folder: folderSchema.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
@@ -207,7 +210,10 @@ const settings = z.strictObject({
 });
 
 /** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
-export const settingsSchema = settings.superRefine(layersThatFit).superRefine(tokensThatAreThere);
+export const settingsSchema = settings
+  .superRefine(layersThatFit)
+  .superRefine(tokensThatAreThere)
+  .superRefine(identitiesThatFit);
 
 const nodeIdentity = z.strictObject({
   id: z.string().min(1).optional(),
@@ -275,7 +281,8 @@ export const relaySettingsSchema = settings
     upstream: upstream.optional(),
   })
   .superRefine(({ layers, groups }, context) => layersThatFit({ layers, groups: groupsWithFolders(groups) }, context))
-  .superRefine(tokensThatAreThere);
+  .superRefine(tokensThatAreThere)
+  .superRefine(identitiesThatFit);
 
 /** The content of a relay's settings file. */
 export type RelaySettings = z.output<typeof relaySettingsSchema>;

@@ -84,6 +84,7 @@ export function whereServed<T>(
 export function serverOptions(settings: Settings): ServerOptions {
   const { default_node: node, rest } = settings;
   return {
+    identities: settings.identities,
     groups: groupSettings(settings),
     ttl: settings.ttl,
     authorities: settings.authorities,
@@ -112,6 +113,7 @@ export function serverTls<Key extends "tls" | "admin_tls">(
   return {
     certificateFile: pathFromSettings(loaded, tls.cert),
     keyFile: pathFromSettings(loaded, tls.key),
+    clientCertificates: "client_certs" in tls ? tls.client_certs : undefined,
     clientCaFile: tls.client_ca && pathFromSettings(loaded, tls.client_ca),
   };
 }

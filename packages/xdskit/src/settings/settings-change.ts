@@ -19,6 +19,7 @@ export const accessKeys = ["tokens", "roles", "trusted_proxies"] as const satisf
 
 /** The settings that a running server can take over. */
 export const liveKeys: ReadonlySet<Key> = new Set([
+  "identities",
   "groups",
   "references",
   "references_except",

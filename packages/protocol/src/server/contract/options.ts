@@ -60,6 +60,11 @@ export interface StreamOptions {
   /** The type of a per-type stream; undefined on ADS. */
   readonly only: ResourceType | undefined;
   readonly limits: StreamLimits;
+  /**
+   * Whether a later request that names another node (id or cluster) ends the stream with PERMISSION_DENIED. Default
+   * false: only the first request's node counts.
+   */
+  readonly isNodeFixed?: boolean | undefined;
   /** Used for a client that sends no node; undefined refuses it with INVALID_ARGUMENT. */
   readonly defaultNode: Node | undefined;
   /**

@@ -19,6 +19,7 @@ import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
 import { usedBy } from "../ordering/shared-stage.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
+import { anotherNode, isAnotherNode } from "../requests/another-node.js";
 import { decide, demandedOf, noteNewest } from "../requests/demand.js";
 import { ForeignAuthorities } from "../requests/foreign-authorities.js";
 import { beyondNode, beyondPending, beyondRequest, beyondStream, beyondTypes } from "../requests/request-limits.js";
@@ -412,6 +413,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       const { namesPerRequest, namesPerStream } = this.#options.limits;
       const request = this.#rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
       if (this.#phase.kind === "new") return this.#identify(bytes, request);
+      const first = this.#phase.kind === "identified" && this.#options.isNodeFixed ? this.#phase.node : undefined;
+      if (first !== undefined && isAnotherNode(first, nodeOf(bytes, request)))
+        return this.#close(statusCode.permissionDenied, anotherNode);
       const told = this.#subscribe(request);
       const [only] = told;
       // The other streams go on alone, unless this was a plain acknowledgement after which nothing drains.

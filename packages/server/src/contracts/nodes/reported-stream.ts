@@ -1,5 +1,6 @@
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
 import { getOrInsert } from "../../basics/maps.js";
+import type { Caller } from "../../identity/caller.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { PeerIdentity } from "../transport.js";
 import type { RolloutAt } from "./node-status.js";
@@ -21,6 +22,8 @@ export interface ReportedStream {
   readonly rollout?: RolloutAhead | undefined;
   /** The identity in its client's certificate; undefined without one. */
   readonly identity?: PeerIdentity | undefined;
+  /** Who opened it. */
+  readonly caller?: Caller | undefined;
   /** Whether its client has acknowledged its whole target. */
   readonly isSettled: boolean;
   /** The time since which it is not settled; milliseconds of the server's clock. */

@@ -1,5 +1,6 @@
 import type { Clock, ResourceTypes } from "@xdskit/api";
 import type { Node, Snapshot, StatusCode } from "@xdskit/protocol";
+import type { Caller } from "../../identity/caller.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { ServerLimits } from "../../settings/limits.js";
 import type { Events } from "../events.js";
@@ -51,9 +52,9 @@ export interface KernelLayers {
 
 /** Lets clients into the groups of their nodes, for services that need these. */
 export interface KernelGroups {
-  admit(node: Node): KernelAdmission | Refusal;
+  admit(caller: Caller, node: Node): KernelAdmission | Refusal;
   /** The same after groups have changed; undefined: the node stays in its group. */
-  readmit(node: Node, membership: GroupMembership): KernelAdmission | Refusal | undefined;
+  readmit(caller: Caller, node: Node, membership: GroupMembership): KernelAdmission | Refusal | undefined;
 }
 
 /** A node that was let in. */

@@ -42,6 +42,8 @@ export interface OfferedServices {
   readonly off?: string | undefined;
   /** Whether they record the calls that they end with an error. Default: the server does. */
   readonly recordsErrors?: boolean;
+  /** Whether everybody may call them, whatever the rules for callers say. Default: no. */
+  readonly isOpen?: boolean;
 }
 
 /** What parts answer of a server's methods. */

@@ -3,6 +3,7 @@ import { it } from "node:test";
 import { createRedactedBody } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
 import type { Call } from "../../contracts/transport.js";
+import { createGate } from "../../identity/caller.js";
 import { waitFor } from "../../testing/basics/wait-for.js";
 import { createClientStatus } from "./client-status.js";
 
@@ -29,7 +30,10 @@ function asking(method: "FetchClientStatus" | "StreamClientStatus") {
       seen.ended ??= code;
     },
   };
-  const handler = service.methods[method]?.accept(call);
+  const handler = service.methods[method]?.accept(
+    call,
+    createGate({ rules: undefined, refused() {} }).anybody({ peer: "here", called: "" }),
+  );
   if (handler === undefined || "code" in handler) return assert.fail("refused");
   handler.received(new Uint8Array());
   return { handler, seen };

@@ -2,6 +2,7 @@ import { createFairQueue, type FairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
 import { RateLimit } from "../../basics/rate-limit.js";
 import type { SourceTrouble } from "../../contracts/nodes/node-status.js";
+import type { ReportedStream } from "../../contracts/nodes/reported-stream.js";
 import type { StatusPeer } from "../../contracts/nodes/status-peers.js";
 import {
   type Call,
@@ -11,6 +12,7 @@ import {
   type ServiceMethod,
   unreadMs,
 } from "../../contracts/transport.js";
+import type { Caller } from "../../identity/caller.js";
 import { clientStatusServiceName } from "./service-name.js";
 import {
   AnswerTooLarge,
@@ -46,11 +48,18 @@ export interface ClientStatusOptions extends StatusSource {
  */
 export function createClientStatus(options: ClientStatusOptions): Service {
   const shared: SharedByCalls = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
-  const method = (unary: boolean): ServiceMethod => ({ unary, accept: (call) => new StatusCall(shared, call, unary) });
+  const method = (unary: boolean): ServiceMethod => ({
+    unary,
+    accept: (call, caller) => new StatusCall(shared, call, caller, unary),
+  });
   return {
     name: clientStatusServiceName,
     methods: { StreamClientStatus: method(false), FetchClientStatus: method(true) },
   };
+}
+
+function* ofCaller(streams: StatusSource["streams"], key: string): Iterable<ReportedStream> {
+  for (const stream of streams) if (stream.caller?.key === key) yield stream;
 }
 
 interface SharedByCalls extends ClientStatusOptions {
@@ -71,6 +80,7 @@ interface Making {
 class StatusCall implements ServiceHandler {
   readonly #shared: SharedByCalls;
   readonly #call: Call;
+  readonly #caller: Caller;
   readonly #unary: boolean;
   readonly #rate = new RateLimit(most.perSecond, most.burst);
   readonly #waiting: Uint8Array[] = [];
@@ -79,8 +89,9 @@ class StatusCall implements ServiceHandler {
   #finished = false;
   #over = false;
 
-  constructor(shared: SharedByCalls, call: Call, unary: boolean) {
+  constructor(shared: SharedByCalls, call: Call, caller: Caller, unary: boolean) {
     this.#shared = shared;
+    this.#caller = caller;
     this.#call = call;
     this.#unary = unary;
   }
@@ -144,7 +155,7 @@ class StatusCall implements ServiceHandler {
     const { maxBytes, troubles } = this.#shared;
     const { request } = making;
     try {
-      const all = distinct([...troubles(), ...others.troubles]);
+      const all = this.#caller.isRestricted ? [] : distinct([...troubles(), ...others.troubles]);
       this.#send(statusAnswer([own, ...others.parts], all, { maxBytes, request }));
     } catch (error) {
       this.#failed(error);
@@ -176,13 +187,21 @@ class StatusCall implements ServiceHandler {
       this.#end(statusCode.resourceExhausted, message);
     } else {
       answers.add(this);
-      const peers = this.#shared.peers();
+      // They would answer about everybody's nodes.
+      const peers = this.#caller.isRestricted ? [] : this.#shared.peers();
       const others = peers.length === 0 ? undefined : askStatusPeers(peers, asked, maxBytes);
       // It may fail before the own part is made.
       others?.catch(() => {});
-      this.#answer = { request, own: statusParts(this.#shared, request), others };
+      this.#answer = { request, own: statusParts({ ...this.#shared, streams: this.#streams }, request), others };
       queue.add(this, "answers");
     }
+  }
+
+  /** A caller that may be only some nodes hears of streams that were opened with what it proves. */
+  get #streams(): StatusSource["streams"] {
+    const { streams } = this.#shared;
+    const { isRestricted, key } = this.#caller;
+    return isRestricted ? ofCaller(streams, key) : streams;
   }
 
   #send(answer: Uint8Array): void {

@@ -88,7 +88,7 @@ export function createLoadReports(
   return {
     method: (api, callInfo) => ({
       unary: false,
-      accept: (call) => new LoadSession(context, call, callInfo(call.peer), api),
+      accept: (call, caller) => new LoadSession(context, call, caller, callInfo(call.peer), api),
     }),
     regrouped() {
       for (const session of [...open.values()]) session.regrouped();

@@ -7,6 +7,7 @@ import type { Events } from "../../contracts/events.js";
 import type { CallInfo, LoadStreamInfo } from "../../contracts/nodes/stream-info.js";
 import type { GroupMembership, KernelGroups } from "../../contracts/parts/kernel.js";
 import type { Call, ServiceHandler } from "../../contracts/transport.js";
+import type { Caller } from "../../identity/caller.js";
 import type { ServerLimits } from "../../settings/limits.js";
 import { type LoadReportSettings, settingsOf } from "../../settings/load-report-settings.js";
 import { LoadStream } from "./load-stream.js";
@@ -35,6 +36,7 @@ export interface LoadSessionContext {
 export class LoadSession implements ServiceHandler {
   readonly #context: LoadSessionContext;
   readonly #call: Call;
+  readonly #caller: Caller;
   readonly #info: CallInfo;
   readonly #api: ApiVersion;
   readonly #stream: LoadStream;
@@ -46,13 +48,14 @@ export class LoadSession implements ServiceHandler {
   #over = false;
   #released = false;
 
-  constructor(context: LoadSessionContext, call: Call, info: CallInfo, api: ApiVersion) {
+  constructor(context: LoadSessionContext, call: Call, caller: Caller, info: CallInfo, api: ApiVersion) {
     const { limits, defaultNode } = context;
     this.#context = context;
     this.#call = call;
+    this.#caller = caller;
     this.#info = info;
     this.#api = api;
-    this.#stream = new LoadStream(limits, defaultNode);
+    this.#stream = new LoadStream(limits, defaultNode, caller.isRestricted);
     this.#rate = new RateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#settings = settingsOf(context.settings);
   }
@@ -98,7 +101,7 @@ export class LoadSession implements ServiceHandler {
   regrouped(): void {
     const [membership, node] = [this.#membership, this.#opened?.node];
     if (this.#over || membership === undefined || node === undefined) return;
-    const admission = this.#context.groups.readmit(node, membership);
+    const admission = this.#context.groups.readmit(this.#caller, node, membership);
     if (admission === undefined) return;
     if ("code" in admission) this.#refuse(admission.code, admission.message, node);
     else this.end(statusCode.unavailable, "the node is in another group now: connect again");
@@ -133,7 +136,7 @@ export class LoadSession implements ServiceHandler {
 
   #identified(node: Node): void {
     const { groups, settings, events } = this.#context;
-    const admission = groups.admit(node);
+    const admission = groups.admit(this.#caller, node);
     if ("code" in admission) {
       this.#refuse(admission.code, admission.message, node);
       return;

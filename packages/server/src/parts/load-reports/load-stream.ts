@@ -1,5 +1,7 @@
 import {
+  anotherNode,
   type ClusterLoad,
+  isAnotherNode,
   type LoadStatsLimits,
   MalformedMessage,
   type Node,
@@ -26,12 +28,17 @@ const sendsAllClusters = "envoy.lrs.supports_send_all_clusters";
 export class LoadStream {
   readonly #limits: LoadStatsLimits;
   readonly #defaultNode: Node | undefined;
+  readonly #isNodeFixed: boolean;
   #node: Node | undefined;
   /** The content of the last response, if it named the clusters of a set. */
   #told: { readonly settings: LoadReportSettings; readonly names: ResourceSet | undefined } | undefined;
 
-  /** `defaultNode`: of a client that sends none; undefined refuses such a client with INVALID_ARGUMENT. */
-  constructor(limits: LoadStatsLimits, defaultNode: Node | undefined) {
+  /**
+   * `defaultNode`: of a client that sends none; undefined refuses such a client with INVALID_ARGUMENT. `isNodeFixed`: a
+   * later request that names another node ends the stream.
+   */
+  constructor(limits: LoadStatsLimits, defaultNode: Node | undefined, isNodeFixed = false) {
+    this.#isNodeFixed = isNodeFixed;
     this.#limits = limits;
     this.#defaultNode = defaultNode;
   }
@@ -40,8 +47,11 @@ export class LoadStream {
   receive(bytes: Uint8Array): LoadRequest | Refusal {
     const isFirst = this.#node === undefined;
     try {
-      const { node, clusters } = readLoadStatsRequest(bytes, this.#limits, { node: isFirst });
-      if (!isFirst) return { node: undefined, clusters };
+      const { node, clusters } = readLoadStatsRequest(bytes, this.#limits, { node: isFirst || this.#isNodeFixed });
+      if (this.#node !== undefined) {
+        const isAnother = this.#isNodeFixed && isAnotherNode(this.#node, node);
+        return isAnother ? { code: statusCode.permissionDenied, message: anotherNode } : { node: undefined, clusters };
+      }
       // Rules 113–115, as on discovery streams: the first request decides the node.
       this.#node = node ?? this.#defaultNode;
       if (this.#node !== undefined) return { node: this.#node, clusters };

@@ -1,9 +1,16 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { GrpcServer, GrpcServerOptions } from "@xdskit/grpc-server";
-import { createGrpcServer, type GrpcLimits, type GrpcMethod, type Keepalive } from "@xdskit/grpc-server";
+import {
+  createGrpcServer,
+  type GrpcLimits,
+  type GrpcMethod,
+  type GrpcRequest,
+  type Keepalive,
+} from "@xdskit/grpc-server";
 import type { StatusCode } from "@xdskit/protocol";
 import { formatAddress } from "../../basics/address.js";
-import type { Accept, Service, Transport } from "../../contracts/transport.js";
+import type { Accept, ServedService, Transport } from "../../contracts/transport.js";
+import type { Evidence } from "../../identity/evidence.js";
 import { defaultServerLimits } from "../../settings/limits.js";
 import type { Renewable } from "../../tls/server-tls.js";
 import { discoveryMethods } from "../discovery-methods.js";
@@ -83,14 +90,29 @@ function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, ac
     for (const [name, method] of served) {
       methods.set(`/${service}/${name}`, {
         unary: method.unary,
-        accept: (call, { peer }) => accept(Object.assign(call, { method, identity: peer.identity })),
+        accept(call, request) {
+          const { peer } = request;
+          return accept(Object.assign(call, { method, identity: peer.identity, evidence: evidenceOf(request) }));
+        },
       });
     }
   }
 }
 
-function addServices(methods: Map<string, GrpcMethod>, services: readonly Service[]): void {
+function addServices(methods: Map<string, GrpcMethod>, services: readonly ServedService[]): void {
   for (const service of services) {
-    for (const [name, method] of Object.entries(service.methods)) methods.set(`/${service.name}/${name}`, method);
+    for (const [name, method] of Object.entries(service.methods)) {
+      methods.set(`/${service.name}/${name}`, {
+        unary: method.unary,
+        accept: (call, request) => method.accept(Object.assign(call, { evidence: evidenceOf(request) })),
+      });
+    }
   }
+}
+
+/** The server keeps no request: what is needed of it is taken at once. */
+function evidenceOf({ peer, headers }: GrpcRequest): () => Evidence {
+  const authorization = headers.get("authorization");
+  const { host: address, isUnix } = peer;
+  return () => ({ certificate: peer.certificate(), authorization, address: isUnix ? "" : address, isUnix });
 }

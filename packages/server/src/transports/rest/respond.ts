@@ -4,6 +4,7 @@ import type { ResourceTypes } from "@xdskit/api";
 import { peerOf } from "@xdskit/grpc-server";
 import { getOrInsert } from "../../basics/maps.js";
 import type { PollConnection, PollHandler, PollRefusal } from "../../contracts/poll-transport.js";
+import type { Evidence } from "../../identity/evidence.js";
 import type { ServerLimits } from "../../settings/limits.js";
 import { isFromBrowser } from "../from-browser.js";
 import { BodyRoom } from "./body-room.js";
@@ -16,7 +17,12 @@ import { writeAnswer, writeProblem } from "./write-answer.js";
 export type RestLimits = Pick<ServerLimits, "requestBytes" | "namesPerRequest">;
 
 /** Answers one HTTP request, from its head to its poll. */
-export type Responder = (request: IncomingMessage, response: ServerResponse, handler: PollHandler) => Promise<void>;
+export type Responder = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  handler: PollHandler,
+  isUnix: boolean,
+) => Promise<void>;
 
 const methods = "OPTIONS, POST";
 const fromBrowser =
@@ -31,6 +37,8 @@ interface RestConnection extends PollConnection {
   underWay: number;
   /** Cancel what it still waits for. */
   readonly cancels: Set<() => void>;
+  /** What a request on it brings; the header `authorization` is each one's own. */
+  evidence(authorization: string | undefined): Evidence;
 }
 
 /** Makes the responder for all servers of a transport. */
@@ -39,9 +47,9 @@ export function createResponder(types: ResourceTypes, limits: RestLimits): Respo
   const room = new BodyRoom(bodiesAtOnce * limits.requestBytes);
   const connections = new WeakMap<Socket, RestConnection>();
 
-  function connectionOf(socket: Socket): RestConnection {
+  function connectionOf(socket: Socket, isUnix: boolean): RestConnection {
     return getOrInsert(connections, socket, () => {
-      const made = newConnection(socket);
+      const made = newConnection(socket, isUnix);
       socket.once("close", () => {
         made.open = false;
         for (const cancel of made.cancels) cancel();
@@ -50,8 +58,8 @@ export function createResponder(types: ResourceTypes, limits: RestLimits): Respo
     });
   }
 
-  return async (request, response, handler) => {
-    const connection = connectionOf(request.socket);
+  return async (request, response, handler, isUnix) => {
+    const connection = connectionOf(request.socket, isUnix);
     const path = pathOf(request);
     const refuse = (refusal: PollRefusal, headers?: Readonly<Record<string, string>>) => {
       writeProblem(response, handler.refuse(refusal, { peer: connection.peer, path }), headers);
@@ -104,15 +112,21 @@ function poll(
   // has no socket yet, and hears of nothing: then the connection tells.
   response.once("close", cancel);
   connection.cancels.add(cancel);
-  end = handler.poll({ api, type, path: pathOf(request), json, bytes, connection }, (answer) => {
+  const { authorization } = request.headers;
+  const evidence = () => connection.evidence(authorization);
+  end = handler.poll({ api, type, path: pathOf(request), json, bytes, connection, evidence }, (answer) => {
     end = undefined;
     writeAnswer(response, answer, request.headers["accept-encoding"]?.toString());
   });
 }
 
-function newConnection(socket: Socket): RestConnection {
-  const { text: peer, host: address } = peerOf(socket);
-  return { peer, address, open: true, underWay: 0, cancels: new Set() };
+function newConnection(socket: Socket, isUnix: boolean): RestConnection {
+  const { text: peer, host: address, certificate } = peerOf(socket, isUnix);
+  const evidence = (authorization: string | undefined): Evidence => ({
+    ...{ certificate: certificate(), authorization, isUnix },
+    address: isUnix ? "" : address,
+  });
+  return { peer, address, open: true, underWay: 0, cancels: new Set(), evidence };
 }
 
 /** The path without its query, decoded: `%3A` is a colon. */

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type TlsOptions, Server as TlsServer } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
-import { followHandshakes, type HandshakeFailed, handshakeMs } from "@xdskit/grpc-server";
+import { followHandshakes, type HandshakeFailed, handshakeMs, isOnUnixSocket } from "@xdskit/grpc-server";
 import { formatAddress } from "../../basics/address.js";
 import type { PollTransport } from "../../contracts/poll-transport.js";
 import type { ServerLimits } from "../../settings/limits.js";
@@ -55,12 +55,12 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       };
       const answer = (request: IncomingMessage, response: ServerResponse) => {
         response.on("error", () => {});
-        respond(request, response, handler).catch((error: unknown) => {
+        respond(request, response, handler, isOnUnixSocket(server)).catch((error: unknown) => {
           process.emitWarning(`a REST request failed: ${String(error)}`, "XdskitWarning");
           response.destroy();
         });
       };
-      const server =
+      const server: Server =
         tls === undefined
           ? createServer(settings, answer)
           : createHttpsServer({ handshakeTimeout: handshakeMs, ...tls, ...settings }, answer);

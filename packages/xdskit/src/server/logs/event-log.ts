@@ -127,6 +127,11 @@ const writers: Writers = {
   },
   "stream-refused": (event, { refusals }) => refusals.stream(streamFields(event.stream), event),
   "call-refused": (event, { refusals }) => refusals.stream(streamFields(event.call), event),
+  "caller-refused": ({ peer, called, rule, proved, claimed }, { refusals }) => {
+    const shown = claimed && { id: shortName(claimed.id), cluster: shortName(claimed.cluster) };
+    const fields = { peer, called, rule: rule === undefined ? "none" : `identities[${rule}]`, proved, claimed: shown };
+    refusals.log([addressOf(peer), String(rule), proved, claimed?.id ?? ""], fields, "caller refused");
+  },
   "load-reporting-started": ({ stream }, { log }) =>
     log.debug({ ...loadFields(stream), group: stream.group }, "load reporting started"),
   "load-reporting-ended": ({ stream, code }, { log }) =>

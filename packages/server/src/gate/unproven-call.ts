@@ -1,0 +1,87 @@
+import { type StatusCode, statusCode } from "@xdskit/protocol";
+import type { Call, CallHandler, Refusal } from "../contracts/transport.js";
+
+/** What a client may send before it is known who it is: a first message, and a few more. */
+const most = { messages: 64, bytes: 8 * 1024 * 1024 } as const;
+
+/** Holds what a client sends until it is known who it is, and gives it to the handler of the call then. */
+export class UnprovenCall implements CallHandler {
+  readonly #call: Call;
+  #left: () => void;
+  #waiting: Uint8Array[] = [];
+  #bytes = 0;
+  #isFinished = false;
+  #isOver = false;
+  #handler: CallHandler | undefined;
+
+  /** `left`: it waits no more. Called once. */
+  constructor(call: Call, left: () => void) {
+    this.#call = call;
+    this.#left = left;
+  }
+
+  /** It is known: `accept` takes over, unless the call is gone. */
+  decided(accept: () => CallHandler | Refusal): void {
+    if (this.#isOver) return;
+    const handler = accept();
+    if ("code" in handler) {
+      this.end(handler.code, handler.message);
+      return;
+    }
+    this.#leave();
+    this.#handler = handler;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const message of waiting) if (!this.#isOver) handler.received(message);
+    if (this.#isFinished && !this.#isOver) handler.finished();
+  }
+
+  get isSettled(): boolean | undefined {
+    return this.#handler?.isSettled;
+  }
+
+  received(bytes: Uint8Array): void {
+    if (this.#handler !== undefined) {
+      this.#handler.received(bytes);
+      return;
+    }
+    if (this.#isOver) return;
+    this.#bytes += bytes.byteLength;
+    if (this.#waiting.length >= most.messages || this.#bytes > most.bytes) {
+      this.end(statusCode.resourceExhausted, "too much was sent before it was known who sends it");
+      return;
+    }
+    // The bytes are only good until the call returns.
+    this.#waiting.push(new Uint8Array(bytes));
+  }
+
+  drained(): void {
+    this.#handler?.drained();
+  }
+
+  finished(): void {
+    this.#isFinished = true;
+    this.#handler?.finished();
+  }
+
+  closed(): void {
+    this.#isOver = true;
+    this.#waiting = [];
+    this.#handler?.closed();
+    this.#leave();
+  }
+
+  #leave(): void {
+    const left = this.#left;
+    this.#left = () => {};
+    left();
+  }
+
+  /** Ends the call, unless a handler has it. */
+  end(code: StatusCode, message: string): void {
+    if (this.#handler !== undefined || this.#isOver) return;
+    this.#isOver = true;
+    this.#waiting = [];
+    this.#call.end(code, message);
+  }
+}

@@ -1,0 +1,35 @@
+import { nodePatternFault } from "./patterns/node-pattern.js";
+import { checkWhen } from "./rules.js";
+import type { When } from "./when.js";
+
+/** Says which nodes a caller may be, and what it is told. */
+export interface IdentityRule {
+  readonly when: When;
+  /**
+   * The nodes that the caller may be: `{name}` stands for what `when` kept, `*` for any text. `{}`: any. A field that
+   * is left out may be anything.
+   */
+  readonly node: { readonly id?: string | undefined; readonly cluster?: string | undefined };
+  /**
+   * The groups that the caller may be in. One: it is in that group, whatever its node says. Several: the first of the
+   * server's groups that is named here and matches the node. Default: as without identities.
+   */
+  readonly groups?: readonly string[] | undefined;
+  /** Whether it gets secrets (SDS). Default false: for this caller there are none. */
+  readonly secrets?: boolean | undefined;
+}
+
+/** What is wrong with rules. `field`: from the list on, such as `[0].when.spiffe`. */
+export function identityFaults(rules: readonly IdentityRule[]): readonly { field: string; message: string }[] {
+  return rules.flatMap(({ when, node, groups }, index) => {
+    const { faults, names } = checkWhen(when);
+    const found = faults.map(({ field, message }) => ({ field: field === "" ? "when" : `when.${field}`, message }));
+    for (const field of ["id", "cluster"] as const) {
+      const pattern = node[field];
+      const fault = pattern === undefined ? undefined : nodePatternFault(pattern, names);
+      if (fault !== undefined) found.push({ field: `node.${field}`, message: fault });
+    }
+    if (groups?.length === 0) found.push({ field: "groups", message: "name a group, or leave it out" });
+    return found.map(({ field, message }) => ({ field: `[${index}].${field}`, message }));
+  });
+}

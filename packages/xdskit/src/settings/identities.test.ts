@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describe, XdskitError } from "@xdskit/api";
+import { identitiesFrom } from "./identities.js";
+import { readSettings } from "./read-settings.js";
+
+function findingsOf(text: string): string[] {
+  try {
+    readSettings("xdskit.yaml", text);
+  } catch (error) {
+    assert.ok(error instanceof XdskitError, String(error));
+    return error.findings.map(describe);
+  }
+  return [];
+}
+
+test("rules for callers are read, and the files of keys are beside the settings", () => {
+  const text = `identities:
+  - when: { jwt: { issuer: "https://i", audience: a, jwks: keys.json, claims: { sub: "x:{ns}" } } }
+    node: { id: "{ns}.*" }
+    groups: [all]
+    secrets: true
+`;
+  const { identities = [] } = readSettings("xdskit.yaml", text);
+  assert.deepEqual(identities[0]?.node, { id: "{ns}.*" });
+  assert.equal(identitiesFrom(identities, "/etc/xdskit/xdskit.yaml")[0]?.when.jwt?.jwks, "/etc/xdskit/keys.json");
+});
+
+test("what is wrong with a rule is said at its line and field", () => {
+  const text = `identities:
+  - when: { spiffe: "https://mesh" }
+    node: {}
+  - when: { dns: "a" }
+    node: { id: "{ns}" }
+    groups: [edge]
+  - when: { jwt: { issuer: i, audience: a, jwks: k, algorithms: [HS256] } }
+`;
+  const found = findingsOf(text).map((finding) => finding.replace(/: [^:]*$/, ""));
+  assert.match(findingsOf(text).join("\n"), /identities\[2\]\.node: expected the nodes that the caller may be/);
+  assert.ok(found.length > 0);
+  const fixed = text.slice(0, text.indexOf("  - when: { jwt"));
+  const messages = findingsOf(fixed).join("\n");
+  assert.match(messages, /xdskit\.yaml:2:21: identities\[0\]\.when\.spiffe: it begins with spiffe:\/\//);
+  assert.match(messages, /xdskit\.yaml:5:17: identities\[1\]\.node\.id: \{ns\} is in no pattern of "when"/);
+});
+
+test("a rule names groups that are there, and optional certificates need rules", () => {
+  const rule = '{ when: { dns: "a" }, node: {}, groups: [edge] }';
+  assert.match(
+    findingsOf(`identities: [${rule}]\n`).join(),
+    /identities\[0\]\.groups\[0\]: there is no group "edge"; known are all/,
+  );
+  const tls = "tls: { cert: a, key: b, client_ca: c, client_certs: optional }\n";
+  assert.match(findingsOf(tls).join(), /tls\.client_certs: without identities/);
+  assert.deepEqual(findingsOf(`${tls}identities: [{ when: { dns: "a" }, node: {} }]\n`), []);
+});

@@ -1,0 +1,83 @@
+import { dirname, resolve } from "node:path";
+import { everyNode, type IdentityRule, identityFaults, type When } from "@xdskit/server";
+import { z } from "zod";
+
+const text = z.string().min(1);
+const textOrList = z.union([text, z.array(text).min(1)], { error: "expected a text, or a list of texts" });
+
+const jwt = z.strictObject({
+  issuer: text,
+  audience: textOrList,
+  jwks: text,
+  claims: z.record(text, text).optional(),
+  algorithms: z.array(text).min(1).optional(),
+});
+
+/** Conditions on who calls: all must hold. */
+export const whenSchema = z.strictObject({
+  spiffe: text.optional(),
+  dns: text.optional(),
+  uri: text.optional(),
+  subject: text.optional(),
+  jwt: jwt.optional(),
+  unix: z.boolean({ error: "expected true or false" }).optional(),
+  network: textOrList.optional(),
+});
+
+const aNode = "expected the nodes that the caller may be, such as { id: edge-*, cluster: edge }; {} is every node";
+const identity = z.strictObject({
+  when: whenSchema,
+  node: z.strictObject({ id: text.optional(), cluster: text.optional() }, { error: aNode }),
+  groups: z.array(text).min(1, { error: "name a group, or leave it out" }).optional(),
+  secrets: z.boolean({ error: "expected true or false" }).optional(),
+});
+
+/** Who may be which node. */
+export const identitiesSchema = z.array(identity).superRefine((rules, context) => {
+  for (const { field, message } of identityFaults(rules)) {
+    const path = field
+      .split(/[.[\]]+/)
+      .flatMap((part) => (part === "" ? [] : /^\d+$/.test(part) ? Number(part) : part));
+    context.addIssue({ code: "custom", message, path });
+  }
+});
+
+interface WithIdentities {
+  readonly identities?: readonly IdentityRule[] | undefined;
+  readonly groups?: readonly { readonly name: string }[] | undefined;
+  readonly tls?: { readonly client_ca?: string | undefined; readonly client_certs?: string | undefined } | undefined;
+}
+
+/** Checks them against the rest of the settings. */
+export function identitiesThatFit({ identities, groups, tls }: WithIdentities, context: z.RefinementCtx): void {
+  const known = groups?.map(({ name }) => name) ?? [everyNode];
+  for (const [index, rule] of identities?.entries() ?? []) {
+    for (const [at, name] of rule.groups?.entries() ?? []) {
+      if (known.includes(name)) continue;
+      const message = `there is no group ${JSON.stringify(name)}; known are ${known.join(", ")}`;
+      context.addIssue({ code: "custom", message, path: ["identities", index, "groups", at] });
+    }
+  }
+  if (tls?.client_certs !== "optional") return;
+  const path = ["tls", "client_certs"];
+  if (identities === undefined) {
+    const message =
+      "without identities, whoever has no certificate would be every node: add them, or require certificates";
+    context.addIssue({ code: "custom", message, path });
+  }
+  if (tls.client_ca === undefined) {
+    context.addIssue({ code: "custom", message: "without client_ca, no client is asked for a certificate", path });
+  }
+}
+
+/** The same rules with the files of their keys: paths in the settings are relative to the settings file. */
+export function identitiesFrom(rules: readonly IdentityRule[], file: string): IdentityRule[] {
+  return rules.map((rule) => ({ ...rule, when: whenFrom(rule.when, file) }));
+}
+
+/** The same for the conditions of one rule. */
+export function whenFrom(when: When, file: string): When {
+  const { jwt } = when;
+  if (jwt === undefined || /^https:/i.test(jwt.jwks)) return when;
+  return { ...when, jwt: { ...jwt, jwks: resolve(dirname(file), jwt.jwks) } };
+}
