@@ -23,7 +23,7 @@ export class UnprovenCall implements CallHandler {
   /** It is known: `accept` takes over, unless the call is gone. */
   decided(accept: () => CallHandler | Refusal): void {
     if (this.#isOver) return;
-    const handler = accept();
+    const handler = this.#accepted(accept);
     if ("code" in handler) {
       this.end(handler.code, handler.message);
       return;
@@ -34,6 +34,15 @@ export class UnprovenCall implements CallHandler {
     this.#waiting = [];
     for (const message of waiting) if (!this.#isOver) handler.received(message);
     if (this.#isFinished && !this.#isOver) handler.finished();
+  }
+
+  /** Nobody else would catch a fault here: who calls became known in a turn of its own. */
+  #accepted(accept: () => CallHandler | Refusal): CallHandler | Refusal {
+    try {
+      return accept();
+    } catch {
+      return { code: statusCode.internal, message: "the server failed to take over the call" };
+    }
   }
 
   get isSettled(): boolean | undefined {

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { performance } from "node:perf_hooks";
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 
 /** How often a file is looked at, and how often a URL is read again, in milliseconds. */
 const pace = { file: 1_000, url: 5 * 60_000 } as const;
@@ -55,6 +55,7 @@ export class KeySet {
 
   /** Finds the key of a token by its `kid`. Rejects if there is none. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
+    const { errors } = await import("jose");
     if (typeof header.kid !== "string" || header.kid === "") throw new errors.JWKSNoMatchingKey("the token has no kid");
     await this.refresh();
     try {
@@ -67,7 +68,7 @@ export class KeySet {
   };
 
   async #findNow(...[header, token]: Parameters<JWTVerifyGetKey>) {
-    if (this.#get === undefined) throw new errors.JWKSInvalid(`there are no keys: ${this.problem ?? "not read yet"}`);
+    if (this.#get === undefined) throw new Error(`there are no keys: ${this.problem ?? "not read yet"}`);
     return await this.#get(header, token);
   }
 
@@ -78,7 +79,7 @@ export class KeySet {
         if (text !== undefined) this.problem = undefined;
         return;
       }
-      this.#get = keysIn(text);
+      this.#get = await keysIn(text);
       this.#text = text;
       this.version += 1;
       this.problem = undefined;
@@ -100,12 +101,13 @@ export class KeySet {
   }
 }
 
-function keysIn(text: string): JWTVerifyGetKey {
+async function keysIn(text: string): Promise<JWTVerifyGetKey> {
   const set = JSON.parse(text) as JSONWebKeySet;
   if (!Array.isArray(set?.keys) || set.keys.length === 0) throw new Error("it is no JWKS with keys");
   // A shared secret has no place among public keys.
   const keys = set.keys.filter(({ kty }) => kty !== "oct");
   if (keys.length === 0) throw new Error("it has no public key");
+  const { createLocalJWKSet } = await import("jose");
   return createLocalJWKSet({ keys });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type JWTPayload, jwtVerify } from "jose";
+import type { JWTPayload } from "jose";
 import { defaultAlgorithms, type JwtWhen } from "./jwt-when.js";
 import { KeySet } from "./key-set.js";
 
@@ -84,6 +84,8 @@ export class VerifiedTokens {
   async #verify(token: string): Promise<Claims | undefined> {
     this.verified += 1;
     const { issuer, audience, algorithms = defaultAlgorithms } = this.#when;
+    // Loaded only now: a server without such rules starts faster.
+    const { jwtVerify } = await import("jose");
     try {
       const { payload } = await jwtVerify(token, this.#keys.find, {
         issuer,
