@@ -51,6 +51,8 @@ const expected: readonly (readonly [line: RegExp, out: RegExp, status?: number])
   [/ diff \.\/config$/, /^nothing differs\n$/],
   [/ diff \.\/config \.\/config\.new$/, /\n- connect_timeout: 1s\n\+ connect_timeout: 3s\n\n1 stage: /, 3],
   [/ diff --from 3f9aKd$/, /^# cluster "web": removed\n/, 3],
+  [/ wait$/, /^0 of 0 nodes synced\n$/],
+  [/ wait 3f9aKd --for 50%$/, /^no node has a stream that this change concerns\n$/],
   [/ history$/, /^\S{10} {2}api .*\n(.*\n)*\S{10} {2}folder .* c\.yaml\n$/],
   [/ show 3f9aKd$/, /^revision \S+\nlayer {4}api, #1, its first\n/],
   [/ rollback$/, /^~ cluster "web"\nrevision \S{10} of layer folder: 1 changed\n$/],
