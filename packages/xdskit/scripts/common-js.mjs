@@ -68,6 +68,6 @@ function exportsOf(text) {
 
 /** How often a name gets a value, however deep in the text; functions and classes that have names are not counted. */
 function assignments(text, name) {
-  const pattern = `(?<![\\w$.])${name.replaceAll("$", "\\$")}\\s*(?:(?:[-+*/%&|^?]|\\*\\*|\\|\\||&&|\\?\\?|<<|>>>?)?=(?![=>])|\\+\\+|--)`;
+  const pattern = `(?<![\\w$.#])${name.replaceAll("$", "\\$")}\\s*(?:(?:[-+*/%&|^?]|\\*\\*|\\|\\||&&|\\?\\?|<<|>>>?)?=(?![=>])|\\+\\+|--)`;
   return text.match(new RegExp(pattern, "g"))?.length ?? 0;
 }

@@ -66,6 +66,8 @@ const server = {
   loadReports: { ...loadReports, or: ["false"] },
   clientStatus: "boolean",
   statusPeers: "function",
+  readsClientStatus: "function",
+  tokenName: "function",
   reflection: "boolean",
   rest: { options: numberOptions(defaultRestOptions) },
   ordering: {

@@ -2,6 +2,7 @@ import type { Clock, Registry, ResourceTypes } from "@xdskit/api";
 import type { Keepalive } from "@xdskit/grpc-server";
 import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
+import type { Evidence } from "../identity/evidence.js";
 import type { IdentityRule } from "../identity/identity-rule.js";
 import type { GroupOf, GroupSettings, OnReject } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
@@ -85,6 +86,14 @@ export interface KernelOptions {
    * answers UNIMPLEMENTED. Default true.
    */
   readonly clientStatus?: boolean | undefined;
+  /** The name of a token that a condition `token` of `identities` asks for; undefined: it is not known. */
+  readonly tokenName?: ((token: string) => string | undefined) | undefined;
+  /**
+   * Whether a caller of CSDS may hear of all clients. `undefined`: as without this function, where everybody may whom
+   * no rule of `identities` restricts. `false`: it hears only of streams with its own proof, and nothing if no rule
+   * restricts it (PERMISSION_DENIED).
+   */
+  readonly readsClientStatus?: ((evidence: Evidence) => boolean | undefined) | undefined;
   /** The other servers of the same store: client status (CSDS) speaks for their clients, too. Default: none. */
   readonly statusPeers?: (() => readonly StatusPeer[]) | undefined;
   /**

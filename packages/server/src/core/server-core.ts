@@ -76,6 +76,7 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
   };
   const gate = createGate({
     rules: options.identities,
+    tokenName: options.tokenName,
     refused(refused) {
       counters.refuseCaller(refused.rule);
       events.emit("caller-refused", () => refused);

@@ -12,6 +12,7 @@ import { gated, refusedCaller } from "../gate/gated.js";
 import type { OpenCall, OpenCalls } from "../gate/open-calls.js";
 import { UnprovenCall } from "../gate/unproven-call.js";
 import type { Caller, Gate } from "../identity/caller.js";
+import { nothingShown } from "../identity/evidence.js";
 
 /** A call that ends at once when the server closes before it is known who calls. */
 class UnprovenService extends UnprovenCall implements ServiceHandler {
@@ -98,6 +99,7 @@ export function createServiceCalls(options: {
   function noteErrors(service: string, { unary, accept }: ServiceMethod): ServiceMethod {
     const noting = (call: Call): Call => ({
       peer: call.peer,
+      evidence: () => (call.evidence ?? nothingShown)(),
       send: (body, tail) => call.send(body, tail),
       end(code, message) {
         if (code !== statusCode.ok) refused(service, call, { code, message });

@@ -46,6 +46,7 @@ export class Access {
   #proxies: readonly string[] = [];
   #networks = new BlockList();
   #host: string | undefined;
+  #tokens = new TokenNames({});
 
   constructor(settings: AccessSettings = {}) {
     this.use(settings);
@@ -53,8 +54,8 @@ export class Access {
 
   /** From now on, by these. */
   use({ roles, tokens = {}, trusted_proxies: proxies }: AccessSettings): void {
-    const names = new TokenNames(tokens);
-    const tokenName = (token: string) => names.nameOf(token);
+    this.#tokens = new TokenNames(tokens);
+    const tokenName = this.tokenName;
     this.#roles = roles?.map(({ when: { user, ...when }, may }) => {
       return { when: { ...when, user }, may, rules: createRules([when], { tokenName }) };
     });
@@ -73,19 +74,19 @@ export class Access {
     return this.#host;
   }
 
+  /** The name of a token; undefined: it is not known. */
+  readonly tokenName = (token: string): string | undefined => this.#tokens.nameOf(token);
+
   readonly callerOf: ApiCallerOf = (request) => {
     const roles = this.#roles;
     if (roles === undefined) return "anybody";
     const evidence = evidenceOf(request);
-    const user = this.#userOf(request, evidence);
-    for (const [at, role] of roles.entries()) {
-      const proof = role.rules.prove(evidence);
-      // Only a JWT takes time, and no role asks for one.
-      if (proof === undefined || proof instanceof Promise || !isOf(role.when.user, user)) continue;
-      return callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""));
-    }
-    return undefined;
+    return callerIn(roles, evidence, this.#userOf(request, evidence));
   };
+
+  /** Whether a caller over gRPC may read what all clients have; undefined: there are no roles. */
+  readonly reads = (evidence: Evidence): boolean | undefined =>
+    this.#roles && (callerIn(this.#roles, evidence, undefined)?.may("read", undefined) ?? false);
 
   /** The user whom a trusted proxy names. */
   #userOf({ headers }: IncomingMessage, { address, isUnix }: Evidence): string | undefined {
@@ -93,6 +94,17 @@ export class Access {
     const user = isProxy ? headers["x-forwarded-user"] : undefined;
     return typeof user === "string" && user.length > 0 && user.length <= maxUserLength ? user : undefined;
   }
+}
+
+/** The first role that the caller has. */
+function callerIn(roles: readonly RoleInUse[], evidence: Evidence, user: string | undefined) {
+  for (const [at, role] of roles.entries()) {
+    const proof = role.rules.prove(evidence);
+    // Only a JWT takes time, and no role asks for one.
+    if (proof === undefined || proof instanceof Promise || !isOf(role.when.user, user)) continue;
+    return callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""));
+  }
+  return undefined;
 }
 
 function isOf(pattern: string | undefined, user: string | undefined): boolean {

@@ -40,7 +40,7 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
     ...upstream,
     registry,
     groups: upstream.groups.map((group) => (group.name === inFiles ? { ...group, prefetch: true } : group)),
-    server: { ...upstream.server, types, rest: serving.restOptions(upstream.server) },
+    server: { ...upstream.server, ...serving.callers, types, rest: serving.restOptions(upstream.server) },
     report(_, found) {
       for (const finding of found) logFinding(log, finding);
     },

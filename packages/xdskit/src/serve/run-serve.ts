@@ -70,6 +70,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const server = createServer({
     ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
     statusPeers: () => peering.statusPeers(),
+    ...serving.callers,
   });
   const { place, told: log } = serving;
   const revisions = new RevisionEvents();

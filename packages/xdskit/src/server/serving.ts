@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
-import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
+import { type CallerRefused, listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { Access, type AccessSettings } from "../access/access.js";
 import { AuditLog, appendTo } from "../access/audit-log.js";
@@ -176,6 +176,13 @@ export class Serving {
     this.#audit?.add({ who: "the settings file", rule: null, from: "file", action: "settings", target, result });
   }
 
+  /** Somebody called who may not, or claimed to be a node that it may not be. */
+  #noteRefused({ peer: from, called, rule, proved, claimed }: CallerRefused): void {
+    const node = claimed === undefined ? "" : ` as node ${claimed.id} of cluster ${claimed.cluster}`;
+    const entry = { who: proved, rule: rule === undefined ? null : `identities[${rule}]`, from };
+    this.#audit?.add({ ...entry, action: "call", target: `${called}${node}`, result: "refused" });
+  }
+
   #listeners(): Listeners {
     const { grpc, rest, admin, replica } = this.#options;
     const { isGuarded: roles } = this.access;
@@ -188,6 +195,11 @@ export class Serving {
       adminTls: this.#adminTls !== undefined,
       roles,
     };
+  }
+
+  /** The server's options that ask the roles and tokens of the settings. */
+  get callers(): Pick<ServerOptions, "readsClientStatus" | "tokenName"> {
+    return { readsClientStatus: this.access.reads, tokenName: this.access.tokenName };
   }
 
   /** The server's options for polls, with those of the command line. */
@@ -250,6 +262,10 @@ export class Serving {
         (group, type, key) => whereIs(group, { type, key }),
       ),
       loggedAt(this.#options.logLevel),
+    );
+    server.on(
+      (event) => event.kind === "caller-refused" && this.#noteRefused(event),
+      (kind) => kind === "caller-refused",
     );
     const older = warnOfOlderEnvoys(server, this.log, { registry: served.registry, whereIs });
     const inJson = createJsonFindings(server);

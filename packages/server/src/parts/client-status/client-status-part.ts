@@ -20,6 +20,7 @@ export function clientStatusPart({ options, limits, streams, clock, calls, troub
   const service = createClientStatus({
     ...clients,
     peers: options.statusPeers ?? (() => []),
+    reads: options.readsClientStatus,
     fault: ({ peer }, error) => calls.fault(calls.info(clientStatusServiceName, peer), error),
   });
   // The messages of v2 have no field for most types.

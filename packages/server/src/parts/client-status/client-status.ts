@@ -12,7 +12,7 @@ import {
   type ServiceMethod,
   unreadMs,
 } from "../../contracts/transport.js";
-import type { Caller } from "../../identity/caller.js";
+import { type Evidence, nothingShown } from "../../identity/evidence.js";
 import { clientStatusServiceName } from "./service-name.js";
 import {
   AnswerTooLarge,
@@ -37,6 +37,8 @@ const most = {
 export interface ClientStatusOptions extends StatusSource {
   /** The other servers of the store that are known now. */
   readonly peers: () => readonly StatusPeer[];
+  /** See `KernelOptions.readsClientStatus`. */
+  readonly reads?: ((evidence: Evidence) => boolean | undefined) | undefined;
   /** Records a fault of the server. */
   fault(call: Call, error: unknown): void;
 }
@@ -50,13 +52,23 @@ export function createClientStatus(options: ClientStatusOptions): Service {
   const shared: SharedByCalls = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
   const method = (unary: boolean): ServiceMethod => ({
     unary,
-    accept: (call, caller) => new StatusCall(shared, call, caller, unary),
+    accept(call, caller) {
+      const { evidence = nothingShown } = call;
+      const hearsOfAll = options.reads?.(evidence()) ?? !caller.isRestricted;
+      if (!hearsOfAll && !caller.isRestricted) return needsRole;
+      return new StatusCall(shared, call, hearsOfAll ? undefined : caller.key, unary);
+    },
   });
   return {
     name: clientStatusServiceName,
     methods: { StreamClientStatus: method(false), FetchClientStatus: method(true) },
   };
 }
+
+const needsRole: Refusal = {
+  code: statusCode.permissionDenied,
+  message: "client status needs a role that may read: the admin listener takes its token (--server http://HOST:PORT)",
+};
 
 function* ofCaller(streams: StatusSource["streams"], key: string): Iterable<ReportedStream> {
   for (const stream of streams) if (stream.caller?.key === key) yield stream;
@@ -80,7 +92,8 @@ interface Making {
 class StatusCall implements ServiceHandler {
   readonly #shared: SharedByCalls;
   readonly #call: Call;
-  readonly #caller: Caller;
+  /** The proof of the streams that it hears of; undefined: all. */
+  readonly #only: string | undefined;
   readonly #unary: boolean;
   readonly #rate = new RateLimit(most.perSecond, most.burst);
   readonly #waiting: Uint8Array[] = [];
@@ -89,9 +102,9 @@ class StatusCall implements ServiceHandler {
   #finished = false;
   #over = false;
 
-  constructor(shared: SharedByCalls, call: Call, caller: Caller, unary: boolean) {
+  constructor(shared: SharedByCalls, call: Call, only: string | undefined, unary: boolean) {
     this.#shared = shared;
-    this.#caller = caller;
+    this.#only = only;
     this.#call = call;
     this.#unary = unary;
   }
@@ -155,7 +168,7 @@ class StatusCall implements ServiceHandler {
     const { maxBytes, troubles } = this.#shared;
     const { request } = making;
     try {
-      const all = this.#caller.isRestricted ? [] : distinct([...troubles(), ...others.troubles]);
+      const all = this.#only !== undefined ? [] : distinct([...troubles(), ...others.troubles]);
       this.#send(statusAnswer([own, ...others.parts], all, { maxBytes, request }));
     } catch (error) {
       this.#failed(error);
@@ -188,7 +201,7 @@ class StatusCall implements ServiceHandler {
     } else {
       answers.add(this);
       // They would answer about everybody's nodes.
-      const peers = this.#caller.isRestricted ? [] : this.#shared.peers();
+      const peers = this.#only !== undefined ? [] : this.#shared.peers();
       const others = peers.length === 0 ? undefined : askStatusPeers(peers, asked, maxBytes);
       // It may fail before the own part is made.
       others?.catch(() => {});
@@ -200,8 +213,7 @@ class StatusCall implements ServiceHandler {
   /** A caller that may be only some nodes hears of streams that were opened with what it proves. */
   get #streams(): StatusSource["streams"] {
     const { streams } = this.#shared;
-    const { isRestricted, key } = this.#caller;
-    return isRestricted ? ofCaller(streams, key) : streams;
+    return this.#only === undefined ? streams : ofCaller(streams, this.#only);
   }
 
   #send(answer: Uint8Array): void {

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import type { AuditEntry } from "../access/audit-log.js";
+import { hashOfToken, newToken } from "../settings/token.js";
+import { eventually } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
+import { served } from "../testing/served.js";
+
+const edge = newToken();
+const settings = (file: string) => `
+audit: { file: ${file} }
+tokens: { edge: "${hashOfToken(edge)}" }
+identities:
+  - { when: { token: edge }, node: { id: "edge-*" } }
+roles:
+  - { when: { token: edge }, may: [read] }
+`;
+
+test("a caller over gRPC is the node that its token proves, and the audit has who was refused, and why", async () => {
+  await using beside = await testFolder();
+  const audit = `${beside.path}/audit.jsonl`;
+  const token = await beside.write("token", edge);
+  const wrong = await beside.write("wrong", newToken());
+  await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings(audit) });
+  const get = (id: string, ...more: readonly string[]) =>
+    inProcessEnds("get", "cluster", "--server", server.grpc, "--node-id", id, "--timeout", "2s", ...more);
+
+  assert.match((await get("edge-1", "--token-file", token)).out, /name: web/);
+  for (const refused of [get("edge-1"), get("edge-1", "--token-file", wrong), get("shop-1", "--token-file", token)]) {
+    const { status, out, err } = await refused;
+    assert.deepEqual([status, out], [1, ""]);
+    assert.match(err, /PERMISSION_DENIED|this caller may not/);
+    // What others may do is nobody's business.
+    assert.doesNotMatch(err, /edge-\*|identities/);
+  }
+  const lines = await eventually(
+    async () =>
+      (await readFile(audit, "utf8"))
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as AuditEntry),
+    (all) => all.some(({ target }) => target.includes("shop-1")),
+  );
+  assert.ok(lines.every(({ result, action }) => result === "refused" && action === "call"));
+  const claimed = lines.find(({ target }) => target.includes("shop-1"));
+  assert.deepEqual([claimed?.who, claimed?.rule], ["token edge", "identities[0]"]);
+  assert.ok(lines.some(({ rule, who }) => rule === null && who?.endsWith("no certificate, a token")));
+  assert.doesNotMatch(JSON.stringify(lines), new RegExp(edge));
+});
+
+test("what all clients have is told over gRPC only to a role that may read", async () => {
+  const roles = (when: string) => `roles: [{ when: ${when}, may: [read] }]\n`;
+  for (const [when, status] of [
+    ["{ network: 127.0.0.0/8 }", 0],
+    ["{ network: 10.0.0.0/8 }", 1],
+  ] as const) {
+    await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": roles(when) });
+    const asked = await inProcessEnds("status", "--server", server.grpc);
+    assert.equal(asked.status, status, asked.err);
+    if (status === 1) assert.match(asked.err, /client status needs a role that may read/);
+  }
+});
