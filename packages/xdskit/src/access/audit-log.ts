@@ -1,5 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import type { CallerRefused } from "@xdskit/server";
 
 /** One line of the audit. Nothing in it is secret. */
 export interface AuditEntry {
@@ -22,6 +23,16 @@ export interface AuditEntry {
   /** How many lines are missing before this one. */
   readonly lost?: number;
 }
+
+/** Of somebody who called at a port for clients and may not, or claimed to be a node that it may not be. */
+export function refusedCall({ peer: from, called, rule, proved: who, claimed }: CallerRefused): Noted {
+  const node = claimed === undefined ? "" : ` as node ${claimed.id} of cluster ${claimed.cluster}`;
+  const by = rule === undefined ? null : `identities[${rule}]`;
+  return { who, rule: by, from, action: "call", target: `${called}${node}`, result: "refused" };
+}
+
+/** What the one who notes it says. */
+type Noted = Omit<AuditEntry, "time" | "lost">;
 
 /** Where the audit goes. */
 export interface AuditOptions {
@@ -56,7 +67,7 @@ export class AuditLog {
   }
 
   /** Texts from outside are cut. */
-  add(entry: Omit<AuditEntry, "time" | "lost">): void {
+  add(entry: Noted): void {
     const now = Date.now();
     if (this.#isClosed || (entry.result === "refused" && this.#isTooMany(now))) {
       this.#lose();

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
-import { type CallerRefused, listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
+import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { Access, type AccessSettings } from "../access/access.js";
-import { AuditLog, appendTo } from "../access/audit-log.js";
+import { AuditLog, appendTo, refusedCall } from "../access/audit-log.js";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
 import type { ClientPorts, Readiness } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
@@ -176,21 +176,11 @@ export class Serving {
     this.#audit?.add({ who: "the settings file", rule: null, from: "file", action: "settings", target, result });
   }
 
-  /** Somebody called who may not, or claimed to be a node that it may not be. */
-  #noteRefused({ peer: from, called, rule, proved, claimed }: CallerRefused): void {
-    const node = claimed === undefined ? "" : ` as node ${claimed.id} of cluster ${claimed.cluster}`;
-    const entry = { who: proved, rule: rule === undefined ? null : `identities[${rule}]`, from };
-    this.#audit?.add({ ...entry, action: "call", target: `${called}${node}`, result: "refused" });
-  }
-
   #listeners(): Listeners {
     const { grpc, rest, admin, replica } = this.#options;
     const { isGuarded: roles } = this.access;
     return {
-      grpc,
-      rest,
-      admin,
-      replica,
+      ...{ grpc, rest, admin, replica },
       tls: this.#served?.tls !== undefined,
       adminTls: this.#adminTls !== undefined,
       roles,
@@ -264,7 +254,7 @@ export class Serving {
       loggedAt(this.#options.logLevel),
     );
     server.on(
-      (event) => event.kind === "caller-refused" && this.#noteRefused(event),
+      (event) => event.kind === "caller-refused" && this.#audit?.add(refusedCall(event)),
       (kind) => kind === "caller-refused",
     );
     const older = warnOfOlderEnvoys(server, this.log, { registry: served.registry, whereIs });
