@@ -20,7 +20,8 @@ export class Membership {
    */
   readonly interest: Interest | undefined;
   readonly leave: () => void;
-  readonly #getsSecrets: boolean;
+  /** Whether its client is told of secrets. */
+  readonly getsSecrets: boolean;
 
   constructor(
     group: Group,
@@ -30,7 +31,7 @@ export class Membership {
     getsSecrets: boolean,
     leave: () => void,
   ) {
-    this.#getsSecrets = getsSecrets;
+    this.getsSecrets = getsSecrets;
     this.#group = group;
     this.stack = stack;
     this.seat = seat;
@@ -55,7 +56,7 @@ export class Membership {
   /** The newest snapshot of the group's layers: the node's target in the end. */
   newest(): Snapshot | undefined {
     const newest = this.stack.newest();
-    return newest && this.#told(newest);
+    return newest === undefined || this.getsSecrets ? newest : withoutSecrets(newest);
   }
 
   /** The snapshots that its client may have had, newest first. */
@@ -67,14 +68,16 @@ export class Membership {
 
   /** What of a snapshot its client may be told. */
   #told(snapshot: Snapshot): Snapshot {
-    return this.#getsSecrets ? snapshot : withoutSecrets(snapshot);
+    return this.getsSecrets ? snapshot : withoutSecrets(snapshot);
   }
 
   /**
    * The node's target now: the newest snapshot, or, during a rollout or after a rejection, a view of it. Undefined
-   * while nothing is known yet (rule 7).
+   * while nothing is known yet (rule 7). `known`: what `newest` gave in this turn.
    */
-  snapshot(): Snapshot | undefined {
+  snapshot(known?: Snapshot): Snapshot | undefined {
+    // Each stream asks at each change: nothing is asked or called twice.
+    if (this.getsSecrets && known !== undefined) return this.seat.snapshot(known);
     const newest = this.stack.newest();
     return newest && this.#told(this.seat.snapshot(newest));
   }

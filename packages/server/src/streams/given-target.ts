@@ -31,7 +31,7 @@ export class GivenTarget {
   next(joined: Joined, machine: Stream, clock: Clock): StreamEvent | undefined {
     const { membership, ttl, resourceErrors, order, resumption } = joined;
     const newest = membership.newest();
-    const target = membership.snapshot();
+    const target = membership.snapshot(newest);
     const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
     const unknown = membership.stack.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && machine.isUpToDateWith(snapshot);
@@ -42,7 +42,7 @@ export class GivenTarget {
     this.#isRejoined = false;
     this.#unknown = unknown;
     // What leaves secrets out is of no lineage: its streams get a turn at each change.
-    const isOfLineage = snapshot === target && newest === membership.stack.newest();
+    const isOfLineage = snapshot === target && (membership.getsSecrets || newest === membership.stack.newest());
     const lineage = isOfLineage ? membership.stack.lineage : undefined;
     return { kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown };
   }

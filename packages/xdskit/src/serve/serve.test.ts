@@ -369,7 +369,7 @@ limits: { streams: 10 }
         ["nowhere.invalid", "the host name cannot be resolved"],
       ]) {
         const { status, err } = await ends(
-          ...["serve", folder.path, option, `${host}:0`, ...free(others), "--log-level", "silent"],
+          ...["serve", folder.path, option, `${host}:0`, ...free(others), "--log-level", "silent", "--insecure"],
         );
         const line = `xdskit serve: cannot listen on ${host}:0 (${option}): ${reason} [XDSKIT_ADDRESS_UNAVAILABLE]\n`;
         assert.deepEqual({ status, err }, { status: 1, err: line });
