@@ -71,7 +71,11 @@ export function createDiscovery(
   };
   /** Unary calls in progress. */
   let calls = 0;
-  const acceptFrom = (call: DiscoveryCall, caller: Caller, by: Pick<OpenCall, "evidence" | "from">): CallHandler => {
+  const acceptFrom = (
+    call: DiscoveryCall,
+    caller: Caller,
+    { evidence, from }: Pick<OpenCall, "evidence" | "from">,
+  ): CallHandler => {
     const { only, unary } = call.method;
     if (unary && only !== undefined) {
       calls += 1;
@@ -81,7 +85,7 @@ export function createDiscovery(
     }
     const session = new Session(context, call, nextId(), caller);
     sessions.add(session);
-    openCalls.opened(session, { caller, ...by, end: (...how) => session.end(...how) });
+    openCalls.opened(session, { caller, evidence, from, end: (...how) => session.end(...how) });
     return session;
   };
   /** Calls of which it is not known yet who calls. */
@@ -89,7 +93,8 @@ export function createDiscovery(
   const accept: Accept = (call) => {
     const from = { peer: call.peer, called: methodText(call.method) };
     return gated<CallHandler>(call, {
-      ...{ gate, from },
+      gate,
+      from,
       accept: (caller, evidence) => acceptFrom(call, caller, { evidence, from }),
       waiting() {
         waiting += 1;

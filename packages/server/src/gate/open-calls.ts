@@ -37,8 +37,11 @@ export class OpenCalls {
 
   /** `handler`: what stands for the call until `closed`. */
   opened(handler: object, call: Omit<OpenCall, "endsAt">): void {
-    const { endsAt } = call.caller;
-    this.#open.set(handler, { ...call, endsAt: endsAt === undefined ? undefined : endsAt + this.#spread() });
+    const { caller, evidence, from, end } = call;
+    const { endsAt } = caller;
+    const ends = endsAt === undefined ? undefined : endsAt + this.#spread();
+    // Written out: a literal that begins with a spread gets a hidden class for each stream.
+    this.#open.set(handler, { caller, evidence, from, end, endsAt: ends });
     if (endsAt !== undefined) this.#timer ??= setInterval(() => this.look(), lookMs).unref();
   }
 

@@ -89,6 +89,7 @@ class ProvenCaller {
   }
 }
 
+/** Who calls, as far as it was proved. Only a `Gate` makes one. */
 export type Caller = ProvenCaller;
 
 /** Decides who calls. */
