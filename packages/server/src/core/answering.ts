@@ -98,9 +98,11 @@ export function createDiscovery(
       accept: (caller, evidence) => acceptFrom(call, caller, { evidence, from }),
       waiting() {
         waiting += 1;
-        return new UnprovenCall(call, () => {
+        const unproven = new UnprovenCall(call, () => {
           waiting -= 1;
         });
+        if (waiting > maxUnproven) queueMicrotask(() => unproven.end(statusCode.unavailable, tooManyUnproven));
+        return unproven;
       },
     });
   };
@@ -113,6 +115,10 @@ export function createDiscovery(
     },
   };
 }
+
+/** So many calls wait at once until it is known who calls: anybody can make them wait. */
+const maxUnproven = 1_000;
+const tooManyUnproven = "too many calls wait until it is known who calls: try again later";
 
 /** As logs name a method. */
 function methodText({ api, variant, only, unary }: Method): string {

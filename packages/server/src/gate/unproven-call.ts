@@ -1,8 +1,8 @@
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import type { Call, CallHandler, Refusal } from "../contracts/transport.js";
 
-/** What a client may send before it is known who it is: a first message, and a few more. */
-const most = { messages: 64, bytes: 8 * 1024 * 1024 } as const;
+/** What a client may send before it is known who it is: a first message, and a few small ones. */
+const most = { messages: 16, bytes: 256 * 1024 } as const;
 
 /** Holds what a client sends until it is known who it is, and gives it to the handler of the call then. */
 export class UnprovenCall implements CallHandler {
@@ -55,7 +55,7 @@ export class UnprovenCall implements CallHandler {
       return;
     }
     if (this.#isOver) return;
-    this.#bytes += bytes.byteLength;
+    if (this.#waiting.length > 0) this.#bytes += bytes.byteLength;
     if (this.#waiting.length >= most.messages || this.#bytes > most.bytes) {
       this.end(statusCode.resourceExhausted, "too much was sent before it was known who sends it");
       return;

@@ -48,12 +48,32 @@ export class Access {
   #host: string | undefined;
   #tokens = new TokenNames({});
 
+  #inUse: AccessSettings = {};
+
   constructor(settings: AccessSettings = {}) {
     this.use(settings);
   }
 
+  /**
+   * Decides by these settings while others take over the same ones, and from then on; by those before if that fails or
+   * takes nothing over. What is judged meanwhile knows the tokens that are there, and not those that are gone.
+   */
+  async trying<T>(settings: AccessSettings | undefined, take: () => Promise<T> | undefined): Promise<T | undefined> {
+    const before = this.#inUse;
+    if (settings !== undefined) this.use(settings);
+    let taken: T | undefined;
+    try {
+      taken = await take();
+      return taken;
+    } finally {
+      if (taken === undefined) this.use(before);
+    }
+  }
+
   /** From now on, by these. */
-  use({ roles, tokens = {}, trusted_proxies: proxies }: AccessSettings): void {
+  use(settings: AccessSettings): void {
+    const { roles, tokens = {}, trusted_proxies: proxies } = settings;
+    this.#inUse = settings;
     this.#tokens = new TokenNames(tokens);
     const tokenName = this.tokenName;
     this.#roles = roles?.map(({ when: { user, ...when }, may }) => {
@@ -81,19 +101,25 @@ export class Access {
     const roles = this.#roles;
     if (roles === undefined) return "anybody";
     const evidence = evidenceOf(request);
-    return callerIn(roles, evidence, this.#userOf(request, evidence));
+    if (!this.#isProxy(evidence)) return callerIn(roles, evidence, undefined);
+    // Whatever else holds for a proxy's connection holds for all whom it serves: only who it names, or a token, counts.
+    const ofPeople = roles.filter(({ when }) => when.user !== undefined || when.token !== undefined);
+    return callerIn(ofPeople, evidence, userIn(request));
   };
 
   /** Whether a caller over gRPC may read what all clients have; undefined: there are no roles. */
   readonly reads = (evidence: Evidence): boolean | undefined =>
     this.#roles && (callerIn(this.#roles, evidence, undefined)?.may("read", undefined) ?? false);
 
-  /** The user whom a trusted proxy names. */
-  #userOf({ headers }: IncomingMessage, { address, isUnix }: Evidence): string | undefined {
-    const isProxy = isUnix ? this.#proxies.includes("unix") : isIn(this.#networks, address);
-    const user = isProxy ? headers["x-forwarded-user"] : undefined;
-    return typeof user === "string" && user.length > 0 && user.length <= maxUserLength ? user : undefined;
+  #isProxy({ address, isUnix }: Evidence): boolean {
+    return isUnix ? this.#proxies.includes("unix") : isIn(this.#networks, address);
   }
+}
+
+/** The user whom a trusted proxy names. */
+function userIn({ headers }: IncomingMessage): string | undefined {
+  const user = headers["x-forwarded-user"];
+  return typeof user === "string" && user.length > 0 && user.length <= maxUserLength ? user : undefined;
 }
 
 /** The first role that the caller has. */

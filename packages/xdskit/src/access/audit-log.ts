@@ -60,7 +60,7 @@ export class AuditLog {
   #writing: Promise<void> | undefined;
   readonly #closing = new AbortController();
   #second = 0;
-  #refusals = 0;
+  readonly #refusals = { clients: 0, admin: 0 };
 
   constructor(options: AuditOptions) {
     this.#options = options;
@@ -69,7 +69,7 @@ export class AuditLog {
   /** Texts from outside are cut. */
   add(entry: Noted): void {
     const now = Date.now();
-    if (this.#isClosed || (entry.result === "refused" && this.#isTooMany(now))) {
+    if (this.#isClosed || (entry.result === "refused" && this.#isTooMany(entry, now))) {
       this.#lose();
       return;
     }
@@ -89,12 +89,13 @@ export class AuditLog {
     this.#lost += 1;
   }
 
-  #isTooMany(now: number): boolean {
+  /** Counted apart: who floods the ports for clients must not hide who was refused at the admin listener. */
+  #isTooMany({ action }: Noted, now: number): boolean {
     const second = Math.floor(now / 1_000);
-    if (second !== this.#second) this.#refusals = 0;
+    if (second !== this.#second) Object.assign(this.#refusals, { clients: 0, admin: 0 });
     this.#second = second;
-    this.#refusals += 1;
-    return this.#refusals > maxRefusals;
+    this.#refusals[action === "call" ? "clients" : "admin"] += 1;
+    return this.#refusals[action === "call" ? "clients" : "admin"] > maxRefusals;
   }
 
   async #write(): Promise<void> {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Need } from "@xdskit/admin";
 import { mayNot, unknownCaller } from "@xdskit/admin/access";
 import { problemDocument } from "@xdskit/admin/problem";
@@ -77,6 +77,11 @@ const listed = [
 export async function startAdminServer(place: ListenPlace, state: AdminState, tls?: AdminTls): Promise<AdminServer> {
   const host = "path" in place ? "localhost" : place.host;
   const { server, stop } = await serverWith(tls, (request, response) => void respond(request, response, state, host));
+  // Whoever is gone does not say any more how it came, and must not pass for one that came over a Unix socket.
+  if (!("path" in place))
+    server.on("connection", (socket: Socket) => {
+      if (socket.remoteAddress === undefined || socket.localAddress === undefined) socket.destroy();
+    });
   await listenAt(place, async () => {
     await once(server.listen("path" in place ? { path: place.path } : place), "listening");
   });

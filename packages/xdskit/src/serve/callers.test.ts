@@ -5,7 +5,7 @@ import type { AuditEntry } from "../access/audit-log.js";
 import { hashOfToken, newToken } from "../settings/token.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
-import { inProcessEnds } from "../testing/in-process.js";
+import { inProcess, inProcessEnds } from "../testing/in-process.js";
 import { served } from "../testing/served.js";
 
 const edge = newToken();
@@ -48,6 +48,19 @@ test("a caller over gRPC is the node that its token proves, and the audit has wh
   assert.deepEqual([claimed?.who, claimed?.rule], ["token edge", "identities[0]"]);
   assert.ok(lines.some(({ rule, who }) => rule === null && who?.endsWith("no certificate, a token")));
   assert.doesNotMatch(JSON.stringify(lines), new RegExp(edge));
+});
+
+test("a stream ends once its token is taken out of the settings", async () => {
+  await using beside = await testFolder();
+  const audit = `${beside.path}/audit.jsonl`;
+  const token = await beside.write("token", edge);
+  await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings(audit) });
+  const args = ["watch", "cluster", "--server", server.grpc, "--node-id", "edge-1", "--token-file", token];
+  await using watch = inProcess([...args, "--output", "jsonl"]);
+  await watch.seen(({ name }) => name === "web");
+  await server.folder.write("xdskit.yaml", settings(audit).replace(hashOfToken(edge), hashOfToken(newToken())));
+  const gone = await watch.seen(({ event }) => event === "disconnected");
+  assert.match(String(gone.error), /rules for callers have changed/);
 });
 
 test("what all clients have is told over gRPC only to a role that may read", async () => {

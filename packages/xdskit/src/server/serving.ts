@@ -20,7 +20,7 @@ import { type LoadedSettings, pathFromSettings } from "../settings/load-settings
 import { typesFor } from "../settings/own-types.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, serverTls } from "../settings/server-settings.js";
-import { accessKeys } from "../settings/settings-change.js";
+import type { accessKeys } from "../settings/settings-change.js";
 import { groupOfFiles, startToFiles, type ToFilesSettings } from "../to-files/to-files.js";
 import type { ProcessPlace } from "../workers/process-place.js";
 import { AdminPort } from "./admin-port.js";
@@ -150,9 +150,8 @@ export class Serving {
       this.#noteSettings(undefined, "failed");
       throw error;
     }
-    const taken = await this.takeSettings?.(settings);
+    const taken = await this.access.trying(settings as AccessSettings | undefined, () => this.takeSettings?.(settings));
     this.#noteSettings(taken, "done");
-    if (accessKeys.some((key) => taken?.applied.includes(key))) this.access.use(settings as AccessSettings);
     return taken;
   }
 

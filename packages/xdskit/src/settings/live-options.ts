@@ -6,7 +6,8 @@ import { serverOptions } from "./server-settings.js";
 export function liveOptions(next: Settings, live: readonly string[]): LiveOptions {
   const { identities, groups, limits, ordering, rollout, onReject, references, referencesExcept } = serverOptions(next);
   return {
-    ...(live.includes("identities") ? { identities } : {}),
+    // Rules ask for tokens: streams of a token that is gone must end.
+    ...(live.some((key) => ["identities", "tokens"].includes(key)) ? { identities } : {}),
     ...(live.includes("references") ? { references: references ?? "refuse" } : {}),
     ...(live.includes("references_except") ? { referencesExcept } : {}),
     ...(live.includes("limits") ? { limits } : {}),

@@ -52,7 +52,8 @@ export class VerifiedTokens {
     const hash = createHash("sha256").update(token).digest("base64");
     const known = this.#remembered.get(hash);
     // Keys may have been withdrawn.
-    if (known !== undefined && this.#keys.isDue) void this.#keys.refresh();
+    if (known !== undefined && !(known.claims instanceof Promise) && this.#keys.isDue)
+      return this.#keys.refresh().then(() => this.claimsOf(token));
     if (known?.version === this.#keys.version) {
       if (known.claims instanceof Promise || this.#isTimely(known.claims)) return known.claims;
       this.#remembered.delete(hash);
