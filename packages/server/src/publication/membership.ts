@@ -20,18 +20,8 @@ export class Membership {
    */
   readonly interest: Interest | undefined;
   readonly leave: () => void;
-  /** Whether its client is told of secrets. */
-  readonly getsSecrets: boolean;
 
-  constructor(
-    group: Group,
-    stack: SharedStack,
-    seat: Seat,
-    interest: Interest | undefined,
-    getsSecrets: boolean,
-    leave: () => void,
-  ) {
-    this.getsSecrets = getsSecrets;
+  constructor(group: Group, stack: SharedStack, seat: Seat, interest: Interest | undefined, leave: () => void) {
     this.#group = group;
     this.stack = stack;
     this.seat = seat;
@@ -53,39 +43,62 @@ export class Membership {
     return this.#group.layers;
   }
 
+  /** Whether what it tells of is the group's own snapshots, in their lineage. */
+  get isOfLineage(): boolean {
+    return true;
+  }
+
   /** The newest snapshot of the group's layers: the node's target in the end. */
   newest(): Snapshot | undefined {
-    const newest = this.stack.newest();
-    return newest === undefined || this.getsSecrets ? newest : withoutSecrets(newest);
+    return this.stack.newest();
   }
 
   /** The snapshots that its client may have had, newest first. */
   past(): PastSnapshots {
     const { stack } = this;
-    const before = [...stack.recent.list(), ...stack.earlier].map((snapshot) => this.#told(snapshot));
-    return [this.newest() ?? emptySnapshot(), ...before];
-  }
-
-  /** What of a snapshot its client may be told. */
-  #told(snapshot: Snapshot): Snapshot {
-    return this.getsSecrets ? snapshot : withoutSecrets(snapshot);
+    return [this.newest() ?? emptySnapshot(), ...stack.recent.list(), ...stack.earlier];
   }
 
   /**
    * The node's target now: the newest snapshot, or, during a rollout or after a rejection, a view of it. Undefined
-   * while nothing is known yet (rule 7). `known`: what `newest` gave in this turn.
+   * while nothing is known yet (rule 7). `newest`: what the method of that name gave in this turn.
    */
-  snapshot(known?: Snapshot): Snapshot | undefined {
-    // Each stream asks at each change: nothing is asked or called twice.
-    if (this.getsSecrets && known !== undefined) return this.seat.snapshot(known);
-    const newest = this.stack.newest();
-    return newest && this.#told(this.seat.snapshot(newest));
+  snapshot(newest = this.newest()): Snapshot | undefined {
+    return newest && this.seat.snapshot(newest);
   }
 
   /** The rollout under way that has not reached the node; undefined: none. */
   rollout(): RolloutAhead | undefined {
     const newest = this.stack.newest();
-    const ahead = newest && this.seat.rollout?.(newest);
-    return ahead && { ...ahead, snapshot: this.#told(ahead.snapshot) };
+    return newest && this.seat.rollout?.(newest);
+  }
+}
+
+/** The same of a client that is told of no secret. A class of its own: all others pay nothing for it. */
+export class MembershipWithoutSecrets extends Membership {
+  /** A group without secrets has the same snapshots for all. */
+  override get isOfLineage(): boolean {
+    return this.newest() === this.stack.newest();
+  }
+
+  override newest(): Snapshot | undefined {
+    const newest = this.stack.newest();
+    return newest && withoutSecrets(newest);
+  }
+
+  override past(): PastSnapshots {
+    const [first, ...more] = super.past();
+    return [first, ...more.map(withoutSecrets)];
+  }
+
+  override snapshot(): Snapshot | undefined {
+    const newest = this.stack.newest();
+    const target = newest && this.seat.snapshot(newest);
+    return target && withoutSecrets(target);
+  }
+
+  override rollout(): RolloutAhead | undefined {
+    const ahead = super.rollout();
+    return ahead && { ...ahead, snapshot: withoutSecrets(ahead.snapshot) };
   }
 }

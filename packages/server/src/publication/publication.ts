@@ -26,7 +26,7 @@ import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { denied } from "./denied.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
-import { Membership } from "./membership.js";
+import { Membership, MembershipWithoutSecrets } from "./membership.js";
 import { plainPolicy } from "./plain-policy.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
@@ -333,7 +333,8 @@ export class Publication {
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
     this.#count(opened, kind, node, 1);
-    return new Membership(group, shared, seat, interest, caller.getsSecrets, () => {
+    const Kind = caller.getsSecrets ? Membership : MembershipWithoutSecrets;
+    return new Kind(group, shared, seat, interest, () => {
       if (!shared.clients.delete(client)) return;
       seat.leave?.();
       interest?.close();

@@ -42,7 +42,7 @@ export class GivenTarget {
     this.#isRejoined = false;
     this.#unknown = unknown;
     // What leaves secrets out is of no lineage: its streams get a turn at each change.
-    const isOfLineage = snapshot === target && (membership.getsSecrets || newest === membership.stack.newest());
+    const isOfLineage = snapshot === target && membership.isOfLineage;
     const lineage = isOfLineage ? membership.stack.lineage : undefined;
     return { kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown };
   }
