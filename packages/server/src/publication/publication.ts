@@ -333,8 +333,7 @@ export class Publication {
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
     this.#count(opened, kind, node, 1);
-    const Kind = caller.getsSecrets ? Membership : MembershipWithoutSecrets;
-    return new Kind(group, shared, seat, interest, () => {
+    return new (caller.getsSecrets ? Membership : MembershipWithoutSecrets)(group, shared, seat, interest, () => {
       if (!shared.clients.delete(client)) return;
       seat.leave?.();
       interest?.close();
