@@ -49,7 +49,7 @@ export function createDiscovery(
   const jsonNotes = createJsonNotes(counters, events);
   const polls = new Polls({
     ...shared,
-    gate,
+    ...{ gate, openCalls },
     bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
     holdMs: rest.holdMs,
     nextId,

@@ -12,6 +12,7 @@ import {
 } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PollAnswer } from "../contracts/poll-transport.js";
+import { notKnown } from "../identity/caller.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
@@ -90,6 +91,11 @@ export class HeldPoll implements GroupClient {
   cancel(): void {
     this.#settle();
     this.#end();
+  }
+
+  /** Its caller may ask no more. */
+  refuse(): void {
+    if (!this.#settled) this.#guard(() => this.#finish({ kind: "refused", status: 403, message: notKnown }));
   }
 
   /** Answers because the server shuts down: the client's version stays valid, or it asks another server. */

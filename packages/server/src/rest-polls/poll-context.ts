@@ -1,5 +1,6 @@
 import type { StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PollCall, PollRefusal } from "../contracts/poll-transport.js";
+import type { OpenCalls } from "../gate/open-calls.js";
 import type { Gate } from "../identity/caller.js";
 import type { SessionContext } from "../streams/session-context.js";
 import type { SharedBodies } from "./shared-bodies.js";
@@ -11,6 +12,7 @@ export interface PollContext
     "limits" | "defaultNode" | "publication" | "onDemand" | "heldMemory" | "counters" | "events" | "rejections"
   > {
   readonly gate: Gate;
+  readonly openCalls: OpenCalls;
   readonly bodies: SharedBodies;
   /** The time for which an up-to-date poll is held, in milliseconds; 0 means not at all. */
   readonly holdMs: number;

@@ -126,7 +126,7 @@ export class Polls implements PollHandler {
   }
 
   #begin(
-    { api, type, path, connection }: PollCall,
+    { api, type, path, connection, evidence = nothingShown }: PollCall,
     request: JsonRequest,
     caller: Caller,
     given: Node,
@@ -168,6 +168,7 @@ export class Polls implements PollHandler {
         answer: (given) => answer(given.kind === "refused" ? this.refuse(given, from) : given),
         ended: () => {
           this.#held.delete(poll);
+          this.#context.openCalls.closed(poll);
           letGo();
           count(-1);
         },
@@ -175,6 +176,12 @@ export class Polls implements PollHandler {
       join,
     );
     this.#held.add(poll);
+    this.#context.openCalls.opened(poll, {
+      caller,
+      evidence,
+      from: { peer: connection.peer, called: path },
+      end: () => poll.refuse(),
+    });
     count(1);
     return poll;
   }
