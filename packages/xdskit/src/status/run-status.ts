@@ -12,7 +12,7 @@ import {
 import type { Paint } from "../output/colours.js";
 import { reportFailure } from "../output/failure.js";
 import { connectError } from "../output/messages/connect-error.js";
-import { troubleLine } from "../output/messages/trouble-line.js";
+import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
 import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
@@ -103,8 +103,7 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
     return exitStatus.failed;
   }
   terminal.out(shown(found, options, 2, paintOf(terminal, "out")));
-  const isWell =
-    found.troubles.every(({ kind }) => kind === "rolled-back") && !found.clients.some(({ state }) => isBehind(state));
+  const isWell = !found.troubles.some(isInTheWay) && !found.clients.some(({ state }) => isBehind(state));
   return isWell || !options.check ? exitStatus.ok : exitStatus.failed;
 }
 

@@ -1,6 +1,7 @@
 import type { FleetSummary, NodeRow, NodeRows, ProblemList, SourceReport } from "@xdskit/admin";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
+import { isInTheWay } from "../output/messages/trouble-line.js";
 import { allNodeRows } from "./fleet-rows.js";
 import { type MetricTotals, metricTotals } from "./metric-totals.js";
 import { serverTroubles, sourceTroubles } from "./source-troubles.js";
@@ -63,4 +64,9 @@ export async function lookAtFleet(
   const troubles = isTop ? [] : [...serverTroubles(found.problems), ...sourceTroubles(sources, summary.silent)];
   const problems = isTop ? found.problems : [];
   return { summary, rows: listed.nodes, total: listed.total, problems, troubles, metrics };
+}
+
+/** Whether all nodes run all that there is for them, and that is the newest. */
+export function allIsWell({ summary: { nodes, states }, troubles }: Pick<FleetLook, "summary" | "troubles">): boolean {
+  return states.synced === nodes && !troubles.some(isInTheWay);
 }

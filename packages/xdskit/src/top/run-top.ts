@@ -6,7 +6,7 @@ import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
-import { type FleetFilter, type FleetLook, lookAtFleet } from "./fleet-look.js";
+import { allIsWell, type FleetFilter, type FleetLook, lookAtFleet } from "./fleet-look.js";
 import { fleetPage } from "./fleet-page.js";
 import { type MetricRates, ratesBetween } from "./metric-totals.js";
 
@@ -68,10 +68,6 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
     client.close();
     show.end();
   }
-}
-
-function allIsWell({ summary: { nodes, states }, troubles }: FleetLook): boolean {
-  return troubles.every(({ kind }) => kind === "rolled-back") && states.synced === nodes;
 }
 
 async function look({ filter, screen, command, output }: TopOptions, client: ApiClient) {

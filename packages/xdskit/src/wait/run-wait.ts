@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { FleetSummary, SourceReport } from "@xdskit/admin";
-import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
@@ -11,9 +10,10 @@ import { type WaitFor, waitForNodes } from "../api-writes/wait-for-nodes.js";
 import { counted } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
-import { troubleLine } from "../output/messages/trouble-line.js";
+import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { allIsWell, type FleetLook } from "../top/fleet-look.js";
 import { sourceTroubles } from "../top/source-troubles.js";
 
 export interface WaitOptions {
@@ -53,10 +53,7 @@ const pauseMs = 500;
 const rejectedMs = 2_000;
 
 /** What one look at the server found. */
-interface FleetState {
-  readonly summary: FleetSummary;
-  readonly troubles: readonly SourceTrouble[];
-}
+type FleetState = Pick<FleetLook, "summary" | "troubles">;
 
 /**
  * Ends once two looks in a row find all nodes synced: a file that was just saved is read, and its change published, in
@@ -73,7 +70,7 @@ async function forAll(client: ApiClient, { timeout, output }: WaitOptions, termi
     try {
       found = await look(client);
       problem = undefined;
-      const isSynced = isAllSynced(found);
+      const isSynced = allIsWell(found);
       if (isSynced && wasSynced) return report("synced");
       wasSynced = isSynced;
       const isWrong = found.summary.states.rejected > 0 || found.troubles.length > 0;
@@ -104,13 +101,7 @@ async function look(client: ApiClient): Promise<FleetState> {
     client.get<FleetSummary>("/api/v1/fleet/summary"),
     client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),
   ]);
-  // A rollback is somebody's decision: what is served then is all that there is.
-  const troubles = sourceTroubles(sources, summary.silent).filter(({ kind }) => kind !== "rolled-back");
-  return { summary, troubles };
-}
-
-function isAllSynced({ summary: { nodes, states }, troubles }: FleetState): boolean {
-  return states.synced === nodes && troubles.length === 0;
+  return { summary, troubles: sourceTroubles(sources, summary.silent).filter(isInTheWay) };
 }
 
 function lookText({ summary: { nodes, states }, troubles }: FleetState): string {

@@ -15,3 +15,8 @@ export function troubleLine({ source, kind, message }: SourceTrouble, paint: Pai
   const text = `${printable(source)} has errors, and ${served}: ${printable(message)}`;
   return paint("error", text);
 }
+
+/** Whether newer content is there than what is served. A rollback is somebody's decision: it serves all there is. */
+export function isInTheWay({ kind }: SourceTrouble): boolean {
+  return kind !== "rolled-back";
+}
