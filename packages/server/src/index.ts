@@ -67,8 +67,9 @@ export {
 } from "./event-loop/event-loop-stats.js";
 export type { Caller, CallerRefused } from "./identity/caller.js";
 export type { WhenFault } from "./identity/conditions.js";
-export { bearerOf, type Evidence, noEvidence } from "./identity/evidence.js";
+export { bearerOf, type Evidence, evidenceFrom, noEvidence } from "./identity/evidence.js";
 export { type IdentityRule, identityFaults } from "./identity/identity-rule.js";
+export { type Networks, readNetworks } from "./identity/networks.js";
 export { checkWhen, createRules, type Proof, type Rules, type RulesOptions } from "./identity/rules.js";
 export { defaultAlgorithms, type JwtWhen, knownAlgorithms } from "./identity/tokens/jwt-when.js";
 export type { When } from "./identity/when.js";

@@ -3,7 +3,7 @@ import type { Evidence } from "./evidence.js";
 import type { IdentityRule } from "./identity-rule.js";
 import { fitsNode } from "./patterns/node-pattern.js";
 import type { Captured } from "./patterns/text-pattern.js";
-import { createRules, type Proof, type RulesOptions } from "./rules.js";
+import { createRules, type Proof, type Rules, type RulesOptions } from "./rules.js";
 
 /** What a caller was refused for: for the log, and for nobody else. */
 export interface CallerRefused {
@@ -112,13 +112,15 @@ export interface GateOptions extends RulesOptions {
 const nobody: IdentityRule = { when: {}, node: { id: "" }, groups: [] };
 
 export function createGate({ rules, refused, ...options }: GateOptions): Gate {
-  let known = rules;
-  let proving =
-    rules &&
-    createRules(
-      rules.map(({ when }) => when),
-      options,
-    );
+  let known: readonly IdentityRule[] | undefined;
+  let proving: Rules | undefined;
+  function use(next: readonly IdentityRule[] | undefined): void {
+    known = next;
+    const whens = next?.map(({ when }) => when);
+    proving = whens && createRules(whens, options);
+  }
+  use(rules);
+
   function callerOf(evidence: () => Evidence, from: CallFrom): Caller | undefined | Promise<Caller | undefined> {
     const [now, asked] = [known, proving];
     if (now === undefined || asked === undefined) return new ProvenCaller(undefined, undefined, from, refused);
@@ -138,14 +140,6 @@ export function createGate({ rules, refused, ...options }: GateOptions): Gate {
   return {
     callerOf,
     anybody: (from) => new ProvenCaller(known && nobody, undefined, from, refused),
-    use(next) {
-      known = next;
-      proving =
-        next &&
-        createRules(
-          next.map(({ when }) => when),
-          options,
-        );
-    },
+    use,
   };
 }

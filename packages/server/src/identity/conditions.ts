@@ -1,6 +1,6 @@
-import { BlockList, isIP, isIPv6 } from "node:net";
 import type { CertificateNames } from "./certificate-names.js";
 import type { Evidence } from "./evidence.js";
+import { readNetworks } from "./networks.js";
 import { type Captured, type PatternRules, readPattern, type TextPattern } from "./patterns/text-pattern.js";
 import type { When } from "./when.js";
 
@@ -65,11 +65,11 @@ export function readConditions(when: When): {
       isUnix === unix ? { proved: unix ? "unix" : "no unix", captured: none } : undefined,
     );
   if (network !== undefined) {
-    const list = networkList([network].flat());
+    const list = readNetworks([network].flat());
     if (typeof list === "string") faults.push({ field: "network", message: list });
     else
       conditions.push(({ address, isUnix }) =>
-        !isUnix && isIn(list, address) ? { proved: address, captured: none } : undefined,
+        !isUnix && list.has(address) ? { proved: address, captured: none } : undefined,
       );
   }
   return { conditions, faults };
@@ -96,25 +96,6 @@ function nameCondition(kind: NamePattern, pattern: TextPattern): Condition {
     }
     return undefined;
   };
-}
-
-function networkList(networks: readonly string[]): BlockList | string {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = "", bits, ...more] = network.split("/");
-    const family = isIP(address);
-    const most = family === 4 ? 32 : 128;
-    const prefix = bits === undefined ? most : Number(bits);
-    const isFine =
-      family !== 0 && more.length === 0 && (bits === undefined || /^\d{1,3}$/.test(bits)) && prefix <= most;
-    if (!isFine) return `${JSON.stringify(network)} is no network such as 10.0.0.0/8 or fd00::/8`;
-    list.addSubnet(address, prefix, family === 4 ? "ipv4" : "ipv6");
-  }
-  return list;
-}
-
-function isIn(list: BlockList, address: string): boolean {
-  return isIP(address) !== 0 && list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
 
 const none: Captured = new Map();

@@ -1,4 +1,5 @@
 import type { X509Certificate } from "node:crypto";
+import type { Peer } from "@xdskit/grpc-server";
 
 /** What a connection and a call bring to prove who calls. */
 export interface Evidence {
@@ -9,6 +10,14 @@ export interface Evidence {
   /** The IP address of the other end; empty over a Unix socket. */
   readonly address: string;
   readonly isUnix: boolean;
+}
+
+/** What the other end of a connection brings with one call. */
+export function evidenceFrom(
+  { certificate, host, isUnix }: Pick<Peer, "certificate" | "host" | "isUnix">,
+  authorization: string | undefined,
+): Evidence {
+  return { certificate: certificate(), authorization, address: isUnix ? "" : host, isUnix };
 }
 
 /** Of a caller that brings nothing. */

@@ -1,8 +1,15 @@
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
-import { TLSSocket } from "node:tls";
 import type { ApiCaller, ApiCallerOf, Need } from "@xdskit/admin";
-import { createRules, type Evidence, matchesGlob, type Rules, type When } from "@xdskit/server";
+import { peerOf } from "@xdskit/grpc-server";
+import {
+  createRules,
+  type Evidence,
+  evidenceFrom,
+  matchesGlob,
+  type Rules,
+  readNetworks,
+  type When,
+} from "@xdskit/server";
 import { TokenNames } from "../settings/token.js";
 
 /** The settings that say who may do what. */
@@ -43,15 +50,16 @@ const maxUserLength = 256;
 /** Decides who sends a request, by the settings in use. */
 export class Access {
   #roles: readonly RoleInUse[] | undefined;
-  #proxies: readonly string[] = [];
-  #networks = new BlockList();
+  /** Whether the admin listener is a Unix socket: a connection that is gone does not know any more how it came. */
+  readonly #isUnix: boolean;
+  #isProxy: (evidence: Evidence) => boolean = () => false;
   #host: string | undefined;
   #tokens = new TokenNames({});
 
   #inUse: AccessSettings = {};
 
-  constructor(settings: AccessSettings = {}) {
-    this.use(settings);
+  constructor(isUnix = false) {
+    this.#isUnix = isUnix;
   }
 
   /**
@@ -79,8 +87,7 @@ export class Access {
     this.#roles = roles?.map(({ when: { user, ...when }, may }) => {
       return { when: { ...when, user }, may, rules: createRules([when], { tokenName }) };
     });
-    this.#proxies = proxies?.from ?? [];
-    this.#networks = networksOf(this.#proxies);
+    this.#isProxy = proxiesIn(proxies?.from ?? []);
     this.#host = proxies?.host;
   }
 
@@ -100,7 +107,7 @@ export class Access {
   readonly callerOf: ApiCallerOf = (request) => {
     const roles = this.#roles;
     if (roles === undefined) return "anybody";
-    const evidence = evidenceOf(request);
+    const evidence = evidenceFrom(peerOf(request.socket, this.#isUnix), request.headers.authorization);
     if (!this.#isProxy(evidence)) return callerIn(roles, evidence, undefined);
     // Whatever else holds for a proxy's connection holds for all whom it serves: only who it names, or a token, counts.
     const ofPeople = roles.filter(({ when }) => when.user !== undefined || when.token !== undefined);
@@ -110,10 +117,13 @@ export class Access {
   /** Whether a caller over gRPC may read what all clients have; undefined: there are no roles. */
   readonly reads = (evidence: Evidence): boolean | undefined =>
     this.#roles && (callerIn(this.#roles, evidence, undefined)?.may("read", undefined) ?? false);
+}
 
-  #isProxy({ address, isUnix }: Evidence): boolean {
-    return isUnix ? this.#proxies.includes("unix") : isIn(this.#networks, address);
-  }
+/** Whether a connection is one of a trusted proxy. */
+function proxiesIn(from: readonly string[]): (evidence: Evidence) => boolean {
+  const networks = readNetworks(from.filter((text) => text !== "unix"));
+  return ({ address, isUnix }) =>
+    isUnix ? from.includes("unix") : typeof networks !== "string" && networks.has(address);
 }
 
 /** The user whom a trusted proxy names. */
@@ -137,17 +147,6 @@ function isOf(pattern: string | undefined, user: string | undefined): boolean {
   return pattern === undefined || (user !== undefined && matchesGlob(pattern, user));
 }
 
-/** What a request brings. An IPv4 address on an IPv6 socket is written as IPv6. */
-function evidenceOf({ headers, socket }: IncomingMessage): Evidence {
-  const { remoteAddress } = socket;
-  return {
-    certificate: socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined,
-    authorization: headers.authorization,
-    address: remoteAddress?.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*$/, "") ?? "",
-    isUnix: remoteAddress === undefined && !socket.destroyed && !(socket instanceof TLSSocket),
-  };
-}
-
 function callerWith({ may }: Role, at: number, name: string): ApiCaller {
   return {
     name,
@@ -158,20 +157,4 @@ function callerWith({ may }: Role, at: number, name: string): ApiCaller {
         return need === "write" && one.startsWith("write:") && (layer === undefined || one === `write:${layer}`);
       }),
   };
-}
-
-function isIn(networks: BlockList, address: string): boolean {
-  return address !== "" && networks.check(address, isIPv6(address) ? "ipv6" : "ipv4");
-}
-
-function networksOf(proxies: readonly string[]): BlockList {
-  const networks = new BlockList();
-  for (const text of proxies) {
-    if (text === "unix") continue;
-    const [address = "", length] = text.split("/");
-    const family = isIPv6(address) ? "ipv6" : "ipv4";
-    if (length === undefined) networks.addAddress(address, family);
-    else networks.addSubnet(address, Number(length), family);
-  }
-  return networks;
 }

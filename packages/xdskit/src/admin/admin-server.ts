@@ -77,7 +77,7 @@ const listed = [
 export async function startAdminServer(place: ListenPlace, state: AdminState, tls?: AdminTls): Promise<AdminServer> {
   const host = "path" in place ? "localhost" : place.host;
   const { server, stop } = await serverWith(tls, (request, response) => void respond(request, response, state, host));
-  // Whoever is gone does not say any more how it came, and must not pass for one that came over a Unix socket.
+  // One that is gone already has no addresses, by which it would be judged.
   if (!("path" in place))
     server.on("connection", (socket: Socket) => {
       if (socket.remoteAddress === undefined || socket.localAddress === undefined) socket.destroy();

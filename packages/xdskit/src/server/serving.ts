@@ -96,7 +96,7 @@ export class Serving {
   /** Takes over what an edit of the settings changes; undefined: settings are read only at the start. */
   takeSettings: TakeSettings | undefined;
   /** Who may do what at the admin listener. */
-  readonly access = new Access();
+  readonly access: Access;
   readonly #options: ServingOptions;
   readonly #terminal: Terminal;
   #readiness: Readiness = "starting";
@@ -113,6 +113,7 @@ export class Serving {
   constructor(options: ServingOptions, terminal: Terminal, place: ProcessPlace | undefined) {
     const { logLevel: level, logFormat: format } = options;
     this.#options = options;
+    this.access = new Access("path" in options.admin);
     this.#terminal = terminal;
     this.place = place;
     this.log = createLog(terminal, { level, format, fields: place && { worker: place.slot } });

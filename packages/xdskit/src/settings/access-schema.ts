@@ -1,6 +1,6 @@
-import { isIP } from "node:net";
-import { checkWhen, type When } from "@xdskit/server";
+import { checkWhen, readNetworks, type When } from "@xdskit/server";
 import { z } from "zod";
+import { whenSchema } from "./identities.js";
 import { tokenHash, tokenName } from "./token.js";
 
 const aTokenHash = "expected sha256: and 64 hexadecimal digits, as xdskit token create prints them";
@@ -18,16 +18,12 @@ const right = z.union(
   { error: aRight },
 );
 const role = z.strictObject({
-  when: z
-    .strictObject({
-      token: z.string().min(1).optional(),
+  // A JWT takes time to verify, and a request is judged at once.
+  when: whenSchema
+    .omit({ jwt: true })
+    .extend({
       user: z.string().min(1).max(256).optional(),
-      unix: z.boolean({ error: "expected true or false" }).optional(),
       network: z.union([z.string(), z.array(z.string()).min(1).max(100)]).optional(),
-      spiffe: z.string().optional(),
-      dns: z.string().optional(),
-      uri: z.string().optional(),
-      subject: z.string().optional(),
     })
     .superRefine(thatHold),
   may: z.array(right, { error: aRight }).min(1, { error: aRight }),
@@ -67,22 +63,23 @@ function thatHold({ user, ...when }: When & { readonly user?: string | undefined
 }
 
 function isProxy(text: string): boolean {
-  const [address = "", length, ...more] = text.split("/");
-  if (text === "unix") return true;
-  const bits = isIP(address) === 4 ? 32 : 128;
-  return (
-    isIP(address) !== 0 && more.length === 0 && (length === undefined || (/^\d{1,3}$/.test(length) && +length <= bits))
-  );
+  return text === "unix" || typeof readNetworks([text]) !== "string";
 }
 
-/** A role of a token that nobody has would be a role of nobody. */
+/** A role, or a caller, of a token that nobody has would be nobody's. */
 export function tokensThatAreThere(
-  { tokens, roles = [] }: Pick<z.output<typeof access>, "tokens" | "roles">,
+  { tokens = {}, roles = [], identities = [] }: Pick<z.output<typeof access>, "tokens" | "roles"> & CallersOfTokens,
   context: z.RefinementCtx,
 ): void {
-  for (const [index, { when }] of roles.entries()) {
-    if (when.token === undefined || Object.hasOwn(tokens ?? {}, when.token)) continue;
-    const message = `there is no token "${when.token}" in tokens`;
-    context.addIssue({ code: "custom", path: ["roles", index, "when", "token"], message });
+  for (const [key, rules] of Object.entries({ roles, identities })) {
+    for (const [index, { when }] of rules.entries()) {
+      if (when.token === undefined || Object.hasOwn(tokens, when.token)) continue;
+      const message = `there is no token "${when.token}" in tokens`;
+      context.addIssue({ code: "custom", path: [key, index, "when", "token"], message });
+    }
   }
+}
+
+interface CallersOfTokens {
+  readonly identities?: readonly { readonly when: When }[] | undefined;
 }

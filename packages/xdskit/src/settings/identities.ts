@@ -46,22 +46,13 @@ export const identitiesSchema = z.array(identity).superRefine((rules, context) =
 interface WithIdentities {
   readonly identities?: readonly IdentityRule[] | undefined;
   readonly groups?: readonly { readonly name: string }[] | undefined;
-  readonly tokens?: Readonly<Record<string, unknown>> | undefined;
   readonly tls?: { readonly client_ca?: string | undefined; readonly client_certs?: string | undefined } | undefined;
 }
 
 /** Checks them against the rest of the settings. */
-export function identitiesThatFit(
-  { identities, groups, tokens = {}, tls }: WithIdentities,
-  context: z.RefinementCtx,
-): void {
+export function identitiesThatFit({ identities, groups, tls }: WithIdentities, context: z.RefinementCtx): void {
   const known = groups?.map(({ name }) => name) ?? [everyNode];
   for (const [index, rule] of identities?.entries() ?? []) {
-    const { token } = rule.when;
-    if (token !== undefined && !Object.hasOwn(tokens, token)) {
-      const message = `there is no token ${JSON.stringify(token)} among the tokens of the settings`;
-      context.addIssue({ code: "custom", message, path: ["identities", index, "when", "token"] });
-    }
     for (const [at, name] of rule.groups?.entries() ?? []) {
       if (known.includes(name)) continue;
       const message = `there is no group ${JSON.stringify(name)}; known are ${known.join(", ")}`;

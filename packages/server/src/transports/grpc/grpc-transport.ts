@@ -10,7 +10,7 @@ import {
 import type { StatusCode } from "@xdskit/protocol";
 import { formatAddress } from "../../basics/address.js";
 import type { Accept, ServedService, Transport } from "../../contracts/transport.js";
-import type { Evidence } from "../../identity/evidence.js";
+import { type Evidence, evidenceFrom } from "../../identity/evidence.js";
 import { defaultServerLimits } from "../../settings/limits.js";
 import type { Renewable } from "../../tls/server-tls.js";
 import { discoveryMethods } from "../discovery-methods.js";
@@ -113,6 +113,5 @@ function addServices(methods: Map<string, GrpcMethod>, services: readonly Served
 /** The server keeps no request: what is needed of it is taken at once. */
 function evidenceOf({ peer, headers }: GrpcRequest): () => Evidence {
   const authorization = headers.get("authorization");
-  const { host: address, isUnix } = peer;
-  return () => ({ certificate: peer.certificate(), authorization, address: isUnix ? "" : address, isUnix });
+  return () => evidenceFrom(peer, authorization);
 }

@@ -4,7 +4,7 @@ import type { ResourceTypes } from "@xdskit/api";
 import { peerOf } from "@xdskit/grpc-server";
 import { getOrInsert } from "../../basics/maps.js";
 import type { PollConnection, PollHandler, PollRefusal } from "../../contracts/poll-transport.js";
-import type { Evidence } from "../../identity/evidence.js";
+import { type Evidence, evidenceFrom } from "../../identity/evidence.js";
 import type { ServerLimits } from "../../settings/limits.js";
 import { isFromBrowser } from "../from-browser.js";
 import { BodyRoom } from "./body-room.js";
@@ -121,11 +121,9 @@ function poll(
 }
 
 function newConnection(socket: Socket, isUnix: boolean): RestConnection {
-  const { text: peer, host: address, certificate } = peerOf(socket, isUnix);
-  const evidence = (authorization: string | undefined): Evidence => ({
-    ...{ certificate: certificate(), authorization, isUnix },
-    address: isUnix ? "" : address,
-  });
+  const other = peerOf(socket, isUnix);
+  const { text: peer, host: address } = other;
+  const evidence = (authorization: string | undefined) => evidenceFrom(other, authorization);
   return { peer, address, open: true, underWay: 0, cancels: new Set(), evidence };
 }
 
