@@ -1,6 +1,7 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
+import { Arrivals } from "../wire/arrivals.js";
 import type { Variant } from "../wire/messages.js";
 import { Transcript } from "../wire/transcript.js";
 import { type ClientCall, ClientStream } from "./client-stream.js";
@@ -19,7 +20,7 @@ export class ClientPeer {
   readonly #streams: ClientStream[] = [];
   readonly #start: StartClient;
   #stop: () => void = () => {};
-  #wake: () => void = () => {};
+  readonly #arrivals = new Arrivals();
   /** How many streams the client has opened. */
   opened = 0;
 
@@ -38,7 +39,7 @@ export class ClientPeer {
   #open(variant: Variant, call: ClientCall): void {
     this.opened++;
     this.#streams.push(new ClientStream(variant, call, this.transcript, this.bounds));
-    this.#wake();
+    this.#arrivals.arrived();
   }
 
   /** Starts the client. */
@@ -52,20 +53,9 @@ export class ClientPeer {
 
   /** The next stream that the client opens. Throws Failed if it opens none. */
   async stream(withinMs = 2 * this.bounds.answerMs): Promise<ClientStream> {
-    const end = Date.now() + withinMs;
-    for (;;) {
-      const stream = this.#streams.shift();
-      if (stream !== undefined) return stream;
-      const left = end - Date.now();
-      if (left <= 0) throw new Failed(`the client opened no stream within ${withinMs} ms`);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    const stream = await this.#arrivals.until(() => this.#streams.shift(), withinMs);
+    if (stream === undefined) throw new Failed(`the client opened no stream within ${withinMs} ms`);
+    return stream;
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
+import { Arrivals } from "../wire/arrivals.js";
 import { decodeResponse, type Received, type Request, type Variant } from "../wire/messages.js";
 import { requestWords, responseWords, type Transcript } from "../wire/transcript.js";
 import { typeWord } from "../wire/type-words.js";
@@ -30,7 +31,7 @@ export class ClientStream {
   readonly #sent: Received[] = [];
   #untaken: Request[] = [];
   #isOver = false;
-  #wake: () => void = () => {};
+  readonly #arrivals = new Arrivals();
 
   constructor(variant: Variant, call: ClientCall, transcript: Transcript, bounds: Bounds) {
     this.variant = variant;
@@ -41,7 +42,7 @@ export class ClientStream {
     call.on("data", (bytes: Uint8Array) => this.#received(bytes));
     const over = () => {
       this.#isOver = true;
-      this.#wake();
+      this.#arrivals.arrived();
     };
     call.on("end", over);
     call.on("cancelled", over);
@@ -57,26 +58,20 @@ export class ClientStream {
     const node = request.node === undefined ? "" : " (node)";
     this.#transcript.add(`> ${typeWord(request.type)}${words === "" ? "" : ` ${words}`}${node}`);
     this.#untaken.push(request);
-    this.#wake();
+    this.#arrivals.arrived();
   }
 
   /** The next request that is due; those before it are dropped. Throws Failed if it does not come. */
   async next(what: string, isDue: (request: Request) => boolean = () => true): Promise<Request> {
-    const end = Date.now() + this.#bounds.answerMs;
-    for (;;) {
+    const { answerMs } = this.#bounds;
+    const due = await this.#arrivals.until(() => {
       const index = this.#untaken.findIndex(isDue);
-      if (index !== -1) return this.#untaken.splice(0, index + 1).at(-1)!;
-      const left = end - Date.now();
+      if (index !== -1) return this.#untaken.splice(0, index + 1).at(-1);
       if (this.#isOver) throw new Failed(`the client ended the stream before ${what}`);
-      if (left <= 0) throw new Failed(`${what} did not come within ${this.#bounds.answerMs} ms`);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+      return undefined;
+    }, answerMs);
+    if (due === undefined) throw new Failed(`${what} did not come within ${answerMs} ms`);
+    return due;
   }
 
   /** Sends a response. */

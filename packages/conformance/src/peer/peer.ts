@@ -72,6 +72,13 @@ export class Peer {
     return this.#open(variant, aggregated[variant]);
   }
 
+  /** The same, and it has asked for these names of a type, or for its wildcard. */
+  asking(variant: Variant, type: string, names: readonly string[] = []): XdsStream {
+    const stream = this.open(variant);
+    stream.ask(type, names);
+    return stream;
+  }
+
   /** A stream of the type's own service. */
   openService(variant: Variant, type: string): XdsStream {
     const service = resourceTypes.byTypeUrl(type)?.type.services.v3;

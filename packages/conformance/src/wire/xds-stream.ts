@@ -2,6 +2,7 @@ import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import type { Bounds } from "../verdicts/bounds.js";
 import { nameList } from "../verdicts/names.js";
 import { Failed } from "../verdicts/verdicts.js";
+import { Arrivals } from "./arrivals.js";
 import type { Call, Connection } from "./connection.js";
 import {
   decodeResponse,
@@ -64,7 +65,7 @@ export class XdsStream {
   #end: StreamEnd | undefined;
   #unreadable: string | undefined;
   #isCancelled = false;
-  #wake: () => void = () => {};
+  readonly #arrivals = new Arrivals();
 
   constructor(options: XdsStreamOptions) {
     this.#options = options;
@@ -74,7 +75,7 @@ export class XdsStream {
     this.#call.on("status", ({ code, details }) => {
       this.#end = { code, message: details };
       this.#note(`! ended ${code} ${details}`.trimEnd());
-      this.#wake();
+      this.#arrivals.arrived();
     });
     // The status says it all.
     this.#call.on("error", () => {});
@@ -95,7 +96,7 @@ export class XdsStream {
       this.#unreadable = error instanceof Error ? error.message : String(error);
       this.#note(`< ${bytes.length} bytes that are no response: ${this.#unreadable}`);
     }
-    this.#wake();
+    this.#arrivals.arrived();
   }
 
   /** Sends exactly this, and the node if it is the first request. */
@@ -132,6 +133,23 @@ export class XdsStream {
     const error = "rejected by the conformance test";
     const accepted = this.#asked.get(type)?.accepted ?? "";
     this.send({ type, nonce, error, ...this.#repeated(type, accepted, more), ...more });
+  }
+
+  /** What an answer says that asks for further names: SotW all of them, delta those that are added. */
+  adding(names: readonly string[], added: readonly string[]): Partial<Request> {
+    return this.variant === "sotw" ? { names: [...names, ...added] } : { subscribe: added };
+  }
+
+  /** Asks for further names: SotW by another answer to its last response, delta by a request of its own. */
+  add(last: Received, names: readonly string[], added: readonly string[]): void {
+    if (this.variant === "sotw") this.ack(last, this.adding(names, added));
+    else this.ask(last.type, added);
+  }
+
+  /** The same for names that are asked for no more. `names`: those that are left. */
+  drop(last: Received, names: readonly string[], dropped: readonly string[]): void {
+    if (this.variant === "sotw") this.ack(last, { names });
+    else this.send({ type: last.type, unsubscribe: dropped });
   }
 
   /** What each request of SotW says again: the names, and the version that the client uses. */
@@ -244,6 +262,16 @@ export class XdsStream {
     return this.#untaken.splice(0);
   }
 
+  /** The next response of the type, and what comes within the quiet time after it, without accepting any. */
+  async answer(type: string): Promise<readonly Received[]> {
+    return [await this.next(type), ...(await this.comes())];
+  }
+
+  /** Accepts what comes within the quiet time. Throws Failed if the stream is over. */
+  async acceptRest(): Promise<void> {
+    for (const response of await this.comes()) this.ack(response);
+  }
+
   #quiet(): Promise<void> {
     this.#note("…");
     return this.#options.connection.quiet();
@@ -258,21 +286,12 @@ export class XdsStream {
   }
 
   /** What `look` gives, as soon as it does; undefined after the time for an answer. */
-  async #until<T>(look: () => T | undefined, isStreamNeeded = false): Promise<T | undefined> {
-    const end = Date.now() + this.#options.bounds.answerMs;
-    for (;;) {
+  #until<T>(look: () => T | undefined, isStreamNeeded = false): Promise<T | undefined> {
+    const orOver = () => {
       const found = look();
-      if (found !== undefined) return found;
-      if (isStreamNeeded) this.#check();
-      const left = end - Date.now();
-      if (left <= 0) return undefined;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+      if (found === undefined) this.#check();
+      return found;
+    };
+    return this.#arrivals.until(isStreamNeeded ? orOver : look, this.#options.bounds.answerMs);
   }
 }

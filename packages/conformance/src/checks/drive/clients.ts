@@ -1,7 +1,8 @@
 import { baseWorld } from "../../driver/driven-content.js";
 import { Skipped } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { Request, Variant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
+import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { begin, comesChanged, comesWith, lastOf, resourceIn, settledStream } from "./driving.js";
@@ -9,6 +10,14 @@ import { begin, comesChanged, comesWith, lastOf, resourceIn, settledStream } fro
 const cluster = typeUrlOf("cluster");
 const names = ["a", "b", "c"];
 const changedA = { ...baseWorld, clusters: { ...baseWorld.clusters, a: 2 } };
+
+/** Ends a stream, and returns with what its client asks on the next one: it has what it had. */
+function leave(old: XdsStream): Request {
+  const held = names.map((name) => [name, lastOf(old, cluster, name)!.version] as const);
+  const { version } = old.received(cluster).at(-1)!;
+  old.cancel();
+  return { type: cluster, ...(old.variant === "sotw" ? { version } : { initial: Object.fromEntries(held) }) };
+}
 
 /** Clients that reject, reconnect, or are not alone. */
 export function clientChecks(variant: Variant): readonly CheckBody[] {
@@ -66,12 +75,10 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
         await begin(peer);
         const old = await settledStream(peer, variant, "cluster", names, "wildcard");
         const before = lastOf(old, cluster, "a")!;
-        const held = names.map((name) => [name, lastOf(old, cluster, name)!.version] as const);
-        const { version } = old.received(cluster).at(-1)!;
-        old.cancel();
+        const first = leave(old);
         await peer.set(changedA);
         const stream = peer.open(variant);
-        stream.send({ type: cluster, ...(variant === "sotw" ? { version } : { initial: Object.fromEntries(held) }) });
+        stream.send(first);
         await comesChanged(stream, cluster, "a", before.body);
       },
     },
@@ -85,19 +92,16 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
         if (!peer.driver.canRestart) throw new Skipped("the driver cannot restart the server");
         const old = await settledStream(peer, variant, "cluster", names, "wildcard");
         const before = lastOf(old, cluster, "a")!;
-        const held = names.map((name) => [name, lastOf(old, cluster, name)!.version] as const);
-        const { version } = old.received(cluster).at(-1)!;
-        old.cancel();
+        const first = leave(old);
         peer.transcript.add("restart");
         await peer.driver.restart();
         peer.reconnect();
         const stream = peer.open(variant);
-        stream.send({ type: cluster, ...(variant === "sotw" ? { version } : { initial: Object.fromEntries(held) }) });
-        for (const response of await stream.comes()) stream.ack(response);
+        stream.send(first);
+        await stream.acceptRest();
         await peer.set(changedA);
         await comesChanged(stream, cluster, "a", before.body);
-        const another = peer.open(variant);
-        another.ask(cluster);
+        const another = peer.asking(variant, cluster);
         await comesWith(another, cluster, (one) => resourceIn(one, "a") !== undefined);
       },
     },

@@ -18,10 +18,9 @@ export async function settledStream(
   how: "by name" | "wildcard",
 ): Promise<XdsStream> {
   const { typeUrl } = typeNamed(word);
-  const stream = peer.open(variant);
-  stream.ask(typeUrl, how === "wildcard" ? [] : names);
+  const stream = peer.asking(variant, typeUrl, how === "wildcard" ? [] : names);
   await stream.gather(typeUrl, names);
-  for (const response of await stream.comes()) stream.ack(response);
+  await stream.acceptRest();
   return stream;
 }
 

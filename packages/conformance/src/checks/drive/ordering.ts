@@ -34,7 +34,7 @@ export function orderingChecks(variant: Variant): readonly CheckBody[] {
           stream.ask(type, names);
           await stream.gather(type, [name]);
         }
-        for (const response of await stream.comes()) stream.ack(response);
+        await stream.acceptRest();
         for (const [word, name] of watched) before.set(typeUrlOf(word), lastOf(stream, typeUrlOf(word), name)!.body);
         await peer.set({
           ...baseWorld,

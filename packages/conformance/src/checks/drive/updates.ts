@@ -2,6 +2,7 @@ import { baseWorld, type World } from "../../driver/driven-content.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../../wire/type-words.js";
+import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn } from "../observe/differences.js";
@@ -47,6 +48,8 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
   const isSotw = variant === "sotw";
   const { c: _, ...rest } = baseWorld.clusters;
   const without = { ...baseWorld, clusters: rest };
+  const cGoes = (stream: XdsStream) =>
+    comesWith(stream, cluster, (one) => (isSotw ? resourceIn(one, "c") === undefined : one.removed.includes("c")));
   return [
     {
       id: `${variant}-removed`,
@@ -59,9 +62,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
         await begin(peer);
         const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
         await peer.set(without);
-        const response = await comesWith(stream, cluster, (one) =>
-          isSotw ? resourceIn(one, "c") === undefined : one.removed.includes("c"),
-        );
+        const response = await cGoes(stream);
         if (isSotw) allThere("the response", namesIn([response]), ["a", "b"]);
       },
     },
@@ -90,10 +91,9 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
       link: documents.absence,
       async run(peer) {
         await begin(peer);
-        const stream = peer.open(variant);
-        stream.ask(cluster, ["a", "d"]);
+        const stream = peer.asking(variant, cluster, ["a", "d"]);
         await stream.gather(cluster, ["a"]);
-        for (const response of await stream.comes()) stream.ack(response);
+        await stream.acceptRest();
         await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, d: 1 } });
         await comesWith(stream, cluster, (one) => resourceIn(one, "d") !== undefined);
       },
@@ -107,9 +107,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
         await begin(peer);
         const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
         await peer.set(without);
-        await comesWith(stream, cluster, (one) =>
-          isSotw ? resourceIn(one, "c") === undefined : one.removed.includes("c"),
-        );
+        await cGoes(stream);
         await begin(peer);
         await comesWith(stream, cluster, (one) => resourceIn(one, "c") !== undefined);
       },

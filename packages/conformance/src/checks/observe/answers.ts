@@ -1,18 +1,11 @@
 import { Failed } from "../../verdicts/verdicts.js";
 import type { Received, Variant } from "../../wire/messages.js";
 import { typeWord } from "../../wire/type-words.js";
-import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 
 /** A server that answers so many rejections with the same resources goes on for ever. */
 const rejections = 3;
-
-/** Asks for a wildcard, and waits until all of it has come. */
-async function asked(stream: XdsStream, type: string): Promise<readonly Received[]> {
-  stream.ask(type);
-  return [await stream.next(type), ...(await stream.comes())];
-}
 
 /** Responses that need an answer: in SotW the last one supersedes the others. */
 const toAnswer = (responses: readonly Received[]): readonly Received[] =>
@@ -30,8 +23,8 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       link: documents.updates,
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        for (const response of toAnswer(await asked(stream, type))) stream.ack(response);
+        const stream = peer.asking(variant, type);
+        for (const response of toAnswer(await stream.answer(type))) stream.ack(response);
         await stream.silent();
       },
     },
@@ -43,8 +36,8 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       level: "SHOULD",
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        const responses = await asked(stream, type);
+        const stream = peer.asking(variant, type);
+        const responses = await stream.answer(type);
         for (const response of toAnswer(responses)) stream.ack(response);
         for (const response of toAnswer(responses)) stream.ack(response);
         await stream.silent();
@@ -57,8 +50,8 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       link: documents.updates,
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        let responses = await asked(stream, type);
+        const stream = peer.asking(variant, type);
+        let responses = await stream.answer(type);
         for (let count = 0; count < rejections; count++) {
           for (const response of toAnswer(responses)) stream.nack(response);
           responses = await stream.comes();
@@ -74,8 +67,7 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       link: documents.ads,
       async run(peer) {
         const [one, other] = peer.content.two();
-        const stream = peer.open(variant);
-        stream.ask(one.type, one.names);
+        const stream = peer.asking(variant, one.type, one.names);
         stream.nack(await stream.next(one.type));
         stream.ask(other.type, other.names);
         await stream.next(other.type);
@@ -89,10 +81,9 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(2);
         const [first = "", second = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [first]);
+        const stream = peer.asking(variant, type, [first]);
         const response = await stream.next(type);
-        stream.nack(response, variant === "sotw" ? { names: [first, second] } : { subscribe: [second] });
+        stream.nack(response, stream.adding([first], [second]));
         await stream.gather(type, [second]);
       },
     },
@@ -105,12 +96,11 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
         const { type, names } = peer.content.any(2);
         const other = peer.content.two().find((one) => one.type !== type)!;
         const [first = "", second = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [first]);
+        const stream = peer.asking(variant, type, [first]);
         const response = await stream.next(type);
         stream.ask(other.type, other.names);
         stream.ack(await stream.next(other.type));
-        stream.ack(response, variant === "sotw" ? { names: [first, second] } : { subscribe: [second] });
+        stream.ack(response, stream.adding([first], [second]));
         await stream.gather(type, [second]);
         return `${typeWord(type)} after ${typeWord(other.type)}`;
       },

@@ -10,7 +10,6 @@ const manyNames = 1_000;
 
 /** What a server does with names. */
 export function nameChecks(variant: Variant): readonly CheckBody[] {
-  const isSotw = variant === "sotw";
   return [
     {
       id: `${variant}-named`,
@@ -19,8 +18,7 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       async run(peer) {
         const { type, names } = peer.content.any(1);
-        const stream = peer.open(variant);
-        stream.ask(type, names);
+        const stream = peer.asking(variant, type, names);
         await stream.gather(type, names);
       },
     },
@@ -33,9 +31,8 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(2);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [name]);
-        sameNames("the answer", namesIn([await stream.next(type), ...(await stream.comes())]), [name]);
+        const stream = peer.asking(variant, type, [name]);
+        sameNames("the answer", namesIn(await stream.answer(type)), [name]);
       },
     },
     {
@@ -46,9 +43,8 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.wildcard(2);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [name]);
-        sameNames("the answer", namesIn([await stream.next(type), ...(await stream.comes())]), [name]);
+        const stream = peer.asking(variant, type, [name]);
+        sameNames("the answer", namesIn(await stream.answer(type)), [name]);
       },
     },
     {
@@ -59,11 +55,9 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(2);
         const [first = "", second = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [first]);
+        const stream = peer.asking(variant, type, [first]);
         const { last } = await stream.gather(type, [first]);
-        if (isSotw) stream.ack(last, { names: [first, second] });
-        else stream.ask(type, [second]);
+        stream.add(last, [first], [second]);
         await stream.gather(type, [second]);
       },
     },
@@ -75,18 +69,15 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(2);
         const [first = "", second = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [first, second]);
+        const stream = peer.asking(variant, type, [first, second]);
         let { last } = await stream.gather(type, [first, second]);
-        if (isSotw) stream.ack(last, { names: [first] });
-        else stream.send({ type, unsubscribe: [second] });
+        stream.drop(last, [first], [second]);
         // A response to that is allowed.
         for (const response of await stream.comes()) {
           stream.ack(response);
           last = response;
         }
-        if (isSotw) stream.ack(last, { names: [first, second] });
-        else stream.ask(type, [second]);
+        stream.add(last, [first], [second]);
         const again = await stream.gather(type, [second]);
         hold(again.resources.has(second), `${second} was told as removed`);
       },
@@ -105,8 +96,7 @@ export function missingNameChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(1);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [missingName, name]);
+        const stream = peer.asking(variant, type, [missingName, name]);
         await stream.gather(type, [name]);
       },
     },
@@ -118,8 +108,7 @@ export function missingNameChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(1);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [missingName]);
+        const stream = peer.asking(variant, type, [missingName]);
         const responses = await stream.comes();
         for (const response of responses) stream.ack(response);
         if (variant === "delta") stream.ask(type, [name]);
@@ -137,8 +126,7 @@ export function missingNameChecks(variant: Variant): readonly CheckBody[] {
         const { type, names } = peer.content.any(1);
         const [name = ""] = names;
         const others = Array.from({ length: manyNames - 1 }, (_, index) => `${missingName}-${index}`);
-        const stream = peer.open(variant);
-        stream.ask(type, [...others, name]);
+        const stream = peer.asking(variant, type, [...others, name]);
         const { resources } = await stream.gather(type, [name]);
         allThere("the answer", resources.keys(), [name]);
       },

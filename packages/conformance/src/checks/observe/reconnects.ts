@@ -1,5 +1,7 @@
+import type { Peer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
+import type { Picture, XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { namesIn, sameNames } from "./differences.js";
@@ -7,6 +9,20 @@ import { missingName } from "./names.js";
 
 /** A version, or a nonce, that no server has made. */
 const unknown = "xds-conformance-unknown";
+
+/** A second stream of a client whose first one ends: what that one had was these names of a type, or its wildcard. */
+async function reconnecting(
+  peer: Peer,
+  variant: Variant,
+  type: string,
+  names?: readonly string[],
+): Promise<Picture & { readonly stream: XdsStream }> {
+  const [old, stream] = [peer.open(variant), peer.open(variant)];
+  old.ask(type, names);
+  const had = await old.gather(type, names);
+  old.cancel();
+  return { stream, ...had };
+}
 
 /** A new stream of a client that was connected before, in both variants. */
 export function reconnectChecks(variant: Variant): readonly CheckBody[] {
@@ -18,10 +34,7 @@ export function reconnectChecks(variant: Variant): readonly CheckBody[] {
       link: documents.overview,
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const [old, stream] = [peer.open(variant), peer.open(variant)];
-        old.ask(type);
-        const { last } = await old.gather(type);
-        old.cancel();
+        const { stream, last } = await reconnecting(peer, variant, type);
         stream.send({ type, nonce: last.nonce });
         await stream.next(type);
       },
@@ -34,14 +47,13 @@ export function reconnectChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(2);
         const [first = "", second = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [first]);
+        const stream = peer.asking(variant, type, [first]);
         const response = await stream.next(type);
         if (variant === "sotw") stream.send({ type, version: response.version, nonce: unknown, names: [first] });
         else stream.send({ type, nonce: unknown });
         let last = response;
         for (const more of await stream.comes()) last = more;
-        stream.ack(last, variant === "sotw" ? { names: [first, second] } : { subscribe: [second] });
+        stream.ack(last, stream.adding([first], [second]));
         await stream.gather(type, [second]);
       },
     },
@@ -57,10 +69,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     link: documents.versions,
     async run(peer) {
       const { type, names } = peer.content.wildcard(1);
-      const [old, stream] = [peer.open("sotw"), peer.open("sotw")];
-      old.ask(type);
-      const { last } = await old.gather(type);
-      old.cancel();
+      const { stream, last } = await reconnecting(peer, "sotw", type);
       stream.send({ type, version: last.version });
       const responses = await stream.comes();
       for (const response of responses) sameNames("the answer", namesIn([response]), names);
@@ -87,10 +96,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const [first = "", second = ""] = names;
-      const [old, stream] = [peer.open("sotw"), peer.open("sotw")];
-      old.ask(type, [first]);
-      const { last } = await old.gather(type, [first]);
-      old.cancel();
+      const { stream, last } = await reconnecting(peer, "sotw", type, [first]);
       stream.send({ type, version: last.version, names: [first, second] });
       await stream.gather(type, [second]);
     },
@@ -104,8 +110,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const [first = "", second = ""] = names;
-      const stream = peer.open("sotw");
-      stream.ask(type, [first]);
+      const stream = peer.asking("sotw", type, [first]);
       const stale = await stream.next(type);
       stream.ack(stale, { names: [first, second] });
       await stream.gather(type, [second]);
@@ -122,8 +127,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.wildcard(2);
       const [first = "", second = ""] = names;
-      const stream = peer.open("sotw");
-      stream.ask(type, [first]);
+      const stream = peer.asking("sotw", type, [first]);
       const { last } = await stream.gather(type, [first]);
       stream.ack(last, { names: [first, second] });
       sameNames("the answer to a second name", namesIn([await stream.next(type)]), [first, second]);
@@ -141,10 +145,7 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
     level: "SHOULD",
     async run(peer) {
       const { type } = peer.content.wildcard(1);
-      const [old, stream] = [peer.open("delta"), peer.open("delta")];
-      old.ask(type);
-      const { resources } = await old.gather(type);
-      old.cancel();
+      const { stream, resources } = await reconnecting(peer, "delta", type);
       stream.send({ type, initial: versionsOf(resources) });
       sameNames("the answer", namesIn(await stream.comes()), []);
     },
@@ -157,10 +158,7 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.wildcard(1);
       const [name = ""] = names;
-      const [old, stream] = [peer.open("delta"), peer.open("delta")];
-      old.ask(type);
-      const { resources } = await old.gather(type);
-      old.cancel();
+      const { stream, resources } = await reconnecting(peer, "delta", type);
       stream.send({ type, initial: { ...versionsOf(resources), [name]: unknown } });
       hold((await stream.gather(type, [name])).resources.has(name), `${name} was told as removed`);
     },
@@ -172,10 +170,7 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
     link: documents.deleting,
     async run(peer) {
       const { type } = peer.content.wildcard(1);
-      const [old, stream] = [peer.open("delta"), peer.open("delta")];
-      old.ask(type);
-      const { resources } = await old.gather(type);
-      old.cancel();
+      const { stream, resources } = await reconnecting(peer, "delta", type);
       stream.send({ type, initial: { ...versionsOf(resources), [missingName]: unknown } });
       hold((await stream.gather(type, [missingName])).removed.has(missingName), "a resource of that name came");
     },
@@ -191,7 +186,7 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
       const [first = "", second = ""] = names;
       const stream = peer.open("delta");
       stream.send({ type, subscribe: [first], initial: { [second]: unknown } });
-      sameNames("the answer", namesIn([await stream.next(type), ...(await stream.comes())]), [first]);
+      sameNames("the answer", namesIn(await stream.answer(type)), [first]);
     },
   },
 ];

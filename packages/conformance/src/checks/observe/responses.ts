@@ -17,8 +17,7 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       link: documents.overview,
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        stream.ask(type);
+        const stream = peer.asking(variant, type);
         const response = await stream.nextOfAny();
         hold(response.type === type, `the response's type_url is ${JSON.stringify(response.type)}`);
         hold(response.nonce !== "", "the response has no nonce");
@@ -36,8 +35,7 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       link: documents.request,
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        stream.ask(type);
+        const stream = peer.asking(variant, type);
         const { resources } = await stream.gather(type);
         const other = [...resources.values()].find(({ bodyType }) => bodyType !== type);
         if (other !== undefined) throw new Failed(`the resource ${other.name} is a ${other.bodyType || "heartbeat"}`);
@@ -51,10 +49,9 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(2);
         const [first = "", second = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [first]);
+        const stream = peer.asking(variant, type, [first]);
         const before = await stream.next(type);
-        stream.ack(before, variant === "sotw" ? { names: [first, second] } : { subscribe: [second] });
+        stream.ack(before, stream.adding([first], [second]));
         const after = await stream.next(type);
         hold(before.nonce !== after.nonce, `two responses have the nonce ${JSON.stringify(after.nonce)}`);
       },
@@ -67,8 +64,7 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.any(1);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [name, name]);
+        const stream = peer.asking(variant, type, [name, name]);
         const { resources, removed } = await stream.next(type);
         const all = [...resources.map((resource) => resource.name), ...removed];
         const twice = all.filter((one, index) => all.indexOf(one) !== index);

@@ -22,8 +22,7 @@ export function nodeChecks(variant: Variant): readonly CheckBody[] {
       link: documents.overview,
       async run(peer) {
         const [first, second] = peer.content.two();
-        const stream = peer.open(variant);
-        stream.ask(first.type, first.names);
+        const stream = peer.asking(variant, first.type, first.names);
         stream.ack(await stream.next(first.type));
         stream.ask(second.type, second.names);
         await stream.next(second.type);
@@ -36,8 +35,7 @@ export function nodeChecks(variant: Variant): readonly CheckBody[] {
       link: documents.overview,
       async run(peer) {
         const [first, second] = peer.content.two();
-        const stream = peer.open(variant);
-        stream.ask(first.type, first.names);
+        const stream = peer.asking(variant, first.type, first.names);
         stream.ack(await stream.next(first.type), { node: peer.node });
         stream.ask(second.type, second.names, { node: peer.node });
         await stream.next(second.type);
@@ -51,8 +49,7 @@ export function nodeChecks(variant: Variant): readonly CheckBody[] {
       level: "either",
       async run(peer) {
         const [first, second] = peer.content.two();
-        const stream = peer.open(variant);
-        stream.ask(first.type, first.names);
+        const stream = peer.asking(variant, first.type, first.names);
         stream.ack(await stream.next(first.type));
         stream.ask(second.type, second.names, { node: create(NodeSchema, { id: `${peer.node.id}-other` }) });
         await stream.next(second.type);
@@ -72,8 +69,7 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
       level: "SHOULD",
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        stream.ask(noType, ["a"]);
+        const stream = peer.asking(variant, noType, ["a"]);
         stream.ask(type);
         await stream.next(type);
       },
@@ -84,8 +80,7 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
       because: "The type_url is required for ADS.",
       link: documents.request,
       async run(peer) {
-        const stream = peer.open(variant);
-        stream.ask("");
+        const stream = peer.asking(variant, "");
         await peer.quiet();
         const answered = stream.taken().find(({ resources }) => resources.length > 0);
         hold(answered === undefined, `resources of ${answered?.type} came`);
@@ -124,8 +119,7 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
         await peer.quiet();
         well.ask(second.type, second.names);
         await well.next(second.type);
-        const later = peer.open(variant);
-        later.ask(first.type, first.names);
+        const later = peer.asking(variant, first.type, first.names);
         await later.next(first.type);
         return broken.end === undefined ? "that stream goes on" : `that stream ends with status ${broken.end.code}`;
       },
@@ -138,8 +132,7 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
       level: "SHOULD",
       async run(peer) {
         const { type } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        stream.ask(type);
+        const stream = peer.asking(variant, type);
         stream.ack(await stream.next(type));
         stream.finish();
         const { code, message } = await stream.ended();

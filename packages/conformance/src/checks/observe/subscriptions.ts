@@ -13,8 +13,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     link: documents.delta,
     async run(peer) {
       const { type } = peer.content.any(1);
-      const stream = peer.open("delta");
-      stream.ask(type, [missingName]);
+      const stream = peer.asking("delta", type, [missingName]);
       const { removed } = await stream.gather(type, [missingName]);
       hold(removed.has(missingName), `a resource ${missingName} came`);
     },
@@ -27,8 +26,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(1);
       const [name = ""] = names;
-      const stream = peer.open("delta");
-      stream.ask(type, [name]);
+      const stream = peer.asking("delta", type, [name]);
       await stream.gather(type, [name]);
       await stream.comes();
       stream.ask(type, [name]);
@@ -44,11 +42,10 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const [first = "", second = ""] = names;
-      const stream = peer.open("delta");
-      stream.ask(type, [first]);
+      const stream = peer.asking("delta", type, [first]);
       await stream.gather(type, [first]);
       stream.ask(type, [second]);
-      sameNames("the answer", namesIn([await stream.next(type), ...(await stream.comes())]), [second]);
+      sameNames("the answer", namesIn(await stream.answer(type)), [second]);
     },
   },
   {
@@ -59,8 +56,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const [first = "", second = ""] = names;
-      const stream = peer.open("delta");
-      stream.ask(type, [first]);
+      const stream = peer.asking("delta", type, [first]);
       await stream.gather(type, [first]);
       stream.send({ type, unsubscribe: [missingName] });
       await stream.comes();
@@ -76,8 +72,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.wildcard(1);
       const [name = ""] = names;
-      const stream = peer.open("delta");
-      stream.ask(type, ["*", name]);
+      const stream = peer.asking("delta", type, ["*", name]);
       await stream.gather(type);
       stream.send({ type, unsubscribe: [name] });
       hold((await stream.gather(type, [name])).resources.has(name), `${name} was told as removed`);
@@ -90,8 +85,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     link: documents.delta,
     async run(peer) {
       const { type } = peer.content.wildcard(1);
-      const stream = peer.open("delta");
-      stream.ask(type, ["*", missingName]);
+      const stream = peer.asking("delta", type, ["*", missingName]);
       await stream.gather(type);
       stream.send({ type, unsubscribe: [missingName] });
       hold((await stream.gather(type, [missingName])).removed.has(missingName), `a resource ${missingName} came`);
@@ -120,8 +114,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const [first = "", second = ""] = names;
-      const stream = peer.open("delta");
-      stream.ask(type, [first]);
+      const stream = peer.asking("delta", type, [first]);
       stream.ack(await stream.next(type), { subscribe: [second] });
       await stream.gather(type, [second]);
     },
@@ -134,14 +127,13 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const [first = "", second = ""] = names;
-      const stream = peer.open("delta");
-      stream.ask(type, [first]);
+      const stream = peer.asking("delta", type, [first]);
       const stale = await stream.next(type);
       stream.ack(stale);
       stream.ask(type, [second]);
       await stream.gather(type, [second]);
       stream.send({ type, unsubscribe: [first] });
-      for (const response of await stream.comes()) stream.ack(response);
+      await stream.acceptRest();
       stream.send({ type, nonce: stale.nonce, subscribe: [first] });
       await stream.gather(type, [first]);
     },
@@ -155,8 +147,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const [first = "", second = ""] = names;
-      const stream = peer.open("delta");
-      stream.ask(type, [first]);
+      const stream = peer.asking("delta", type, [first]);
       await stream.gather(type, [first]);
       await stream.comes();
       stream.send({ type, initial: { [first]: "xds-conformance-unknown", [second]: "xds-conformance-unknown" } });

@@ -15,8 +15,7 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       async run(peer) {
         const { type, names } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        stream.ask(type, ["*"]);
+        const stream = peer.asking(variant, type, ["*"]);
         sameNames("the answer to *", (await stream.gather(type)).resources.keys(), names);
       },
     },
@@ -27,8 +26,7 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       async run(peer) {
         const { type, names } = peer.content.wildcard(1);
-        const stream = peer.open(variant);
-        stream.ask(type);
+        const stream = peer.asking(variant, type);
         sameNames("the answer to no names", (await stream.gather(type)).resources.keys(), names);
       },
     },
@@ -40,11 +38,9 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.wildcard(2);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [name]);
+        const stream = peer.asking(variant, type, [name]);
         const { last } = await stream.gather(type, [name]);
-        if (isSotw) stream.ack(last, { names: ["*"] });
-        else stream.ask(type, ["*"]);
+        stream.add(last, [], ["*"]);
         const { resources } = await stream.gather(type);
         // In delta it has the first one already.
         allThere("the answer to *", isSotw ? resources.keys() : [name, ...resources.keys()], names);
@@ -62,8 +58,7 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.wildcard(2);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type);
+        const stream = peer.asking(variant, type);
         const { last } = await stream.gather(type);
         if (!isSotw) {
           stream.ask(type, [name]);
@@ -86,11 +81,9 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const { type, names } = peer.content.wildcard(2);
         const [name = ""] = names;
-        const stream = peer.open(variant);
-        stream.ask(type, [name]);
+        const stream = peer.asking(variant, type, [name]);
         const { last } = await stream.gather(type, [name]);
-        if (isSotw) stream.ack(last, { names: [] });
-        else stream.send({ type, unsubscribe: [name] });
+        stream.drop(last, [], [name]);
         const others = namesIn(await stream.comes()).filter((one) => one !== name);
         sameNames("the answer to no names", others, []);
       },
