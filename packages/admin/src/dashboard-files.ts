@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { readdir, readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 // For programs that reach servers over their own transport (`@xdskit/client/connecting`): the client's identity and its
 // credentials. Loads no gRPC.
 import type { ConnectionOptions } from "node:tls";

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import type { BigIntStats } from "node:fs";
 import { sep } from "node:path";
 

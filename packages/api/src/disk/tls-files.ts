@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 

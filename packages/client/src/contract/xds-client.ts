@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import type { Message } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { ResourceName, XdskitError } from "@xdskit/api";

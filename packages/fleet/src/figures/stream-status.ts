@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { constants, type IncomingHttpHeaders } from "node:http2";
 import { redactErrorText } from "@xdskit/api";
 import { grpcCode } from "@xdskit/grpc-server/messages";

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { promisify } from "node:util";
 import { gunzip, inflate } from "node:zlib";
 import { type GrpcCode, grpcCode } from "./grpc-code.js";

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import type { X509Certificate } from "node:crypto";
 import type { Peer } from "@xdskit/grpc-server";
 

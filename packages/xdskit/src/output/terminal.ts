@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { exitStatus } from "../process/exit-status.js";
 import { boundedOutput } from "./bounded-output.js";
 import { createPaint, type Paint, plain } from "./colours.js";
