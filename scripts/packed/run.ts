@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { entries, env, root } from "./checkout.js";
+import { blocks } from "./pages.js";
+
+/** A program of a page that ends with its server listening. It listens on a free port, says so, and ends. */
+function untilItServes(text = ""): string {
+  assert.match(text, /server\.listen\(\{ grpc: "127\.0\.0\.1:18000" \}\)/);
+  return text.replace(":18000", ":0");
+}
+
+/** The first program of the page. */
+export function runsAsModule(node: string, folder: string): void {
+  const [first = ""] = blocks("docs/library.md", "# Build your own control plane", "ts");
+  assert.match(first, /^await server\.listen/m);
+  const program = `${untilItServes(first)}console.log("serves");\nawait server.close();\n`;
+  run(node, folder, "first.mjs", program, "serves\n");
+}
+
+/** The page's program for CommonJS, and every entry point. */
+export function runsAsCommonJs(node: string, folder: string): void {
+  const [first = ""] = blocks("docs/library.md", "## Install", "js");
+  const all = entries.map((entry) => `require("${entry}");\n`);
+  const program = `${untilItServes(first)}\n${all.join("")}listening.then(() => server.close()).then(() => console.log("serves"));`;
+  run(node, folder, "first.cjs", program, "serves\n");
+}
+
+function run(node: string, folder: string, file: string, program: string, said: string): void {
+  writeFileSync(join(folder, file), program);
+  const { status, stdout, stderr } = spawnSync(node, [file], { cwd: folder, env, encoding: "utf8", timeout: 60_000 });
+  assert.deepEqual([status, stdout], [0, said], stderr);
+}
+
+/** The command, with its state. */
+export async function serves(node: string, folder: string): Promise<void> {
+  const [config, state] = [join(folder, "config"), join(folder, "state")];
+  mkdirSync(config, { recursive: true });
+  rmSync(state, { recursive: true, force: true });
+  const addresses = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+  const command = ["node_modules/xdskit/bin/xdskit.cjs", "serve", config, ...addresses, "--state", state];
+  assert.ok(existsSync(join(folder, "node_modules/.bin/xdskit")));
+  const child = spawn(node, [...command, "--allow-empty"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const ended = once(child, "close");
+  const kill = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+      if (/^ready$/m.test(said)) child.kill("SIGTERM");
+    });
+  }
+  assert.deepEqual(await ended, [0, null], said);
+  clearTimeout(kill);
+  assert.match(said, /^ready$/m);
+  assert.doesNotMatch(said, /without (?:a )?state|cannot be opened/);
+}
+
+/** The versions of Node that the packages must run on: this one, and the peers that are there. */
+export const peerOf = (version: number) => join(root, `.cache/peers/bin/node-${version}`);
