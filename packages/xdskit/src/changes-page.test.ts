@@ -55,7 +55,7 @@ const expected: readonly (readonly [line: RegExp, out: RegExp, status?: number])
   [/ wait 3f9aKd --for 50%$/, /^no node has a stream that this change concerns\n$/],
   [/ history$/, /^\S{10} {2}api .*\n(.*\n)*\S{10} {2}folder .* c\.yaml\n$/],
   [/ show 3f9aKd$/, /^revision \S+\nlayer {4}api, #1, its first\n/],
-  [/ rollback$/, /^~ cluster "web"\nrevision \S{10} of layer folder: 1 changed\n$/],
+  [/ rollback$/, /^The newest change:\n[\s\S]*\n~ cluster "web"\nrevision \S{10} of layer folder: 1 changed\n$/],
   [/ rollback --layer folder$/, /^~ cluster "web"\nrevision \S{10} of layer folder: 1 changed\n$/],
   [/ rollback 3f9aKd --wait$/, /^\+ cluster "web"\nrevision \S{10} of layer api: 1 added\n/],
   [/ export > backup\.json$/, /"format": "xdskit-export\/1"/],

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";
 import type { RevisionJson } from "../api-client/api-types.js";
-import { eventually } from "../testing/command.js";
+import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
 import { type Served, served } from "../testing/served.js";
 
@@ -157,17 +158,21 @@ describe("xdskit rollback", () => {
     assert.match(other.err, /is one of layer "api", not of "folder"\n$/);
   });
 
-  test("serves the older content of a folder's layer until the folder changes, and refuses an ambiguous layer", async () => {
+  test("serves the older content of a folder's layer until the folder changes, and says that it still has the newer", async () => {
     await server.folder.write("c.yaml", clusterYaml("folder", "9s"));
     await eventually(
       () => revisions("folder"),
       (found) => found.length === 2,
     );
-    const which = await server.run("rollback");
-    assert.match(which.err, /^xdskit rollback: name a revision, or a layer: --layer folder, --layer api\n$/);
-    const { status, out } = await server.run("rollback", "--layer", "folder");
+    const { status, out, err } = await server.run("rollback", "--layer", "folder");
     assert.equal(status, 0);
     assert.match(out, /^~ cluster "folder"\n/);
+    assert.match(
+      err,
+      /^folder \S+ still holds what was taken back: its next change brings it back, so undo it there\n$/,
+    );
+    const api = await server.run("rollback", "--layer", "api", "--dry-run");
+    assert.equal(api.err, "");
     const { out: diff } = await server.run("diff", server.folder.path);
     assert.match(diff, /\n- connect_timeout: 1s\n\+ connect_timeout: 9s\n/);
     await server.folder.write("c.yaml", clusterYaml("folder", "4s"));
@@ -175,5 +180,49 @@ describe("xdskit rollback", () => {
       () => server.run("diff", server.folder.path),
       ({ status: code }) => code === 0,
     );
+  });
+
+  test("shows the newest change of all layers where nobody says which, and takes it back only with --yes", async () => {
+    const count = (await revisions("folder")).length;
+    await server.folder.write("c.yaml", clusterYaml("folder", "8s"));
+    await eventually(
+      () => revisions("folder"),
+      (found) => found.length > count,
+    );
+    const heads = async () => (await revisions()).slice(0, 2).map(({ id }) => id);
+    const [head = ""] = await heads();
+    const asked = await server.run("rollback");
+    assert.equal(asked.status, 2);
+    assert.match(asked.out, new RegExp(`^The newest change:\nrevision ${head}\nlayer    folder, `));
+    assert.match(asked.out, /\n- connect_timeout: 4s\n\+ connect_timeout: 8s\n\n$/);
+    assert.match(asked.err, /nothing was done, .*: --yes takes this one back, --layer api another one\n$/);
+    const json = await server.run("rollback", "-o", "json");
+    assert.deepEqual([json.status, json.out], [2, ""]);
+    assert.equal((await heads())[0], head);
+    const done = await server.run("rollback", "--yes");
+    assert.equal(done.status, 0, done.err);
+    assert.match(done.out, /\n~ cluster "folder"\nrevision \S{10} of layer folder: 1 changed\n$/);
+    assert.equal((await heads())[1], head);
+  });
+
+  const skip = spawnSync("script", ["--version"]).status === 0 ? false : "there is no program `script`";
+  test("asks on a terminal, and takes nothing but yes for yes", { skip }, async () => {
+    const head = async () => (await revisions("folder"))[0]?.id ?? "";
+    const before = await head();
+    const words = [process.execPath, ...process.execArgv, commandFile, "rollback", "--server", server.admin];
+    const line = words.map((word) => `'${word}'`).join(" ");
+    for (const [answer, status] of [
+      ["\n", 1],
+      // The end of the input.
+      ["\u0004", 1],
+      ["y\n", 0],
+    ] as const) {
+      await using asking = start("script", ["-qefc", `stty cols 80; exec ${line}`, "/dev/null"], "pipe");
+      await asking.seen(/The newest change:[\s\S]*Take it back\? \[y\/N\] /);
+      asking.input(answer);
+      const ended = await asking.ended();
+      assert.equal(ended.status, status, ended.out);
+      assert.equal((await head()) === before, status === 1, ended.out);
+    }
   });
 });

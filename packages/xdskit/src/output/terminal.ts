@@ -1,4 +1,5 @@
 /// <reference types="node" preserve="true" />
+import { isatty } from "node:tty";
 import { exitStatus } from "../process/exit-status.js";
 import { boundedOutput } from "./bounded-output.js";
 import { createPaint, type Paint, plain } from "./colours.js";
@@ -13,6 +14,8 @@ export interface Terminal {
   readonly drained?: (() => Promise<void>) | undefined;
   /** Resolves once all of standard output is written, or its reader is gone. */
   readonly flushed?: (() => Promise<void>) | undefined;
+  /** Asks the person at the terminal, yes or no; whatever is not yes is no. Undefined: nobody is there. */
+  readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Resolves when the reader of standard output is gone. */
   readonly closed?: Promise<void> | undefined;
   /** Resolves when a command that serves must end as if this signal came. Undefined: signals end it. */
@@ -74,5 +77,18 @@ export function processTerminal(): Terminal {
     drained: () => (gone || !stdout.writableNeedDrain ? Promise.resolve() : drained()),
     flushed: () => (gone ? Promise.resolve() : flushed()),
     closed,
+    ask: isatty(0) && stderr.isTTY === true ? askHere : undefined,
   };
+}
+
+/** Loaded for this: hardly any command asks. */
+async function askHere(question: string): Promise<boolean> {
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+  try {
+    return /^y(es)?$/i.test((await Promise.race([lines.question(question), closed])).trim());
+  } finally {
+    lines.close();
+  }
 }

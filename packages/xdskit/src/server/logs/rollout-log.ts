@@ -17,7 +17,7 @@ const said: Readonly<Record<RolloutOutcome, string>> = {
 export function logRollout(log: Log, { outcome, rollout }: Extract<ServerEvent, { kind: "rollout" }>): void {
   const { id, group, step, steps, changed, nodes, reason } = rollout;
   const fields = { group, rollout: id, step: `${step}/${steps.length}`, changed, ...nodes };
-  const ways = `publish a fix, or POST to /api/v1/rollouts/${encodeURIComponent(group)}/resume, promote or roll-back`;
+  const ways = `publish a fix, or: xdskit rollout resume, promote or undo ${group}`;
   if (outcome === "halted") log.warn({ ...fields, reason }, `${said[outcome]}: ${ways}`);
   else log.info(fields, said[outcome]);
 }
