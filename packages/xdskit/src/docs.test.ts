@@ -15,6 +15,7 @@ import { deleteCommand } from "./delete/delete-command.js";
 import { diffCommand } from "./diff/diff-command.js";
 import { exportCommand } from "./export/export-command.js";
 import { getCommand } from "./get/get-command.js";
+import { healthCommand } from "./health/health-command.js";
 import { historyCommand } from "./history/history-command.js";
 import { showCommand } from "./history/show-command.js";
 import { importCommand } from "./import/import-command.js";
@@ -59,6 +60,10 @@ test("the page about changes has every option of its commands, and no others", (
   for (const option of known) assert.ok(new RegExp(`[\\s(]\`?${option}\\b`).test(text), option);
   for (const [, option] of text.matchAll(/`(--[a-z-]+)/g)) assert.ok(known.includes(option ?? ""), option);
   for (const option of optionsOf(rolloutCommand)) assert.ok(page("rollouts").includes(`\`${option}`), option);
+});
+
+test("docs/deploy.md has every option of xdskit health", () => {
+  for (const option of optionsOf(healthCommand)) assert.ok(page("deploy").includes(`\`${option}`), option);
 });
 
 test("the page of watch has every option of xdskit get", () => {

@@ -24,6 +24,8 @@ export type PeerName =
   | "etcd"
   | "etcdctl"
   | "promtool"
+  | "hadolint"
+  | "bwrap"
   | "chromium"
   | "zsh"
   | "fish";

@@ -46,9 +46,14 @@ export function unreachable(server: string, error: unknown, timeoutMs: number): 
 export function problemOf(server: string, { status, contentType, body }: ApiAnswer): ApiError {
   const problem = contentType.includes("json") ? parsed(body) : undefined;
   if (problem === undefined) {
-    const [line = ""] = body.split("\n");
+    // What is not ready says why in further lines; what is no server of ours may answer with a page.
+    const most = contentType.startsWith("text/plain") ? 10 : 1;
+    const said = body.trimEnd().split("\n", most);
     const hint = status === 404 ? "; is it the admin address of a server of this version?" : "";
-    return new ApiError(`${server} answers ${status}: ${line.slice(0, 200)}${hint}`, { status });
+    return new ApiError(
+      `${server} answers ${status}: ${said.map((line) => line.trim().slice(0, 200)).join("; ")}${hint}`,
+      { status },
+    );
   }
   const { title, detail, code, findings } = problem;
   const text = `${detail ?? title ?? `it answers ${status}`}${code === undefined ? "" : ` [${code}]`}`;
