@@ -82,7 +82,7 @@ describe("a node that a rollout holds back", () => {
       const overHttp = await server.run("status");
       assert.match(overHttp.out, new RegExp(`^edge-2 +held-back .* cluster: ${words}$`, "m"));
       const overGrpc = await inProcessEnds("status", "--server", server.grpc);
-      assert.match(overGrpc.out, new RegExp(`^edge-2 +cluster +held-back .* ${words}$`, "m"));
+      assert.match(overGrpc.out, new RegExp(`^edge-2 +held-back .* cluster: ${words}$`, "m"));
       assert.match(overGrpc.out, /^3 nodes: .*2 held-back/m);
 
       const { resources } = (await server.ask("/api/v1/nodes/edge-2/resources")) as {

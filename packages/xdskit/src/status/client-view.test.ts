@@ -9,7 +9,7 @@ import {
   ConfigStatus,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import { clientView } from "./client-view.js";
-import { clientDetails, fittedTable, statusTable } from "./table.js";
+import { clientDetails, statusPage } from "./table.js";
 
 const url = (name: string) => `type.googleapis.com/${name}`;
 const clusterUrl = url("envoy.config.cluster.v3.Cluster");
@@ -85,18 +85,21 @@ describe("the view of a client", () => {
     );
   });
 
-  test("is shown as a table", () => {
+  test("is shown in a line, with others below the counts", () => {
+    const synced = { ...view, id: "edge-0", state: "synced", why: "", types: view.types.slice(1) } as const;
     assert.equal(
-      statusTable([view], now),
+      statusPage([synced, view], { all: true }),
       [
-        "NODE    TYPE      STATE     ACKED     SENT      REJECTED  BEHIND        UPDATED  REASON",
-        "edge-1  cluster   rejected  01234567  fedcba98  fedcba98  3, 1 missing  3s ago   no such\\u{a}thing",
-        "edge-1  listener  synced    01234567  01234567  -         0             2h ago",
-        "1 node: 1 rejected",
+        "2 nodes: 1 rejected, 0 stale, 0 pending, 0 held-back, 1 synced",
+        "NODE    STATE     CLIENT        BEHIND        WHY",
+        "edge-1  rejected  envoy 1.40.0  3, 1 missing  cluster: no such\\u{a}thing",
+        "edge-0  synced    envoy 1.40.0  0",
         "",
       ].join("\n"),
     );
-    assert.equal(statusTable([], now), "no nodes\n");
+    assert.doesNotMatch(statusPage([synced, view]), /edge-0/);
+    assert.match(statusPage([synced, view]), /^edge-1 +rejected/m);
+    assert.equal(statusPage([]), "no nodes\n");
   });
 
   test("is shown in detail, with the reasons", () => {
@@ -146,7 +149,7 @@ describe("the view of a summary", () => {
   test("counts the resources behind, and names each held resource with the others that it waits for", () => {
     const view = typeWith({ state: "stale", behind: 12, waits, why: `gone: ${reason}` });
     assert.deepEqual([view.types[0]?.state, view.types[0]?.behind, view.types[0]?.behindIsLeast], ["stale", 12, false]);
-    assert.match(statusTable([view], now), new RegExp(`cluster +stale .* gone: ${reason}\n`));
+    assert.match(statusPage([view]), new RegExp(`edge-1 +stale .* cluster: gone: ${reason}\n$`));
     const details = clientDetails(view, now);
     assert.ok(details.endsWith(`\n    gone: ${reason}\n    … and more\n`), details);
   });
@@ -165,7 +168,10 @@ describe("the view of a summary", () => {
       { typeUrl: clusterUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED, xdsConfig: summary(value) },
     ]);
     assert.deepEqual([view.state, view.types[0]?.heldBack], ["held-back", value.heldBack]);
-    assert.match(statusTable([view], now), new RegExp(`cluster +held-back .* ${why}\n1 node: 1 held-back\n$`));
+    assert.match(
+      statusPage([view]),
+      new RegExp(`^1 node: .* 1 held-back, .*\n.*\nedge-1 +held-back .* cluster: ${why}\n$`),
+    );
     assert.match(clientDetails(view, now), new RegExp(`: held-back.*\n  cluster: held-back, .*: ${why}\n$`));
   });
 
@@ -173,7 +179,7 @@ describe("the view of a summary", () => {
     const config = { typeUrl: clusterUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED };
     const view = viewOf([{ ...config, xdsConfig: summary({ state: "synced", behind: 0, waits: [], untoldTtls: 2 }) }]);
     assert.deepEqual([view.state, view.types[0]?.untoldTtls], ["synced", 2]);
-    assert.match(statusTable([view], now), /cluster +synced .* 2 TTLs not told to the client\n/);
+    assert.match(statusPage([view], { all: true }), /edge-1 +synced .* cluster: 2 TTLs not told to the client\n/);
     assert.match(clientDetails(view, now), /cluster: synced, .*, 2 TTLs not told to the client/);
   });
 
@@ -233,7 +239,7 @@ describe("the view of an answer of another program", () => {
       ["listener", "synced", "7", undefined, 0, new Date("2030-01-01T00:09:55Z")],
       ["route", "pending", undefined, undefined, 1, undefined],
     ]);
-    assert.match(statusTable([view], now), /^edge-1 \(xds:\/\/\/one\) {2}cluster/m);
+    assert.match(statusPage([view]), /^edge-1 \(xds:\/\/\/one\) {2}rejected/m);
   });
 
   test("reads the answer of a server with types alone, such as Istio's", () => {
@@ -277,8 +283,9 @@ describe("a table for a terminal", () => {
       };
       return clientView(create(ClientConfigSchema, { node: { id }, genericXdsConfigs: [type] }));
     });
-    const lines = fittedTable(views, now, 60).trimEnd().split("\n");
-    assert.equal(lines[0], "51 nodes: 1 rejected, 50 synced");
+    const size = { rows: 100, columns: 60 };
+    const lines = statusPage(views, { all: true, size }).trimEnd().split("\n");
+    assert.match(lines[0] ?? "", /^51 nodes: 1 rejected, 0 stale, /);
     assert.match(lines[2] ?? "", /^zz .*…$/);
     for (const line of lines) assert.ok(line.length <= 60, line);
   });

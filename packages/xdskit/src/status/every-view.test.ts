@@ -198,7 +198,8 @@ async function everyViewShows(server: Served, nodes: Nodes): Promise<void> {
 
   const texts = {
     top: (await server.run("top", "--count", "1")).out,
-    "status of a URL": (await server.run("status")).out,
+    "status of a URL": (await server.run("status", "--all")).out,
+    "status of a gRPC address": (await inProcessEnds("status", "--server", server.grpc, "--all")).out,
   };
   const total = Object.entries(counts).toReversed();
   const line = `${Object.keys(nodes).length} nodes: ${total.map(([state, count]) => `${count} ${state}`).join(", ")}`;
@@ -209,12 +210,14 @@ async function everyViewShows(server: Served, nodes: Nodes): Promise<void> {
       assert.deepEqual([row.split(/ +/)[1], row.endsWith(why)], [state, true], `${view}: ${row}`);
     }
   }
-  const table = (await inProcessEnds("status", "--server", server.grpc)).out;
-  for (const [id, { types }] of Object.entries(nodes)) {
-    for (const [type, [state, why]] of Object.entries(types)) {
-      const row = table.split("\n").find((one) => one.startsWith(`${id} `) && one.split(/ +/)[1] === type) ?? "";
-      assert.deepEqual([row.split(/ +/)[2], row.endsWith(why)], [state, true], `table: ${row}`);
-    }
+  for (const at of [server.admin, server.grpc]) {
+    const { out: text } = await inProcessEnds("status", "--server", at);
+    assert.ok(text.startsWith(line), text);
+    const listed = text.split("\n").flatMap((one) => Object.keys(nodes).filter((id) => one.startsWith(`${id} `)));
+    const order = (id: string) => Object.keys(counts).indexOf(nodes[id]?.state ?? "");
+    const bad = Object.keys(nodes).filter((id) => nodes[id]?.state !== "synced");
+    assert.deepEqual(listed.toSorted(), bad.toSorted(), "only what is not synced");
+    assert.deepEqual(listed.map(order), listed.map(order).toSorted().toReversed(), "the worst first");
   }
 }
 

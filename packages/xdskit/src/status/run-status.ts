@@ -20,7 +20,7 @@ import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
 import { type ClientView, clientView, isBehind, standingOf } from "./client-view.js";
-import { clientDetails, fittedTable, statusTable } from "./table.js";
+import { clientDetails, statusPage } from "./table.js";
 
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly server: ListenPlace;
@@ -32,6 +32,8 @@ export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly types: readonly string[];
   readonly json: boolean;
   readonly watch: boolean;
+  /** Lists synced nodes, too. */
+  readonly all: boolean;
   /** The exit status says whether all is well: `isBehind`. */
   readonly check: boolean;
   /** Milliseconds. */
@@ -132,12 +134,13 @@ function shown(
   if (options.json) {
     return `${JSON.stringify({ server: formatAddress(options.server), at: now, troubles, nodes: clients }, undefined, indent)}\n`;
   }
-  const said = troubles.map((trouble) => `${troubleLine(trouble, paint)}\n`).join("");
-  const { screen } = options;
-  if (options.node === undefined && options.watch && screen !== undefined)
-    return said + fittedTable(clients, now, screen.columns() - 1, paint);
-  if (options.node === undefined) return said + statusTable(clients, now, paint);
-  return said + clients.map((client) => clientDetails(client, now, paint)).join("");
+  const said = troubles.map((trouble) => troubleLine(trouble, paint));
+  if (options.node !== undefined)
+    return said.map((line) => `${line}\n`).join("") + clients.map((one) => clientDetails(one, now, paint)).join("");
+  const { screen, all, nodes, watch } = options;
+  const size = watch && screen ? { rows: Number.POSITIVE_INFINITY, columns: screen.columns() - 1 } : undefined;
+  // Who names nodes wants to see them.
+  return statusPage(clients, { said, all: all || nodes.length > 0, size, paint });
 }
 
 function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {

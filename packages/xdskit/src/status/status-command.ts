@@ -14,6 +14,7 @@ interface StatusArguments extends TlsOptions {
   readonly json?: boolean;
   readonly watch?: boolean;
   readonly check?: boolean;
+  readonly all?: boolean;
   readonly interval: number;
   readonly timeout: number;
 }
@@ -28,7 +29,8 @@ Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the
 a node rejects something, lacks something or is held back, or if the server does not serve its newest configuration.
 
 Examples:
-  $ xdskit status                                  each node's acknowledgements and rejections, and how far it is behind
+  $ xdskit status                                  the nodes that are not synced, the worst first, and why
+  $ xdskit status --all                            synced nodes, too
   $ xdskit status edge-1                           each resource of one node that is not synced, and why
   $ xdskit status --node 'edge-*' --type cluster   some nodes, some types
   $ xdskit status --check                          for a script: exit status 1 unless all is well
@@ -46,7 +48,8 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     )
     .option("--node <id>", "only nodes with this ID; may contain * and ?; may be repeated", collect)
     .option("--type <type>", "only this type, such as cluster; may be repeated", collect)
-    .option("--json", "print JSON")
+    .option("--all", "list synced nodes, too, not only count them")
+    .option("--json", "print JSON, with all nodes")
     .addOption(new Option("--check", "exit with 1 unless all nodes run all that there is for them").conflicts("watch"))
     .option("--watch", "show the status repeatedly")
     .addOption(
@@ -63,7 +66,7 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     .addHelpText("after", details)
     .action(async (node: string | undefined, options: StatusArguments, command: Command) => {
       refuseHalfPair(options, command);
-      const { node: nodes = [], type: types = [], json = false, watch = false, check = false } = options;
+      const { node: nodes = [], type: types = [], json = false, watch = false, check = false, all = false } = options;
       const screen = terminalScreen();
       const server = await placeOf(options, node, command);
       if (server instanceof URL) {
@@ -73,13 +76,13 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
         const output = json ? "json" : "text";
         const { tokenFile, tlsCa, tlsCert, tlsKey } = options;
         const asked = { url: server, tokenFile, tlsCa, tlsCert, tlsKey };
-        const how = { command: "status", server: asked, filter: {}, output, check, interval, timeout } as const;
+        const how = { command: "status", server: asked, filter: {}, output, check, all, interval, timeout } as const;
         exit(await runTop({ ...how, ...times }, terminal));
         return;
       }
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runStatus } = await import("./run-status.js");
-      exit(await runStatus({ ...options, server, node, nodes, types, json, watch, check, screen }, terminal));
+      exit(await runStatus({ ...options, server, node, nodes, types, json, watch, check, all, screen }, terminal));
     });
 }
 

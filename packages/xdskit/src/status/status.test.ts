@@ -57,9 +57,12 @@ describe("xdskit status", () => {
       await eventually(async () => server.rollouts()[0]?.nodes.held === 1 && seen("first"), Boolean);
       const { out } = await run("--server", grpc);
       const why = "1 resource held back by the rollout of all at step 1 of 1";
-      assert.match(out, new RegExp(`^second +cluster +held-back .* ${why}$`, "m"));
-      assert.doesNotMatch(out, /^first .*held back/m);
-      assert.match(out, /^2 nodes: 1 synced, 1 held-back$/m);
+      assert.match(out, /^2 nodes: 0 rejected, 0 stale, 0 pending, 1 held-back, 1 synced$/m);
+      assert.match(out, new RegExp(`^second +held-back .* cluster: ${why}$`, "m"));
+      assert.doesNotMatch(out, /^first/m);
+      const all = await run("--server", grpc, "--all");
+      assert.match(all.out, /^second .*\nfirst +synced /m);
+      assert.match((await run("--server", grpc, "--node", "fir*")).out, /^first +synced /m);
       const one = await run("--server", grpc, "second");
       assert.match(one.out, new RegExp(`^ {2}cluster: held-back, .*: ${why}$`, "m"));
       for (const client of clients) await client.close();

@@ -1,66 +1,51 @@
 import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
-import { cutToWidth } from "../output/screen/fit.js";
 import { stateColours } from "../output/state-colours.js";
-import {
-  type ClientState,
-  type ClientView,
-  concernOf,
-  type ErrorView,
-  type ResourceStatusView,
-  type TypeView,
-} from "./client-view.js";
+import { type NodeLine, nodesPage, type PageSize, statesLine } from "../top/node-table.js";
+import { type ClientView, concernOf, type ErrorView, type ResourceStatusView, type TypeView } from "./client-view.js";
 
-const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "REASON"] as const;
-
-/** A line for each type of each client. Ages are relative to `now`. */
-export function statusTable(clients: readonly ClientView[], now: Date, paint: Paint = plain): string {
-  const rows = clients.flatMap((client) =>
-    client.types.length === 0
-      ? [[clientName(client), ...columns.slice(1).map(() => "-")]]
-      : client.types.map((type) => [clientName(client), ...cellsOf(type, now)]),
-  );
-  const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows], paint);
-  return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
-}
-
-/**
- * The same for a terminal with this many columns that may have no room for all: how many there are in each state comes
- * first, then the worst, and lines are cut.
- */
-export function fittedTable(clients: readonly ClientView[], now: Date, width: number, paint: Paint = plain): string {
+/** How many clients are in each state, and a line for each that is not synced, the worst first. */
+export function statusPage(
+  clients: readonly ClientView[],
+  page: {
+    /** Lines that come first. */
+    readonly said?: readonly string[];
+    /** Lists synced clients, too. */
+    readonly all?: boolean;
+    /** Undefined: nothing is cut. */
+    readonly size?: PageSize | undefined;
+    readonly paint?: Paint;
+  } = {},
+): string {
+  const { said = [], all = false, size, paint = plain } = page;
+  const states: Record<string, number> = {};
+  for (const { state } of clients) states[state] = (states[state] ?? 0) + 1;
   const worstFirst = clients.toSorted((a, b) => concernOf(b.state) - concernOf(a.state));
-  const [total = "", ...table] = statusTable(worstFirst, now, paint).trimEnd().split("\n").toReversed();
-  return [total, ...table.toReversed()].map((line) => `${cutToWidth(line, width)}\n`).join("");
+  const listed = worstFirst.filter(({ state }) => all || state !== "synced").map(nodeLine);
+  return nodesPage([...said, statesLine(states, paint)], listed, { total: listed.length, size, paint });
 }
 
-function cellsOf(type: TypeView, now: Date): readonly string[] {
-  return [
-    ...[
-      printable(type.type),
-      type.state,
-      short(type.acknowledged),
-      short(type.sent),
-      short(type.rejected),
-      behind(type),
-    ],
-    ...[ago(type.lastUpdated, now), cutVersion(printable(type.why || untoldText(type)), 100)],
-  ];
-}
-
-function totals(clients: readonly ClientView[]): string {
-  const counts = new Map<ClientState, number>();
-  for (const { state } of clients) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const states = Array.from(counts, ([state, count]) => `${count} ${state}`).join(", ");
-  return clients.length === 0 ? "no nodes" : `${counted(clients.length, "node")}: ${states}`;
+function nodeLine(client: ClientView): NodeLine {
+  const { id, scope, state, userAgent, types, why } = client;
+  const behind = types.reduce((sum, one) => sum + one.behind, 0);
+  const missing = types.reduce((sum, one) => sum + missingCount(one), 0);
+  const isLeast = types.some(({ behindIsLeast }) => behindIsLeast);
+  const untold = types.flatMap((one) => (one.untoldTtls > 0 ? [`${one.type}: ${untoldText(one)}`] : []));
+  return {
+    // A gRPC client reports each of its targets separately.
+    id: scope === "" ? id || "-" : `${id} (${scope})`,
+    ...{ state, client: userAgent },
+    behind: `${behind}${isLeast ? "+" : ""}${missing === 0 ? "" : `, ${missing} missing`}`,
+    why: why || untold.join("; "),
+  };
 }
 
 /** The types of one client, and below each the unsynced resources with the reason. */
 export function clientDetails(client: ClientView, now: Date, paint: Paint = plain): string {
   const about = [client.userAgent, client.cluster && `cluster ${client.cluster}`].filter((part) => part !== "");
   const lines = [
-    `${paint("strong", clientName(client))}: ${painted(client.state, paint)}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`,
+    `${paint("strong", printable(nodeLine(client).id))}: ${painted(client.state, paint)}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`,
   ];
   for (const type of client.types) {
     lines.push(`  ${printable(type.type)}: ${typeText(type, now)}`);
@@ -126,16 +111,6 @@ function reasonOf(error: ErrorView | undefined): string {
   return error === undefined || error.details === "" ? "" : `: ${printable(error.details)}`;
 }
 
-/** A gRPC client reports each of its targets separately. */
-function clientName({ id, scope }: ClientView): string {
-  return printable(scope === "" ? id || "-" : `${id} (${scope})`);
-}
-
-function behind(type: TypeView): string {
-  const missing = missingCount(type);
-  return missing === 0 ? behindCount(type) : `${behindCount(type)}, ${missing} missing`;
-}
-
 function behindCount({ behind, behindIsLeast }: TypeView): string {
   return `${behind}${behindIsLeast ? "+" : ""}`;
 }
@@ -149,16 +124,6 @@ export function untoldText({ untoldTtls }: Pick<TypeView, "untoldTtls">): string
   return untoldTtls === 0 ? "" : `${counted(untoldTtls, "TTL")} not told to the client`;
 }
 
-/** Versions are long, and their beginnings distinguish them. */
-function short(version: string | undefined): string {
-  if (version === undefined) return "-";
-  return /^[0-9a-f]{16}$/.test(version) ? version.slice(0, 8) : printable(cutVersion(version, 24));
-}
-
-function cutVersion(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
-}
-
 function ago(date: Date | undefined, now: Date): string {
   if (date === undefined) return "-";
   const seconds = Math.max(0, Math.round((now.getTime() - date.getTime()) / 1000));
@@ -168,22 +133,8 @@ function ago(date: Date | undefined, now: Date): string {
   return `${Math.floor(seconds / 86_400)}d ago`;
 }
 
-const stateColumn = columns.indexOf("STATE");
-
-/** The text of a state in its colour; it may have spaces around it. */
+/** The text of a state in its colour. */
 function painted(text: string, paint: Paint): string {
-  const colour = stateColours[text.trim()];
+  const colour = stateColours[text];
   return colour === undefined ? text : paint(colour, text);
-}
-
-function aligned(rows: readonly (readonly string[])[], paint: Paint): readonly string[] {
-  const widths = columns.map((_, index) => rows.reduce((most, row) => Math.max(most, row[index]?.length ?? 0), 0));
-  return rows.map((row, line) => {
-    const cells = row.map((cell, index) => cell.padEnd(widths[index] ?? 0));
-    if (line === 0) return paint("strong", cells.join("  ").trimEnd());
-    return cells
-      .map((cell, index) => (index === stateColumn ? painted(cell, paint) : cell))
-      .join("  ")
-      .trimEnd();
-  });
 }

@@ -1,7 +1,9 @@
 import type { FleetSummary, NodeRow, NodeRows, ProblemList, SourceReport } from "@xdskit/admin";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
+import type { LayerJson, RevisionJson } from "../api-client/api-types.js";
 import { isInTheWay } from "../output/messages/trouble-line.js";
+import { nodeColours } from "../output/state-colours.js";
 import { allNodeRows } from "./fleet-rows.js";
 import { type MetricTotals, metricTotals } from "./metric-totals.js";
 import { serverTroubles, sourceTroubles } from "./source-troubles.js";
@@ -25,6 +27,8 @@ export interface FleetLook {
   readonly troubles: readonly SourceTrouble[];
   /** Undefined where nobody asked. */
   readonly metrics: MetricTotals | undefined;
+  /** The newest revision of each layer; empty where nobody asked. */
+  readonly heads: readonly RevisionJson[];
 }
 
 /** Which nodes: ids, groups and states as the API filters them; what is left out selects all. */
@@ -38,32 +42,40 @@ export interface FleetFilter {
 export interface FleetQuestions {
   /** The most nodes. */
   readonly rows: number;
-  /** Problems and metrics; otherwise what is wrong with the sources, and with the server itself. */
+  /** Problems and metrics; otherwise what is wrong with the sources and the server itself, and the revisions. */
   readonly isTop: boolean;
+  /** Lists no node that is synced; they are counted. */
+  readonly notSynced?: boolean | undefined;
 }
+
+const othersThanSynced = Object.keys(nodeColours)
+  .filter((state) => state !== "synced")
+  .join(",");
 
 /** Asks for the summary, the worst nodes, and what else is wanted. Rejects with an ApiError. */
 export async function lookAtFleet(
   client: ApiClient,
   filter: FleetFilter,
-  { rows, isTop }: FleetQuestions,
+  { rows, isTop, notSynced = false }: FleetQuestions,
 ): Promise<FleetLook> {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][];
   const query = new URLSearchParams(given).toString();
-  const and = query === "" ? "" : `&${query}`;
+  const only = new URLSearchParams(notSynced ? [...given, ["state", othersThanSynced]] : given).toString();
   const page = (limit: number, offset: number) =>
-    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}${and}`);
-  const [summary, listed, found, text, { sources }] = await Promise.all([
+    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}&${only}`);
+  const [summary, listed, found, text, { sources }, { layers }] = await Promise.all([
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
     allNodeRows(page, rows),
     client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
     isTop ? client.text("/metrics") : undefined,
     isTop ? { sources: [] } : client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),
+    isTop ? { layers: [] } : client.get<{ readonly layers: readonly LayerJson[] }>("/api/v1/layers"),
   ]);
   const metrics = text === undefined ? undefined : metricTotals(text);
   const troubles = isTop ? [] : [...serverTroubles(found.problems), ...sourceTroubles(sources, summary.silent)];
+  const heads = layers.flatMap(({ head }) => head ?? []);
   const problems = isTop ? found.problems : [];
-  return { summary, rows: listed.nodes, total: listed.total, problems, troubles, metrics };
+  return { summary, rows: listed.nodes, total: listed.total, problems, troubles, metrics, heads };
 }
 
 /** Whether all nodes run all that there is for them, and that is the newest. */

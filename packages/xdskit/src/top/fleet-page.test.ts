@@ -3,8 +3,9 @@ import { describe, it } from "node:test";
 import { createPaint, plain } from "../output/colours.js";
 import { widthOf } from "../output/screen/fit.js";
 import type { FleetLook } from "./fleet-look.js";
-import { fleetPage, roughDuration } from "./fleet-page.js";
+import { fleetPage } from "./fleet-page.js";
 import { allNodeRows } from "./fleet-rows.js";
+import { roughDuration } from "./node-table.js";
 
 type Row = FleetLook["rows"][number];
 
@@ -26,6 +27,7 @@ function look(rows: readonly Row[], parts: Partial<FleetLook> = {}): FleetLook {
     problems: [{ severity: "error", title: "1 node rejects cluster a", count: 1 }],
     troubles: [],
     metrics: { at: 0, pushes: 0, lags: new Map() },
+    heads: [],
     ...parts,
   };
 }

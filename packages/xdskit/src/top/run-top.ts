@@ -23,6 +23,8 @@ export interface TopOptions {
   readonly timeout: number;
   /** Ends after this many pages; undefined: when a signal comes. */
   readonly count?: number | undefined;
+  /** Lists synced nodes, too; `top` does without it. */
+  readonly all?: boolean | undefined;
   /** The exit status says whether all is well: 1 if a node is not synced, or something is not served. */
   readonly check?: boolean | undefined;
   /** Where a page is drawn again; undefined: pages follow each other, each where something is different. */
@@ -70,12 +72,12 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
   }
 }
 
-async function look({ filter, screen, command, output }: TopOptions, client: ApiClient) {
+async function look({ filter, screen, command, output, all: isAll = false }: TopOptions, client: ApiClient) {
   try {
     const isTop = command === "top";
     const all = isTop ? maxPlain : Number.POSITIVE_INFINITY;
     const rows = !isTop && output === "json" ? all : (screen?.rows() ?? all);
-    return await lookAtFleet(client, filter, { rows, isTop });
+    return await lookAtFleet(client, filter, { rows, isTop, notSynced: !isTop && !isAll && output === "text" });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return error;

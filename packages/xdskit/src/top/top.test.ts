@@ -161,7 +161,7 @@ describe("xdskit top, at a real server", () => {
     }
   });
 
-  const commands = [["top"], ["status", "--watch"]];
+  const commands = [["top"], ["status", "--watch", "--all"]];
   const skip = hasScript ? false : "there is no program `script`";
   for (const [env, isColoured] of [
     ["-u NO_COLOR", true],
