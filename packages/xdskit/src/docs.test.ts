@@ -43,7 +43,7 @@ test("each command's page has every option, and no others", () => {
     ...[serveCommand, relayCommand, validateCommand, planCommand],
     ...[statusCommand, topCommand, watchCommand, benchCommand],
   ].map((command) => command(terminal, exit));
-  for (const command of [...commands, bootstrapCommand(terminal)]) {
+  for (const command of [...commands, bootstrapCommand(terminal, exit)]) {
     const text = page(command.name());
     const options = command.options.map(({ long }) => long ?? "");
     for (const option of options) assert.ok(text.includes(`\`${option}`) || text.includes(` ${option} `), option);

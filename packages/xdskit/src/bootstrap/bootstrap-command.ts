@@ -1,9 +1,12 @@
+import { resolve } from "node:path";
 import type { SotwOrDelta } from "@xdskit/protocol";
-import type { ListenPlace } from "@xdskit/server/address";
+import { isLoopback, type ListenPlace } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { metadataOption, readPlace, readPort, wordOption } from "../arguments/arguments.js";
+import { collect, metadataOption, readPlace, readPort, wordOption } from "../arguments/arguments.js";
 import { refuseHalfPair } from "../arguments/tls-options.js";
+import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
 
 interface BootstrapArguments extends TlsOptions {
@@ -18,6 +21,9 @@ interface BootstrapArguments extends TlsOptions {
   readonly adminPort: number;
   readonly grpcClient?: true;
   readonly loadReports?: true;
+  readonly secrets?: string;
+  readonly trusted?: true;
+  readonly allowGrpcService?: readonly string[];
 }
 
 const examples = `
@@ -27,6 +33,7 @@ Examples:
   $ xdskit bootstrap --variant sotw --per-type
   $ xdskit bootstrap --variant rest --server xds.example.org:18001
   $ xdskit bootstrap --server xds.example.org:18000 --tls-ca /etc/xds/ca.pem --tls-cert /etc/xds/own.pem --tls-key /etc/xds/own.key
+  $ xdskit bootstrap --server xds.example.org:18000 --tls-ca /etc/xds/ca.pem --token-file /run/xds/token --secrets /etc/envoy/secrets
   $ xdskit bootstrap --grpc-client > grpc.json && GRPC_XDS_BOOTSTRAP=grpc.json ./my-client
 
 With --per-type and with --variant rest, a resource must not name "ads: {}" as its source: an Envoy without ADS rejects it.
@@ -34,7 +41,7 @@ Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md 
 `;
 
 /** `xdskit bootstrap`: prints what an Envoy or a gRPC client needs to find this server. */
-export function bootstrapCommand(terminal: Terminal): Command {
+export function bootstrapCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("bootstrap")
     .description("Prints a bootstrap that points an Envoy (YAML) or a gRPC client (JSON) to an xdskit server.")
     .addOption(
@@ -67,28 +74,76 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .option("--tls-cert <file>", "the client's certificate (PEM), if the server requires one")
     .option("--tls-key <file>", "its key (PEM)")
     .option("--tls-server-name <name>", "the name that the server's certificate must have (default: that of --server)")
+    .option("--token-file <file>", "the file of a token to send as authorization: Bearer …; read again when it changes")
+    .addOption(
+      new Option(
+        "--secrets <dir>",
+        "Envoy: write files there through which it follows certificates and the token",
+      ).conflicts("grpcClient"),
+    )
+    .option("--trusted", "gRPC: the server may rewrite authorities, and name services with credentials")
+    .option(
+      "--allow-grpc-service <target>",
+      "gRPC: a service that resources may name, reached with the server's credentials; may be repeated",
+      collect,
+    )
     .addHelpText("after", examples)
     .action(async (options: BootstrapArguments, command: Command) => {
+      checkOptions(options, command);
       const { variant } = options;
-      if (variant === "rest") {
-        if (options.ads) command.error("error: there is no ADS over REST: leave --ads out");
-        if (options.grpcClient) command.error("error: gRPC clients do not poll over REST: leave --variant out");
-        if (options.loadReports) command.error("error: there are no load reports over REST: take another --variant");
-      }
-      refuseHalfPair(options, command);
-      if (options.tlsCa === undefined && (options.tlsCert ?? options.tlsServerName) !== undefined)
-        command.error("error: --tls-cert and --tls-server-name are for --tls-ca");
-      if (options.grpcClient && options.tlsServerName !== undefined)
-        command.error("error: gRPC clients have no --tls-server-name: the certificate must have the name of --server");
       const tls = tlsOf(options);
       const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
+      checkToken(options, server, command);
       if (options.grpcClient) {
         const { grpcBootstrap } = await import("./grpc.js");
-        return terminal.out(grpcBootstrap({ ...options, server, tls }));
+        const { trusted: isTrusted, allowGrpcService: allowedServices } = options;
+        return terminal.out(grpcBootstrap({ ...options, server, tls, isTrusted, allowedServices }));
       }
       // Loaded only now: YAML takes its time.
-      const { envoyBootstrap } = await import("./envoy.js");
+      const { envoyBootstrap, writeSecrets } = await import("./envoy.js");
       const streams = options.perType ? "per-type" : "ads";
-      terminal.out(envoyBootstrap({ ...options, server, tls, streams, loadReports: options.loadReports ?? false }));
+      const secrets = options.secrets === undefined ? undefined : resolve(options.secrets);
+      const all = { ...options, server, tls, secrets, streams, loadReports: options.loadReports ?? false } as const;
+      try {
+        await writeSecrets(all);
+      } catch (error) {
+        reportFailure(terminal, "bootstrap", error);
+        return exit(exitStatus.failed);
+      }
+      terminal.out(envoyBootstrap(all));
     });
+}
+
+/** Ends with a usage error where options do not fit together. */
+function checkOptions(options: BootstrapArguments, command: Command): void {
+  const error = (text: string) => command.error(`error: ${text}`);
+  const { variant, grpcClient } = options;
+  if (variant === "rest") {
+    if (options.ads) error("there is no ADS over REST: leave --ads out");
+    if (grpcClient) error("gRPC clients do not poll over REST: leave --variant out");
+    if (options.loadReports) error("there are no load reports over REST: take another --variant");
+  }
+  refuseHalfPair(options, command);
+  if (options.tlsCa === undefined && (options.tlsCert ?? options.tlsServerName) !== undefined)
+    error("--tls-cert and --tls-server-name are for --tls-ca");
+  if (grpcClient && options.tlsServerName !== undefined)
+    error("gRPC clients have no --tls-server-name: the certificate must have the name of --server");
+  if (!grpcClient && (options.trusted || options.allowGrpcService))
+    error("--trusted and --allow-grpc-service are for --grpc-client");
+}
+
+/** The same for a token, which must not go over a network in plaintext. */
+function checkToken(options: BootstrapArguments, server: ListenPlace, command: Command): void {
+  const { tokenFile, tlsCa, grpcClient, secrets } = options;
+  const error = (text: string) => command.error(`error: ${text}`);
+  if (tokenFile === undefined) {
+    if (secrets !== undefined && tlsCa === undefined) error("--secrets is for --tls-ca and --token-file");
+    return;
+  }
+  if (!grpcClient && secrets === undefined)
+    error("Envoy needs --secrets with --token-file: it would not read the token again");
+  if (tlsCa !== undefined) return;
+  if (grpcClient) error("gRPC clients send a token over TLS only: add --tls-ca");
+  if (!("path" in server) && !isLoopback(server.host))
+    error("the token would go to the server in plaintext: add --tls-ca");
 }

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { xdskitEnds } from "../testing/command.js";
@@ -135,6 +138,71 @@ describe("xdskit bootstrap", () => {
     assert.deepEqual(JSON.parse(grpc.out).xds_servers[0].channel_creds, [{ type: "tls", config }]);
   });
 
+  test("lets Envoy follow its certificates and a token through files in a folder", async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "xdskit-secrets-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const files = ["--tls-ca", "ca.pem", "--tls-cert", "own.pem", "--tls-key", "own.key", "--token-file", "/run/token"];
+    const spiffe = ["--tls-server-name", "spiffe://mesh.example/xdskit"];
+    const { out, err, status } = await xdskitEnds("bootstrap", ...files, ...spiffe, "--secrets", join(folder, "a"));
+    assert.deepEqual({ err, status }, { err: "", status: 0 });
+    const [cluster] = parse(out).static_resources.clusters;
+    const context = cluster.transport_socket.typed_config;
+    assert.equal(context.sni, undefined);
+    const options = cluster.typed_extension_protocol_options["envoy.extensions.upstreams.http.v3.HttpProtocolOptions"];
+    const [injector] = options.http_filters;
+    const { tls_certificate_sds_secret_configs: certificates, validation_context_sds_secret_config: validation } =
+      context.common_tls_context;
+    const named = [...certificates, validation, injector.typed_config.credential.typed_config.credential];
+    const secrets = named.map(({ name, sds_config }) => {
+      const [secret] = parse(readFileSync(sds_config.path_config_source.path, "utf8")).resources;
+      assert.equal(secret.name, name);
+      return { ...secret, "@type": undefined, name: undefined };
+    });
+    const none = { "@type": undefined, name: undefined };
+    const match = [{ san_type: "URI", matcher: { exact: spiffe[1] } }];
+    assert.deepEqual(secrets, [
+      {
+        ...none,
+        tls_certificate: { certificate_chain: { filename: "own.pem" }, private_key: { filename: "own.key" } },
+      },
+      {
+        ...none,
+        validation_context: { trusted_ca: { filename: "ca.pem" }, match_typed_subject_alt_names: match },
+      },
+      { ...none, generic_secret: { secret: { filename: "/run/token" } } },
+    ]);
+
+    writeFileSync(join(folder, "file"), "");
+    const failed = await xdskitEnds("bootstrap", ...files, "--secrets", join(folder, "file"));
+    assert.deepEqual({ out: failed.out, status: failed.status }, { out: "", status: 1 });
+    assert.match(failed.err, /file/);
+  });
+
+  test("gives gRPC clients a token, certificates for backends, trust, and services they may call", async () => {
+    const args = [
+      "--tls-ca",
+      "ca.pem",
+      "--token-file",
+      "/run/token",
+      "--trusted",
+      "--allow-grpc-service",
+      "dns:///a:1",
+    ];
+    const { out } = await xdskitEnds("bootstrap", "--grpc-client", ...args);
+    const { xds_servers, certificate_providers, allowed_grpc_services } = JSON.parse(out);
+    const config = { ca_certificate_file: "ca.pem" };
+    const credentials = {
+      channel_creds: [{ type: "tls", config }],
+      call_creds: [{ type: "jwt_token_file", config: { jwt_token_file: "/run/token" } }],
+    };
+    const server_features = ["xds_v3", "trusted_xds_server"];
+    assert.deepEqual(xds_servers, [{ server_uri: "127.0.0.1:18000", ...credentials, server_features }]);
+    assert.deepEqual(allowed_grpc_services, { "dns:///a:1": credentials });
+    assert.deepEqual(certificate_providers, {
+      default: { plugin_name: "file_watcher", config: { ...config, refresh_interval: "60s" } },
+    });
+  });
+
   test("ends with 2 for wrong usage, with the reason on standard error", async () => {
     const wrong: [string[], RegExp][] = [
       [["bootstrap", "--server", "nowhere"], /Expected HOST:PORT/],
@@ -151,6 +219,12 @@ describe("xdskit bootstrap", () => {
       ],
       [["bootstrap", "--tls-server-name", "a"], /are for --tls-ca/],
       [["bootstrap", "--grpc-client", "--tls-ca", "ca", "--tls-server-name", "a"], /gRPC clients have no/],
+      [["bootstrap", "--token-file", "t"], /Envoy needs --secrets with --token-file/],
+      [["bootstrap", "--secrets", "s"], /--secrets is for --tls-ca and --token-file/],
+      [["bootstrap", "--grpc-client", "--secrets", "s"], /cannot be used with/],
+      [["bootstrap", "--grpc-client", "--token-file", "t"], /over TLS only/],
+      [["bootstrap", "--server", "xds.test:1", "--token-file", "t", "--secrets", "s"], /in plaintext: add --tls-ca/],
+      [["bootstrap", "--trusted"], /are for --grpc-client/],
       [["bootstrap", "--colour"], /unknown option '--colour'/],
       [["boot"], /unknown command 'boot'/],
       [[], /Usage: xdskit/],

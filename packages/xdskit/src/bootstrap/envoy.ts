@@ -1,18 +1,18 @@
 import { isIP } from "node:net";
+import { join } from "node:path";
 import { writeYaml } from "@xdskit/api";
-import type { TlsSettings } from "@xdskit/client";
+import { replaceFiles } from "@xdskit/api/disk";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import type { ListenPlace } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
+import { type EnvoyCredentials, secretFiles, tokenFilters, transportSocket } from "./envoy-credentials.js";
 
-export interface EnvoyBootstrapOptions extends BootstrapNode {
+export interface EnvoyBootstrapOptions extends BootstrapNode, Omit<EnvoyCredentials, "host"> {
   /** `rest`: polls without a stream; `streams` does not matter then. */
   readonly variant: SotwOrDelta | "rest";
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
   readonly server: ListenPlace;
-  /** Undefined: plaintext. Paths are on the client's machine. */
-  readonly tls: TlsSettings | undefined;
   /** Where Envoy's own admin page listens on 127.0.0.1. */
   readonly adminPort: number;
   /** Let Envoy report its load to the server. */
@@ -38,6 +38,16 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
     ...(options.variant === "rest" ? [] : aboutDraining),
   ];
   return [...comments.map((line) => `# ${line}\n`), writeYaml(bootstrap(options))].join("");
+}
+
+/** Writes the files that the bootstrap names if there is a folder for secrets. Rejects with the system's error. */
+export async function writeSecrets(options: EnvoyBootstrapOptions): Promise<void> {
+  const { secrets, server } = options;
+  if (secrets === undefined) return;
+  const files = [...secretFiles({ ...options, host: serverHost(server) })];
+  const byPath = new Map(files.map(([name, content]) => [join(secrets, name), content]));
+  // They hold paths only, and Envoy may be another user.
+  await replaceFiles(byPath, { file: 0o644, folder: 0o755, durable: false });
 }
 
 /** A setting of Envoy's command line that the server must know. */
@@ -96,16 +106,18 @@ function apiConfigSource(variant: EnvoyBootstrapOptions["variant"]) {
   };
 }
 
-function clusterOf({ server, variant, tls }: EnvoyBootstrapOptions) {
-  const host = "path" in server ? "localhost" : server.host;
+function clusterOf(options: EnvoyBootstrapOptions) {
+  const { server, variant, tls } = options;
+  const host = serverHost(server);
   return {
     name: serverCluster,
     type: !("path" in server) && isIP(host) === 0 ? "STRICT_DNS" : "STATIC",
     connect_timeout: "5s",
-    ...(variant === "rest" ? overHttp1 : overHttp2),
+    ...(variant === "rest" ? manyPolls : {}),
+    ...protocolOptions(options),
     ...(tls === undefined
       ? {}
-      : { transport_socket: transportSocket(host, tls, variant === "rest" ? "http/1.1" : "h2") }),
+      : { transport_socket: transportSocket({ ...options, host }, tls, variant === "rest" ? "http/1.1" : "h2") }),
     load_assignment: {
       cluster_name: serverCluster,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
@@ -113,46 +125,32 @@ function clusterOf({ server, variant, tls }: EnvoyBootstrapOptions) {
   };
 }
 
-/** Envoy checks no name by itself: without the matcher it would trust every server of the same authority. */
-function transportSocket(host: string, tls: TlsSettings, protocol: string) {
-  const { caFile, certificateFile, keyFile, serverName: name = host } = tls;
-  const isName = isIP(name) === 0;
-  const own = { certificate_chain: { filename: certificateFile }, private_key: { filename: keyFile } };
+/** The host of a server, by which its certificate is checked. */
+export const serverHost = (server: ListenPlace): string => ("path" in server ? "localhost" : server.host);
+
+/** How requests reach the server; a token is put into each. */
+function protocolOptions({ variant, tokenFile, secrets }: EnvoyBootstrapOptions) {
+  const filters = tokenFile === undefined || secrets === undefined ? {} : { http_filters: tokenFilters(secrets) };
+  if (variant === "rest" && tokenFile === undefined) return {};
+  // A stream may be silent for days; pings detect a server that is gone.
+  const streams = { http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } } };
   return {
-    name: "envoy.transport_sockets.tls",
-    typed_config: {
-      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
-      ...(isName ? { sni: name } : {}),
-      common_tls_context: {
-        alpn_protocols: [protocol],
-        ...(certificateFile === undefined ? {} : { tls_certificates: [own] }),
-        validation_context: {
-          trusted_ca: { filename: caFile },
-          match_typed_subject_alt_names: [{ san_type: isName ? "DNS" : "IP_ADDRESS", matcher: { exact: name } }],
-        },
+    typed_extension_protocol_options: {
+      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+        "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+        explicit_http_config: variant === "rest" ? { http_protocol_options: {} } : streams,
+        ...filters,
       },
     },
   };
 }
-
-const overHttp2 = {
-  typed_extension_protocol_options: {
-    "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
-      "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-      explicit_http_config: {
-        // A stream may be silent for days; pings detect a server that is gone.
-        http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } },
-      },
-    },
-  },
-};
 
 const maxPolls = 20_000;
 /**
  * Each load assignment and each route configuration has a poll, and a poll needs a connection: more than the 1,024 that
  * Envoy allows.
  */
-const overHttp1 = {
+const manyPolls = {
   circuit_breakers: {
     thresholds: [{ max_connections: maxPolls, max_pending_requests: maxPolls, max_requests: maxPolls }],
   },

@@ -6,6 +6,12 @@ export interface GrpcBootstrapOptions extends BootstrapNode {
   readonly server: ListenPlace;
   /** Undefined: plaintext. */
   readonly tls: TlsSettings | undefined;
+  /** The file of a token that goes with each stream. */
+  readonly tokenFile?: string | undefined;
+  /** Whether the server may do what needs trust: rewrite authorities, and name services with their credentials. */
+  readonly isTrusted?: boolean | undefined;
+  /** Targets of services that resources may name, reached with the server's credentials. */
+  readonly allowedServices?: readonly string[] | undefined;
 }
 
 /**
@@ -13,23 +19,41 @@ export interface GrpcBootstrapOptions extends BootstrapNode {
  * itself (gRPC A27). `xds:///NAME` then asks for the listener NAME; an xDS-enabled gRPC server asks for the listener
  * that the template names (A36).
  */
-export function grpcBootstrap({ server, tls, ...node }: GrpcBootstrapOptions): string {
+export function grpcBootstrap(options: GrpcBootstrapOptions): string {
+  const { server, tls, tokenFile, isTrusted, allowedServices = [] } = options;
+  const token = { type: "jwt_token_file", config: { jwt_token_file: tokenFile } };
+  const credentials = {
+    channel_creds: [channelCredentials(tls)],
+    // A97.
+    ...(tokenFile === undefined ? {} : { call_creds: [token] }),
+  };
+  const features = ["xds_v3", ...(isTrusted ? ["trusted_xds_server"] : [])];
+  const allowed = Object.fromEntries(allowedServices.map((target) => [target, credentials]));
   const bootstrap = {
-    xds_servers: [
-      { server_uri: formatAddress(server), channel_creds: [channelCredentials(tls)], server_features: ["xds_v3"] },
-    ],
+    xds_servers: [{ server_uri: formatAddress(server), ...credentials, server_features: features }],
     // gRPC's client for Node.js does not read a bootstrap whose node lacks a locality; for other clients it is empty by
     // default.
-    node: { locality: {}, ...bootstrapNode(node) },
+    node: { locality: {}, ...bootstrapNode(options) },
     server_listener_resource_name_template: "grpc/server?xds.resource.listening_address=%s",
+    ...(tls === undefined ? {} : { certificate_providers: { default: certificateProvider(tls) } }),
+    // A102.
+    ...(allowedServices.length === 0 ? {} : { allowed_grpc_services: allowed }),
   };
   return `${JSON.stringify(bootstrap, undefined, 2)}\n`;
 }
 
-/** gRPC A65: files that the client reads again. */
+/** A65: files that the client reads again. */
 function channelCredentials(tls: TlsSettings | undefined) {
-  if (tls === undefined) return { type: "insecure" };
-  const { caFile, certificateFile, keyFile } = tls;
-  const config = { ca_certificate_file: caFile, certificate_file: certificateFile, private_key_file: keyFile };
-  return { type: "tls", config };
+  return tls === undefined ? { type: "insecure" } : { type: "tls", config: filesOf(tls) };
 }
+
+/** A29: the same files for TLS with backends and clients, where resources name the instance `default`. */
+function certificateProvider(tls: TlsSettings) {
+  return { plugin_name: "file_watcher", config: { ...filesOf(tls), refresh_interval: "60s" } };
+}
+
+const filesOf = ({ caFile, certificateFile, keyFile }: TlsSettings) => ({
+  ca_certificate_file: caFile,
+  certificate_file: certificateFile,
+  private_key_file: keyFile,
+});
