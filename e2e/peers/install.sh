@@ -126,6 +126,15 @@ install_chromium() {
   chromium --version
 }
 
+# Debian's. Nothing of it runs as a service: it judges the units in deploy/, and sends what a service says.
+install_systemd() {
+  if ! command -v systemd-analyze >/dev/null || ! command -v systemd-notify >/dev/null; then
+    local install=(apt-get install -q -y --no-install-recommends systemd)
+    as_root "${install[@]}" || { as_root apt-get update -q && as_root "${install[@]}"; }
+  fi
+  ln -sf "$(command -v systemd-analyze)" "$(command -v systemd-notify)" "$cache/bin/"
+}
+
 # Debian's shells, which try the scripts of "xdskit completion". They need files of their own in /usr/share.
 install_shells() {
   if ! command -v zsh >/dev/null || ! command -v fish >/dev/null; then
@@ -185,12 +194,13 @@ go_peers() {
 
 debian_peers() {
   if ! command -v apt-get >/dev/null; then
-    echo "e2e peers: etcd, promtool, bwrap, chromium, zsh, fish: left out, apt-get is missing"
+    echo "e2e peers: etcd, promtool, bwrap, systemd, chromium, zsh, fish: left out, apt-get is missing"
     return
   fi
   once etcd install.sh
   once promtool install.sh
   once bwrap install.sh
+  once systemd install.sh
   once chromium install.sh
   once shells install.sh
 }

@@ -26,6 +26,8 @@ export type PeerName =
   | "promtool"
   | "hadolint"
   | "bwrap"
+  | "systemd-analyze"
+  | "systemd-notify"
   | "chromium"
   | "zsh"
   | "fish";

@@ -13,6 +13,7 @@ import { createLog, type Log } from "../output/log.js";
 import type { LogFormat, LogLevel } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { serviceManager, untold } from "../process/service-manager.js";
 import { listenForStop } from "../process/signals.js";
 import { version } from "../process/version.js";
 import { registryWith } from "../settings/descriptors.js";
@@ -68,10 +69,15 @@ export async function runServing(
 ): Promise<number> {
   const signals = listenForStop(terminal.stop);
   const serving = new Serving(options, terminal, place);
+  const manager = serviceManager((reason) => serving.log.warn({ reason }, untold));
   try {
     const outcome = await Promise.race([start(serving).then(() => "ready"), signals.stop.then(() => "stopped")]);
-    if (outcome === "ready") terminal.out("ready\n");
+    if (outcome === "ready") {
+      terminal.out("ready\n");
+      manager.ready();
+    }
     const signal = await signals.stop;
+    manager.stopping();
     serving.log.info({ signal }, "stopping: streams are ended");
     await serving.stop();
     return exitStatus.ok;

@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { serviceManager, untold } from "../process/service-manager.js";
 import { listenForStop } from "../process/signals.js";
 import { environmentOf } from "./process-place.js";
 
@@ -38,10 +39,15 @@ export async function superviseProcesses(
 ): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), "xdskit-"));
   const signals = listenForStop();
-  const supervisor = new Supervisor(count, directory, terminal, log);
+  // Before the workers begin, which are not the service.
+  const manager = serviceManager((reason) => log.warn({ reason }, untold));
+  const supervisor = new Supervisor(count, directory, terminal, log, () => manager.ready());
   try {
     const failed = supervisor.start();
-    const stopped = signals.stop.then((signal) => supervisor.stop(signal));
+    const stopped = signals.stop.then((signal) => {
+      manager.stopping();
+      return supervisor.stop(signal);
+    });
     return await Promise.race([failed, stopped]);
   } finally {
     signals.release();
@@ -54,6 +60,7 @@ class Supervisor {
   readonly #directory: string;
   readonly #terminal: Terminal;
   readonly #log: Log;
+  readonly #told: () => void;
   readonly #slots: Slot[] = [];
   readonly #said = new Set<string>();
   readonly #ended = new Set<() => void>();
@@ -61,11 +68,12 @@ class Supervisor {
   #isReady = false;
   #fail: (status: number) => void = () => {};
 
-  constructor(count: number, directory: string, terminal: Terminal, log: Log) {
+  constructor(count: number, directory: string, terminal: Terminal, log: Log, told: () => void) {
     this.#count = count;
     this.#directory = directory;
     this.#terminal = terminal;
     this.#log = log;
+    this.#told = told;
   }
 
   /** Resolves to the status of the first process if it ends before it serves: what is wrong is wrong for all. */
@@ -131,6 +139,7 @@ class Supervisor {
     if (this.#isReady || this.#slots.length < this.#count || !this.#slots.every(({ wasReady }) => wasReady)) return;
     this.#isReady = true;
     this.#terminal.out("ready\n");
+    this.#told();
   }
 
   #exited(one: Slot, code: number | null, signal: string | null): void {
