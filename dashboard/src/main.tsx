@@ -7,6 +7,9 @@ import "./style/page.css";
 import "./style/parts.css";
 import "./style/fleet.css";
 import "./style/views.css";
+import "./style/rollouts.css";
+import "./style/palette.css";
+import "./style/forced-colors.css";
 
 applyTheme();
 startEvents();

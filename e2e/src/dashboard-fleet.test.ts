@@ -139,7 +139,7 @@ async function scrollAround(page: Page): Promise<void> {
 }
 
 /** Whether the counts that the page showed end with the ten that reject. */
-const isWithRejections = (counts: string) => counts.endsWith(" 10");
+const isWithRejections = (counts: string) => counts.startsWith("10 ");
 
 /** What the page drew, and when. */
 interface Watched {

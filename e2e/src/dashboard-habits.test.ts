@@ -135,8 +135,15 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
   };
   await scene.step("a rollout is led by hand, and each action says what it will do", async () => {
     await folder.put({ "clusters.yaml": changedClusters(2) });
-    await goTo("change");
+    await goTo("rollouts");
     await page.getByText(/^edge: soaking/).waitFor({ timeout: 30_000 });
+    const steps = page.getByRole("list", { name: "Steps" }).getByRole("listitem");
+    const words = (await steps.allInnerTexts()).map((text) => text.split(/\s+/).join(" "));
+    assert.deepEqual(words, ["◐ 1 node 1/1 acknowledged", "○ all later"]);
+    await page.getByRole("link", { name: /^Rollouts 1 rollout under way/ }).waitFor();
+    // Beside what is new stands what those have from whom it is kept.
+    await page.locator("details.changed > summary", { hasText: "cart" }).click();
+    await page.locator("details.changed .line.added", { hasText: "connect_timeout: 2s" }).waitFor();
     await lead("Halt", /4 nodes keep what was before. No further node gets it/);
     await eventually("the halt", async () => (await state()) === "halted");
     await lead("Resume", /It goes on at step 1 of 1/);
@@ -149,7 +156,7 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
     await page.getByRole("link", { name: "folder 2", exact: true }).click();
     const stage = page.locator(".stages > li", { hasText: "changes cart" });
     await stage.getByText(`${nodes} of ${nodes} nodes acknowledged`).waitFor();
-    await goTo("change");
+    await goTo("rollouts");
     await folder.put({ "clusters.yaml": changedClusters(3) });
     await page.getByText(/^edge: soaking/).waitFor({ timeout: 30_000 });
     await page.getByRole("button", { name: "Undo" }).click();
@@ -197,6 +204,58 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
     await page.getByRole("heading", { name: /folder 2/ }).waitFor();
   });
 
+  await scene.step("Ctrl K finds nodes, resources, revisions and actions, and goes there", async () => {
+    await goTo("problems");
+    const find = async (text: string, name: RegExp) => {
+      await page.keyboard.press("Control+k");
+      await page
+        .getByRole("combobox", { name: /^A node, a resource/ })
+        .and(page.locator(":focus"))
+        .waitFor();
+      await page.keyboard.type(text);
+      await page.getByRole("option", { name }).first().waitFor();
+      await page.keyboard.press("Enter");
+    };
+    await find("edge-00003", /^edge-00003.*node$/);
+    await page.getByRole("heading", { name: /^edge-00003/ }).waitFor();
+    await find("folder 2", /^folder 2.*revision$/);
+    await page.getByRole("heading", { name: /folder 2/ }).waitFor();
+    await find("lift a quar", /^Lift a quarantine.*action$/);
+    await page.getByRole("heading", { name: "Rollouts" }).waitFor();
+    await find("cart", /^cart.*resource$/);
+    await page.getByRole("heading", { name: /^cart/ }).first().waitFor();
+  });
+
+  await scene.step("a reload keeps the text of a change, and an applied one is forgotten", async () => {
+    await goTo("change");
+    await page.locator("textarea").fill(stringify(shopCluster("kept")));
+    await page.reload();
+    assert.equal(await page.locator("textarea").inputValue(), stringify(shopCluster("kept")));
+    await page.getByRole("button", { name: "What would it do?" }).click();
+    await page.getByPlaceholder("Why?").fill("to keep it");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("heading", { name: /^api \d/ }).waitFor();
+    await goTo("change");
+    assert.equal(await page.locator("textarea").inputValue(), "");
+  });
+
+  await scene.step("the map is one stop of the Tab key; arrows go through its columns", async () => {
+    await goTo("fleet");
+    const columns = page.locator(".map-columns a");
+    await columns.first().focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    const count = await columns.count();
+    await columns
+      .nth(count - 2)
+      .and(page.locator(":focus"))
+      .waitFor();
+    assert.equal(await page.locator(".map-columns a[tabindex='0']").count(), 1);
+    await page.keyboard.press("Tab");
+    await page.getByRole("searchbox", { name: "Search nodes" }).and(page.locator(":focus")).waitFor();
+  });
+
   await scene.step("dialogs, plans and comparisons are accessible", async () => {
     await lookAround(large, "1280 px");
     assert.deepEqual([...faults], []);
@@ -241,11 +300,19 @@ async function lookAround(shown: DashboardPage, what: string): Promise<void> {
   await page.locator("textarea").fill(stringify(shopCluster("planned")));
   await page.getByRole("button", { name: "What would it do?" }).click();
   await page.getByRole("heading", { name: /It changes/ }).waitFor();
-  await page.getByRole("heading", { name: "Rollouts" }).waitFor();
-  await look("a plan and rollouts");
+  await look("a plan");
   await page.getByRole("heading", { name: "Change", exact: true }).click();
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
   await look("the keys");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: /^A node, a resource/ }).fill("cart");
+  await page.getByRole("option", { name: "cart" }).first().waitFor();
+  await look("what was found");
+  await page.keyboard.press("Escape");
+  await goTo("rollouts");
+  await page.getByRole("heading", { name: /^edge:/ }).waitFor();
+  await look("the rollouts");
   await page.keyboard.press("Escape");
 }

@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
 
 /**
- * What a key does, or two one after the other (`g f`). It is told what has the focus; false: it did nothing, and the
- * browser does what it usually does.
+ * What a key does, two one after the other (`g f`), or one with Ctrl (`Ctrl k`). It is told what has the focus; false:
+ * it did nothing, and the browser does what it usually does.
  */
 export type Keys = Readonly<Record<string, (target: EventTarget | null) => unknown>>;
 
@@ -15,8 +15,15 @@ export function useKeys(keys: Keys): void {
     let before = "";
     let at = 0;
     const pressed = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector("dialog[open]") !== null) return;
+      // With Ctrl (or ⌘) a key is no text, wherever somebody types.
+      const isHeld = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+      const held = isHeld ? keys[`Ctrl ${event.key}`] : undefined;
+      if (held !== undefined) {
+        held(event.target);
+        event.preventDefault();
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const now = performance.now();
       const both = now - at < pauseMs ? `${before} ${event.key}` : "";
       const action = keys[both] ?? keys[event.key];

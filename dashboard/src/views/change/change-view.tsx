@@ -9,10 +9,10 @@ import { Failure, Loading } from "../../parts/message.js";
 import { Select } from "../../parts/search.js";
 import type { Place } from "../../router.js";
 import { counted } from "../../text/counts.js";
-import { type JoinedFiles, joinFiles } from "../../text/joined-files.js";
+import { joinFiles } from "../../text/joined-files.js";
+import { type Draft, useDraft } from "./draft.js";
 import { Files, type Taken } from "./files.js";
 import { Looked, type Outlook } from "./outlook.js";
-import { Rollouts } from "./rollouts.js";
 import { placed, placedFindings, sendChange } from "./send-change.js";
 import { Sources } from "./sources.js";
 
@@ -23,13 +23,6 @@ type: STRICT_DNS`;
 
 interface Layers {
   readonly layers: readonly LayerJson[];
-}
-
-/** What somebody typed or took from files, before it is sent. */
-interface Draft {
-  readonly text: string;
-  readonly files: JoinedFiles | undefined;
-  readonly replace: boolean;
 }
 
 /** Asks the server what a draft would do to a layer. `looked`: once there is an answer. */
@@ -60,7 +53,7 @@ function useOutlook(looked: () => void) {
 /** A change before it is made: what it does, in which stages, and what is wrong with it. Then it is applied. */
 export function ChangeView({ place }: { readonly place: Place }) {
   const layers = useLive<Layers>("layers");
-  const [draft, changeDraft] = useState<Draft>({ text: "", files: undefined, replace: false });
+  const [draft, changeDraft] = useDraft();
   const [asked, setLayer] = useState(place.query.get("layer") ?? "");
   // It stays where somebody looks again: a reason that was typed is one for the change.
   const why = useSaid();
@@ -99,7 +92,6 @@ export function ChangeView({ place }: { readonly place: Place }) {
         {error === undefined ? null : <Failure error={error} />}
       </section>
       {isLooked ? <Looked key={outlook.head} {...{ outlook, layer, files, why }} lookAgain={lookNow} /> : null}
-      <Rollouts />
     </>
   );
 }

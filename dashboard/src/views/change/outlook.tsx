@@ -7,6 +7,7 @@ import { Changes, Stages } from "../../parts/yaml/changes.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import type { JoinedFiles } from "../../text/joined-files.js";
+import { forgetDraft } from "./draft.js";
 import { placed, sendChange } from "./send-change.js";
 
 /** What was looked at: as long as the text is the same, it can be applied. */
@@ -42,6 +43,7 @@ export function Looked({
     const { revision } = await sendChange(layer, text, options).catch((problem: Error) => {
       throw placed(problem, text, files);
     });
+    forgetDraft();
     go(linkTo("history", revision === null ? [] : [revision.id]));
   };
   return (

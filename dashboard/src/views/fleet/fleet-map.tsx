@@ -6,6 +6,7 @@ import { steady } from "../../parts/steady.js";
 import { linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 import { apiQuery, type FleetFilters, fleetLink } from "./filters.js";
+import { moveInMap, takeTabStop } from "./map-keys.js";
 
 type Column = FleetMapJson["columns"][number];
 
@@ -60,15 +61,17 @@ function Grid({ map: { types, columns }, filters }: { readonly map: FleetMapJson
   const groups = groupsOf(columns);
   return (
     <>
-      <div class="map-grid">
+      {/* One stop for the Tab key, however many columns there are: arrows go on from there. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the columns in it are links. */}
+      <div class="map-grid" onKeyDown={moveInMap} onFocusIn={takeTabStop}>
         <div class="map-labels" aria-hidden="true">
           {types.map((type) => (
             <span key={type}>{type}</span>
           ))}
         </div>
         <div class="map-groups">
-          {groups.map((group) => (
-            <Group key={group.name} group={group} types={types} filters={filters} />
+          {groups.map((group, index) => (
+            <Group key={group.name} group={group} types={types} filters={filters} isFirst={index === 0} />
           ))}
         </div>
       </div>
@@ -98,7 +101,9 @@ function Group({
   group: { name, nodes, columns },
   types,
   filters,
+  isFirst,
 }: {
+  readonly isFirst: boolean;
   readonly group: MapGroup;
   readonly types: readonly string[];
   readonly filters: FleetFilters;
@@ -107,11 +112,20 @@ function Group({
   return (
     <div class="map-group" style={{ flexGrow: columns.length, "--columns": columns.length }}>
       <p class="map-group-name" title={name}>
-        <a href={fleetLink({ ...filters, group: name, from: "", to: "" })}>{name}</a> {counted(nodes, "node")}
+        <a href={fleetLink({ ...filters, group: name, from: "", to: "" })} tabIndex={-1}>
+          {name}
+        </a>{" "}
+        {counted(nodes, "node")}
       </p>
       <ul class="map-columns" aria-label={`${counted(nodes, "node")} of ${name} by type`}>
-        {columns.map((column) => (
-          <MapColumn key={column.first} column={column} types={types} filters={filters} />
+        {columns.map((column, index) => (
+          <MapColumn
+            key={column.first}
+            column={column}
+            types={types}
+            filters={filters}
+            isStop={isFirst && index === 0}
+          />
         ))}
       </ul>
       <p class="map-axis" aria-hidden="true">
@@ -128,15 +142,17 @@ function OneColumn({
   column,
   types,
   filters,
+  isStop,
 }: {
   readonly column: Column;
   readonly types: readonly string[];
   readonly filters: FleetFilters;
+  readonly isStop: boolean;
 }) {
   const text = columnText(column, types);
   return (
     <li>
-      <a href={columnLink(column, filters)} aria-label={text} title={text}>
+      <a href={columnLink(column, filters)} aria-label={text} title={text} tabIndex={isStop ? 0 : -1}>
         {column.worst.map((state, index) => (
           <span
             key={types[index]}

@@ -4,13 +4,12 @@ import { curlOf, xdskitOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
-import { nameOf, nodeStates, signOf } from "../../parts/state.js";
 import { usePlace } from "../../router.js";
-import { counted, numberText } from "../../text/counts.js";
 import { apiQuery, type FleetFilters, filtersOf, isFiltered, rowsQuery, setFilters } from "./filters.js";
 import { FleetMap } from "./fleet-map.js";
 import { NoNodes } from "./no-nodes.js";
 import { NodeTable } from "./node-table.js";
+import { States } from "./states.js";
 
 const sorts = [
   ["", "worst first"],
@@ -75,29 +74,6 @@ function SilentReplicas({ summary: { silent } }: { readonly summary: FleetSummar
         </p>
       ))}
     </div>
-  );
-}
-
-/** A button for each state; pressed, only nodes of this state are shown. */
-function States({ summary, state }: { readonly summary: FleetSummary; readonly state: string }) {
-  return (
-    <fieldset class="states">
-      <legend class="hidden">{counted(summary.nodes, "node")} by state</legend>
-      {nodeStates.map((one) => (
-        <button
-          type="button"
-          key={one}
-          class={`state-button state-${one}${summary.states[one] === 0 ? " is-none" : ""}`}
-          aria-pressed={state === one}
-          onClick={() => setFilters({ state: state === one ? "" : one })}
-        >
-          <span class="state-count">{numberText(summary.states[one])}</span>
-          <span class="state-name">
-            <span aria-hidden="true">{signOf(one)}</span> {nameOf(one)}
-          </span>
-        </button>
-      ))}
-    </fieldset>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { NodeRow, NodeStateName } from "../../api/types.js";
 import { useCursor } from "../../parts/cursor.js";
+import { CutName } from "../../parts/cut-name.js";
 import { Failure } from "../../parts/message.js";
 import { nameOf, State, signOf } from "../../parts/state.js";
 import { steady } from "../../parts/steady.js";
@@ -119,7 +120,7 @@ function Row({
       <span role="cell" class="cell-id" title={name}>
         {/* The focus is on a node: it does not stay when another one takes its place. */}
         <a key={id} href={linkTo("node", [id])}>
-          {id}
+          <CutName name={id} />
         </a>
         {locality === "" ? null : <small> {locality}</small>}
       </span>

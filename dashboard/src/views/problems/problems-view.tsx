@@ -8,6 +8,8 @@ import { Time } from "../../parts/time.js";
 import { intoView } from "../../parts/yaml/into-view.js";
 import { go, linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
+import { ProblemActions } from "./problem-actions.js";
+import { linkOf, nodeLink } from "./problem-links.js";
 
 /** Everything that is wrong, the worst first, with what to do. */
 export function ProblemsView({ chosen }: { readonly chosen: string | undefined }) {
@@ -90,8 +92,15 @@ function Problem({
           </ul>
         )}
         <p class="advice">{advice}</p>
+        <div class="problem-actions">
+          {link === undefined ? null : (
+            <a class="button" href={link.to}>
+              {link.text}
+            </a>
+          )}
+          <ProblemActions problem={problem} />
+        </div>
         <p class="quiet small-text problem-end">
-          {link === undefined ? null : <a href={link.to}>{link.text}</a>}
           {since === null ? null : <Time at={since} />}
           {expires === null ? null : (
             <span>
@@ -118,48 +127,4 @@ function Names({ problem: { kind, type, names, groups, count } }: { readonly pro
       {count > names.length ? <li class="quiet">and {numberText(count - names.length)} more</li> : null}
     </ul>
   );
-}
-
-/** To what the node rejects, where it is one resource. */
-function nodeLink(id: string, { kind, types, names }: ProblemEntry): string {
-  const [type, name] = kind === "rejected" && types.length === 1 && names.length === 1 ? [types[0], names[0]] : [];
-  return linkTo("node", type === undefined || name === undefined ? [id] : [id, type, name]);
-}
-
-/** Where to look. */
-function linkOf(problem: ProblemEntry): { readonly to: string; readonly text: string } | undefined {
-  const { kind, type, types, names, nodes, count, groups } = problem;
-  const [name] = names;
-  const [node] = nodes;
-  switch (kind) {
-    case "rejected":
-    case "silent": {
-      const state = kind === "rejected" ? "rejected" : "stale";
-      if (count === 1 && node !== undefined) return { to: nodeLink(node, problem), text: "See the node" };
-      return {
-        to: linkTo("fleet", [], { state, type: types.length === 1 ? (type ?? "") : "" }),
-        text: "See these nodes",
-      };
-    }
-    case "change-refused":
-    case "folder-differs":
-    case "rollout-halted":
-    case "quarantine":
-    case "origin":
-      return { to: linkTo("change"), text: "See the change" };
-    case "replica":
-      return { to: linkTo("fleet"), text: "See the fleet" };
-    case "restored":
-    case "rolled-back":
-      return { to: linkTo("history"), text: "See the history" };
-    case "dangling":
-    case "warning":
-      if (type === null || name === undefined) return undefined;
-      return { to: linkTo("config", [groups[0] ?? "", type, name]), text: "See the resource" };
-    case "store":
-    case "settings":
-    case "certificate":
-    case "client":
-      return undefined;
-  }
 }

@@ -93,6 +93,10 @@ export const fleetSummarySchema = z
     asOf: time,
     nodes: z.int(),
     states: stateCountsSchema,
+    revisions: z.object({ newest: stateCountsSchema, before: stateCountsSchema }).openapi({
+      description:
+        "By what nodes are to run: the newest of their group, or what was before, at which a rollout or a quarantine keeps them. The states say how that was delivered: none is `held-back`",
+    }),
     types: z.array(countedSchema).openapi({ description: "In the order of delivery" }),
     groups: z.array(countedSchema),
     clients: z.array(countedSchema),

@@ -8,9 +8,11 @@ type Counts = FleetSummary["states"];
 /** Counts nodes by each property that lists distinguish. `order`: types in the order of delivery. */
 export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string[]): FleetSummary {
   const states = noNodes();
+  const revisions = { newest: noNodes(), before: noNodes() };
   const [types, groups, clients, replicas] = [new Tally(), new Tally(), new Tally(), new Tally()];
   for (const row of rows) {
     states[row.state] += 1;
+    revisions[isHeldBack(row) ? "before" : "newest"][deliveryOf(row)] += 1;
     groups.add(row.group, row.state);
     clients.add(row.client, row.state);
     for (const replica of row.replicas) replicas.add(replica, row.state);
@@ -20,12 +22,23 @@ export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string
     asOf: new Date(at).toISOString(),
     nodes: rows.length,
     states,
+    revisions,
     types: inOrder(types.names(), order).map((name) => types.counted(name)),
     groups: groups.all(),
     clients: clients.all(),
     replicas: replicas.all(),
     silent: [...silent],
   };
+}
+
+function isHeldBack({ types }: NodeRow): boolean {
+  return types.some(({ heldBack }) => heldBack !== undefined);
+}
+
+/** How what a node is to run was delivered: what is kept from it is no part of that. */
+function deliveryOf({ types }: NodeRow): NodeStateName {
+  const states = types.map(({ state }) => (state === "held-back" ? "synced" : state));
+  return states.reduce((worst, state) => (rankOf(state) > rankOf(worst) ? state : worst), "synced");
 }
 
 /** Nodes × types in at most this many columns. A column holds nodes of one group that are beside each other by id. */

@@ -74,6 +74,10 @@ describe("a node that a rollout holds back", () => {
       );
       const metrics = await (await fetch(`${server.admin}/metrics`)).text();
       assert.match(metrics, /^xdskit_nodes_by_state\{state="held-back"\} 2$/m);
+      // Two axes: what they are to run, and how that was delivered.
+      const { revisions } = (await server.ask("/api/v1/fleet/summary")) as { revisions: object };
+      const delivered = { "held-back": 0, pending: 0, stale: 0, rejected: 0 };
+      assert.deepEqual(revisions, { newest: { ...delivered, synced: 1 }, before: { ...delivered, synced: 2 } });
       assert.match(metrics, /^xdskit_nodes_by_state\{state="synced"\} 1$/m);
 
       const top = await server.run("top", "--count", "1");

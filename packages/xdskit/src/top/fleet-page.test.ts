@@ -19,7 +19,8 @@ function row(id: string, state: Row["state"], parts: Partial<Row> = {}): Row {
 function look(rows: readonly Row[], parts: Partial<FleetLook> = {}): FleetLook {
   const states = { synced: 9_980, "held-back": 10, pending: 7, stale: 2, rejected: 1 };
   const replicas = ["one", "two"].map((name) => ({ name, states }));
-  const summary = { asOf: "2030-01-01T00:00:00.000Z", nodes: 10_000, states, replicas };
+  const revisions = { newest: states, before: { ...states, synced: 10 } };
+  const summary = { asOf: "2030-01-01T00:00:00.000Z", nodes: 10_000, states, revisions, replicas };
   return {
     summary: { ...summary, types: [], groups: [], clients: [], silent: [] },
     rows,
