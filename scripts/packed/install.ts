@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { env, isCi, read, root } from "./checkout.js";
+import { env, isCi, root } from "./checkout.js";
+import { pinned } from "./pinned.mjs";
 
 /** Packs all packages into a folder. */
 export function pack(tarballs: string): void {
@@ -20,22 +21,4 @@ export function install(folder: string, tarballs: string, line: string): string 
   if (!isCi && /EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ENETUNREACH/.test(stderr)) return "needs a registry";
   if (status !== 0) throw new Error(`${command}: ${stderr}`);
   return undefined;
-}
-
-/**
- * The versions that the checkout has of what packages need, as long as there is one: other people's releases break no
- * test. npm allows none for what a program asks for itself.
- */
-function pinned(asked: readonly string[]): Record<string, string> {
-  const { packages: all } = JSON.parse(read("package-lock.json")) as {
-    packages: Record<string, { version: string; link?: boolean }>;
-  };
-  const versions = new Map<string, string[]>();
-  for (const [path, { version, link }] of Object.entries(all)) {
-    const [, name] = /^.*node_modules\/(.*)$/.exec(path) ?? [];
-    if (name === undefined || link || asked.includes(name)) continue;
-    versions.set(name, [...(versions.get(name) ?? []), version]);
-  }
-  const single = [...versions].filter(([, of]) => of.length === 1);
-  return Object.fromEntries(single.map(([name, [version = ""]]) => [name, version]));
 }
