@@ -52,7 +52,11 @@ install_deploy_judges() {
   rm -rf "$cache/deploy"
   "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$cache/deploy" -r "$here/deploy.txt"
   ln -sf "$cache/deploy/bin/hadolint" "$cache/bin/hadolint"
-  ln -sfn "$cache/deploy/kubernetes_validate/kubernetes-json-schema" "$cache/bin/kubernetes-schemas"
+  # kubeconform looks for what they name beside them, and not in the network.
+  rm -rf "$cache/kubernetes-schemas" "$cache/bin/kubernetes-schemas"
+  cp -r "$cache/deploy/kubernetes_validate/kubernetes-json-schema/v1.37.0-local-strict" "$cache/kubernetes-schemas"
+  sed -i -E 's#"/api/_definitions.json#"_definitions.json#g; s#"\$id": "[^"]*"#"x-id": ""#' "$cache"/kubernetes-schemas/*.json
+  ln -s "$cache/kubernetes-schemas" "$cache/bin/kubernetes-schemas"
   "$cache/bin/hadolint" --version
 }
 
@@ -71,6 +75,14 @@ install_go_v2() {
 # The judge of our HTTP/2.
 install_h2spec() {
   (cd "$here/go-h2spec" && go build -trimpath -o "$cache/bin/h2spec" github.com/summerwind/h2spec/cmd/h2spec)
+}
+
+# Helm, the judge of its manifests, and what reads Compose files as docker does.
+install_go_deploy() {
+  (cd "$here/go-deploy" \
+    && go build -trimpath -ldflags="-s -w" -o "$cache/bin/helm" helm.sh/helm/v3/cmd/helm \
+    && go build -trimpath -o "$cache/bin/kubeconform" github.com/yannh/kubeconform/cmd/kubeconform \
+    && go build -trimpath -o "$cache/bin/compose-config" ./compose)
 }
 
 # Debian's, unpacked: it needs no root, and nothing starts it.
@@ -190,6 +202,7 @@ go_peers() {
   once go_v2 go-v2
   once go_control_plane go-control-plane
   once h2spec go-h2spec
+  once go_deploy go-deploy
 }
 
 debian_peers() {

@@ -28,6 +28,10 @@ export type PeerName =
   | "bwrap"
   | "systemd-analyze"
   | "systemd-notify"
+  | "helm"
+  | "kubeconform"
+  | "kubernetes-schemas"
+  | "compose-config"
   | "chromium"
   | "zsh"
   | "fish";

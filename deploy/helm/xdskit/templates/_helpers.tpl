@@ -1,0 +1,45 @@
+{{- define "xdskit.name" -}}
+{{- if eq .Release.Name .Chart.Name }}{{ .Chart.Name }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "xdskit.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "xdskit.labels" -}}
+{{ include "xdskit.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{- define "xdskit.settings" -}}
+{{- $made := dict }}
+{{- if .Values.tls.secret }}
+{{- $tls := dict "cert" "/tls/tls.crt" "key" "/tls/tls.key" }}
+{{- if .Values.tls.clientCa }}{{ $_ := set $tls "client_ca" "/tls/ca.crt" }}{{ end }}
+{{- $_ := set $made "tls" $tls }}
+{{- end }}
+{{- if .Values.admin.secret }}
+{{- $_ := set $made "admin_tls" (dict "cert" "/admin-tls/tls.crt" "key" "/admin-tls/tls.key") }}
+{{- end }}
+{{- mergeOverwrite (deepCopy .Values.settings) $made | toYaml }}
+{{- end }}
+
+{{- define "xdskit.check" -}}
+{{- if not (or .Values.tls.secret .Values.insecure) }}
+{{- fail "tls.secret is missing: a secret of the type kubernetes.io/tls, or insecure: true where something else protects the port" }}
+{{- end }}
+{{- if and .Values.config .Values.configMap }}{{ fail "config and configMap: only one of them" }}{{ end }}
+{{- if not (or .Values.config .Values.configMap) }}{{ fail "config or configMap is missing: what to serve" }}{{ end }}
+{{- if and (gt (int .Values.replicas) 1) (not .Values.store) }}
+{{- fail "replicas: more than one need a store, such as etcd://etcd:2379/mesh" }}
+{{- end }}
+{{- if and .Values.admin.secret (not .Values.settings.roles) }}
+{{- fail "admin.secret: on the network the admin listener needs roles in settings (docs/security.md#roles)" }}
+{{- end }}
+{{- if and .Values.serviceMonitor.enabled (not (and .Values.admin.secret .Values.serviceMonitor.tokenSecret)) }}
+{{- fail "serviceMonitor: it needs admin.secret and serviceMonitor.tokenSecret" }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { peer, root } from "./harness/basics/peers.js";
+import { createScene } from "./harness/basics/scene.js";
+import { runXdskit } from "./harness/xdskit/run-xdskit.js";
+import { xdskitCommand } from "./harness/xdskit/xdskit.js";
+
+const chart = join(root, "deploy/helm/xdskit");
+const ci = (name: string) => join(chart, "ci", `${name}-values.yaml`);
+const names = readdirSync(join(chart, "ci")).map((file) => file.replace(/-values\.yaml$/, ""));
+// Of the schemas that the manifests are judged by.
+const version = ["--kube-version", "1.37.0"];
+
+function run(command: string, args: readonly string[], input = ""): SpawnSyncReturns<string> {
+  return spawnSync(command, args, { encoding: "utf8", input, timeout: 60_000 });
+}
+
+function rendered(helm: string, name: string, ...more: readonly string[]): string {
+  const args = ["template", "xdskit", chart, "--namespace", "mesh", ...version, "--values", ci(name), ...more];
+  const { status, stdout, stderr } = run(helm, args);
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+/** The findings of kubeconform; undefined: it is not installed. */
+function judged(manifests: string, t: TestContext): string | undefined {
+  const [kubeconform, schemas] = [peer("kubeconform", t), peer("kubernetes-schemas", t)];
+  if (kubeconform === undefined || schemas === undefined) return undefined;
+  // Of Prometheus' operator, which is not among Kubernetes' own.
+  const own = ["-strict", "-skip", "ServiceMonitor"];
+  const place = join(schemas, "{{.ResourceKind}}{{.KindSuffix}}.json");
+  return run(kubeconform, [...own, "-schema-location", place], manifests).stdout;
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+  // biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
+  readonly spec: any;
+}
+
+const manifestsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+
+// biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
+function podOf(all: readonly Manifest[]): any {
+  const found = all.find(({ kind }) => kind === "StatefulSet");
+  return found?.spec.template.spec ?? assert.fail("there is no StatefulSet");
+}
+
+test("the chart gives manifests that Kubernetes takes, for each of its values files", (t) => {
+  const helm = peer("helm", t);
+  if (helm === undefined) return;
+  assert.ok(names.length >= 3);
+  for (const name of names) {
+    const { status, stdout } = run(helm, ["lint", "--strict", chart, ...version, "--values", ci(name)]);
+    assert.equal(status, 0, stdout);
+    const text = rendered(helm, name);
+    const findings = judged(text, t);
+    if (findings === undefined) return;
+    assert.equal(findings, "", name);
+  }
+  const wrong = judged(rendered(helm, "small").replace("runAsNonRoot", "runAsNobody"), t);
+  assert.match(wrong ?? "", /StatefulSet.*is invalid/);
+});
+
+test("a pod of the chart has no rights, and writes only where it must", (t) => {
+  const helm = peer("helm", t);
+  if (helm === undefined) return;
+  for (const name of names) {
+    const pod = podOf(manifestsOf(rendered(helm, name)));
+    const { securityContext: ofPod, containers, volumes, automountServiceAccountToken } = pod;
+    assert.equal(automountServiceAccountToken, false);
+    assert.deepEqual([ofPod.runAsNonRoot, ofPod.seccompProfile], [true, { type: "RuntimeDefault" }]);
+    for (const { securityContext, volumeMounts, livenessProbe, readinessProbe } of containers) {
+      assert.deepEqual(securityContext, {
+        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+        capabilities: { drop: ["ALL"] },
+      });
+      const isWritten = ({ readOnly }: { readonly readOnly?: boolean }) => readOnly !== true;
+      assert.deepEqual(
+        volumeMounts.filter(isWritten).map(({ mountPath }: { readonly mountPath: string }) => mountPath),
+        ["/var/lib/xdskit", "/run/xdskit", "/tmp"],
+      );
+      assert.ok(livenessProbe && readinessProbe);
+    }
+    assert.ok(volumes.length > 0);
+  }
+});
+
+test("what would not start, or would be open, is refused with what is missing", (t) => {
+  const helm = peer("helm", t);
+  if (helm === undefined) return;
+  const refused = (says: RegExp, ...set: readonly string[]) => {
+    const args = ["template", "xdskit", chart, ...version, ...set.flatMap((one) => ["--set", one])];
+    const { status, stderr } = run(helm, args);
+    assert.equal(status, 1, set.join());
+    assert.match(stderr, says);
+  };
+  refused(/tls\.secret is missing/, "configMap=mesh");
+  refused(/config or configMap is missing/, "insecure=true");
+  refused(/replicas: more than one need a store/, "configMap=mesh", "insecure=true", "replicas=2");
+  refused(/admin listener needs roles/, "configMap=mesh", "insecure=true", "admin.secret=admin");
+  refused(/serviceMonitor: it needs admin\.secret/, "configMap=mesh", "insecure=true", "serviceMonitor.enabled=true");
+  refused(/additional properties 'replica' not allowed/, "configMap=mesh", "insecure=true", "replica=2");
+});
+
+test("the arguments, the settings, the files and the probes of a pod are such that it starts and is ready", async (t) => {
+  const helm = peer("helm", t);
+  if (helm === undefined) return;
+  const all = manifestsOf(rendered(helm, "small"));
+  const scene = await createScene(t);
+  const at = (name: string) => join(scene.directory, name);
+  const folders = { "/config": at("config"), "/settings": at("settings"), "/tls": at("tls"), "/run/xdskit": at("run") };
+  for (const folder of Object.values(folders)) mkdirSync(folder);
+  const placed = (text: string) =>
+    text
+      .replace(
+        /(?<!\w)\/(?:config|settings|tls|run\/xdskit)(?=\/|$)/gm,
+        (path) => folders[path as keyof typeof folders],
+      )
+      .replace("0.0.0.0:18000", "0.0.0.0:0");
+  for (const { kind, metadata, data = {} } of all) {
+    if (kind !== "ConfigMap") continue;
+    // As Kubernetes lays a ConfigMap out, whose edit swaps one link.
+    const folder = at(metadata.name.replace("xdskit-", ""));
+    mkdirSync(join(folder, "..now"));
+    symlinkSync("..now", join(folder, "..data"));
+    for (const [file, text] of Object.entries(data)) {
+      writeFileSync(join(folder, "..now", file), placed(text));
+      symlinkSync(`..data/${file}`, join(folder, file));
+    }
+  }
+  const { certificate, key } = createAuthority("test").issue("xdskit.mesh.svc");
+  writeFileSync(join(folders["/tls"], "tls.crt"), certificate);
+  writeFileSync(join(folders["/tls"], "tls.key"), key);
+
+  const [container] = podOf(all).containers;
+  const { command, args } = xdskitCommand();
+  const words = container.args.map(placed);
+  const env = { STATE_DIRECTORY: at("state"), XDSKIT_SERVER: `unix:${at("run")}/admin.sock` };
+  const server = scene.start({ name: "xdskit", command, args: [...args, ...words], env });
+  await server.line(/^ready$/);
+  assert.match(server.stderr.join("\n"), /"changed":\["cluster web"\]/);
+  for (const probe of [container.livenessProbe, container.readinessProbe]) {
+    const [, ...health] = probe.exec.command as readonly string[];
+    const asked = await runXdskit(scene, ...health, "--server", env.XDSKIT_SERVER);
+    assert.equal(asked.status, 0, asked.err);
+  }
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+});
+
+test("deploy/kubernetes has what the chart gives, for those without helm", (t) => {
+  const helm = peer("helm", t);
+  if (helm === undefined) return;
+  const folder = join(root, "deploy/kubernetes");
+  const file = join(folder, "xdskit.yaml");
+  const args = ["template", "xdskit", chart, ...version, "--values", join(folder, "values.yaml")];
+  const { stdout } = run(helm, args);
+  if (process.env.UPDATE_MANIFESTS === "1") writeFileSync(file, stdout);
+  assert.equal(readFileSync(file, "utf8"), stdout, "UPDATE_MANIFESTS=1 writes it again");
+});
