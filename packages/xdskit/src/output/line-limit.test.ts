@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { limitLines } from "./line-limit.js";
 import type { Log } from "./log.js";
+import type { LogEvent } from "./log-events.js";
 
 /** A limited log with its output. Its clock moves only with `wait`. */
 function limited() {
   const lines: [level: string, message: string, fields: object][] = [];
-  const at = (level: string) => (fields: object, message: string) => void lines.push([level, message, fields]);
+  const at = (level: string) => (_: LogEvent, fields: object, message: string) =>
+    void lines.push([level, message, fields]);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   let now = 0;
   return {
@@ -23,9 +25,9 @@ test("2,000 lines of one kind are written at once and 200 a second, and one line
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const { log, taken, wait } = limited();
-    for (let index = 0; index < 5_000; index++) log.warn({ index }, "refused");
-    log.info({}, "client connected");
-    log.error({}, "refused");
+    for (let index = 0; index < 5_000; index++) log.warn("fault", { index }, "refused");
+    log.info("fault", {}, "client connected");
+    log.error("fault", {}, "refused");
     assert.deepEqual(
       taken()
         .slice(1_999)
@@ -39,7 +41,7 @@ test("2,000 lines of one kind are written at once and 200 a second, and one line
     wait(1_000);
     const leftOut = "lines of the log were left out: there were too many of a kind";
     assert.deepEqual(taken(), [["warn", leftOut, { leftOut: 3_000, line: "refused" }]]);
-    for (let index = 0; index < 300; index++) log.warn({}, "refused");
+    for (let index = 0; index < 300; index++) log.warn("fault", {}, "refused");
     assert.equal(taken().length, 200);
     wait(1_000);
     assert.deepEqual(taken(), [["warn", leftOut, { leftOut: 100, line: "refused" }]]);
@@ -52,6 +54,6 @@ test("2,000 lines of one kind are written at once and 200 a second, and one line
 
 test("lines for debug are all written", () => {
   const { log, taken } = limited();
-  for (let index = 0; index < 3_000; index++) log.debug({}, "acknowledged");
+  for (let index = 0; index < 3_000; index++) log.debug("fault", {}, "acknowledged");
   assert.equal(taken().length, 3_000);
 });

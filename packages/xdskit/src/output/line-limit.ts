@@ -1,4 +1,4 @@
-import type { Log } from "./log.js";
+import type { Log, LogLine } from "./log.js";
 
 /** How many lines of one kind may come at once: more than a large fleet has clients. */
 const burst = 2_000;
@@ -29,21 +29,24 @@ export function limitLines(log: Log, now: () => number = () => performance.now()
     return kind;
   }
 
-  const at = (level: "info" | "warn" | "error") => (fields: Readonly<Record<string, unknown>>, message: string) => {
-    const kind = kindOf(`${level} ${message}`);
-    if (kind.left >= 1) {
-      kind.left -= 1;
-      return log[level](fields, message);
-    }
-    kind.leftOut += 1;
-    if (kind.leftOut > 1) return;
-    setTimeout(() => {
-      log.warn(
-        { leftOut: kind.leftOut, line: message },
-        "lines of the log were left out: there were too many of a kind",
-      );
-      kind.leftOut = 0;
-    }, sayMs).unref();
-  };
+  const at =
+    (level: "info" | "warn" | "error"): LogLine =>
+    (event, fields, message) => {
+      const kind = kindOf(`${level} ${message}`);
+      if (kind.left >= 1) {
+        kind.left -= 1;
+        return log[level](event, fields, message);
+      }
+      kind.leftOut += 1;
+      if (kind.leftOut > 1) return;
+      setTimeout(() => {
+        log.warn(
+          "lines-left-out",
+          { leftOut: kind.leftOut, line: message },
+          "lines of the log were left out: there were too many of a kind",
+        );
+        kind.leftOut = 0;
+      }, sayMs).unref();
+    };
   return { debug: log.debug, info: at("info"), warn: at("warn"), error: at("error") };
 }

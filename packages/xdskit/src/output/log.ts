@@ -1,16 +1,20 @@
 import type { Colour, Paint } from "./colours.js";
+import type { LogEvent } from "./log-events.js";
 import type { LogFormat, LogLevel } from "./log-options.js";
 import { printable } from "./printable.js";
 import { paintOf, type Terminal } from "./terminal.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Writes a line: the name of what happened, for programs; the values; and what people read. */
+export type LogLine = (event: LogEvent, fields: Fields, message: string) => void;
+
 /** A log with fields. Messages are constant texts, findings, or reports about a file; fields hold the values. */
 export interface Log {
-  debug(fields: Fields, message: string): void;
-  info(fields: Fields, message: string): void;
-  warn(fields: Fields, message: string): void;
-  error(fields: Fields, message: string): void;
+  readonly debug: LogLine;
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
 }
 
 const severity = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY } as const;
@@ -27,10 +31,12 @@ export interface LogOptions {
 export function createLog(terminal: Terminal, options: LogOptions): Log {
   const least = severity[options.level];
   const lineOf = options.format === "json" ? jsonLine : prettyLineWith(paintOf(terminal, "err"));
-  const at = (level: Exclude<LogLevel, "silent">) => (fields: Fields, message: string) => {
-    if (severity[level] < least) return;
-    terminal.err(lineOf(level, new Date().toISOString(), { ...options.fields, ...fields }, message));
-  };
+  const at =
+    (level: Exclude<LogLevel, "silent">): LogLine =>
+    (event, fields, message) => {
+      if (severity[level] < least) return;
+      terminal.err(lineOf(level, new Date().toISOString(), { event, ...options.fields, ...fields }, message));
+    };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
@@ -50,7 +56,7 @@ function jsonOf(value: unknown): string | undefined {
   return json === undefined || json.length < longLine ? json : JSON.stringify(value, shortened);
 }
 
-/** `{"level":"warn","time":"2026-05-01T10:15:02.123Z","node":"edge-1","msg":"rejected"}` */
+/** `{"level":"warn","time":"2026-05-01T10:15:02.123Z","event":"client-rejected","node":"edge-1","msg":"…"}` */
 function jsonLine(level: string, time: string, fields: Fields, msg: string): string {
   return `${jsonOf({ level, time, ...fields, msg })}\n`;
 }
@@ -73,7 +79,7 @@ const levelColours: Readonly<Record<string, Colour>> = { debug: "quiet", warn: "
 
 function prettyLine(level: string, time: string, fields: Fields, message: string): string {
   // The message already holds a finding, or the report about a file; its parts are for machines.
-  const { finding: _, adopted: __, ...rest } = fields;
+  const { event: _, finding: __, adopted: ___, ...rest } = fields;
   const values = Object.entries(rest).flatMap(([key, value]) => {
     const text = prettyValue(value);
     return text === undefined ? [] : [` ${key}=${text}`];

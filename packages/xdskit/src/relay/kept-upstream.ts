@@ -66,13 +66,13 @@ export class KeptUpstream {
     this.#relayed.isRolledBack = rolledBack !== undefined;
     if (rolledBack === undefined) {
       this.#rolledBack = null;
-      this.#log.info({ layer }, "the origin has changed something: what it has now is served again");
+      this.#log.info("rollback-over", { layer }, "the origin has changed something: what it has now is served again");
       return;
     }
     const { revision, to, time } = rolledBack;
     this.#rolledBack = { revision, to, layer, time: new Date(time).toISOString() };
     const text = "what the origin gave is rolled back: an older revision is served until the origin changes something";
-    this.#log.warn({ ...this.#rolledBack }, text);
+    this.#log.warn("rolled-back", { ...this.#rolledBack }, text);
   }
 }
 

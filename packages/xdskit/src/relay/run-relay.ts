@@ -46,11 +46,16 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
     },
     rejected: (group, type, reason) =>
       log.warn(
+        "origin-told-rejection",
         { group, type: type.name, reason: printable(reason) },
         "the origin is told what clients rejected (NACK)",
       ),
     cacheFailed: (group, error) =>
-      log.error({ group, reason: (error as Error).message }, "the cache cannot be written; it is tried again"),
+      log.error(
+        "cache-failed",
+        { group, reason: (error as Error).message },
+        "the cache cannot be written; it is tried again",
+      ),
   });
   const { server, groups } = relay;
   serving.closers.push(relay.close);

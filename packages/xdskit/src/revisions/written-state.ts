@@ -70,7 +70,8 @@ export async function openServedState(options: StateOptions & WrittenStateOption
 }
 
 function historyOf({ settings, server, log }: WrittenStateOptions, store: Store): KeptHistory {
-  const failed = ({ message }: Error) => log.warn({ reason: message }, "old revisions cannot be removed now");
+  const failed = ({ message }: Error) =>
+    log.warn("revisions-kept", { reason: message }, "old revisions cannot be removed now");
   return new KeptHistory({ settings: settings.state, server, store, failed });
 }
 
@@ -89,12 +90,16 @@ async function openWritten(
       const { id, layer, number, author, message, upserted, removed } = revision;
       const fields = { layer, revision: id, number, author: printable(author), message: printable(message) };
       const who = isOwn ? "" : " at another server of the store";
-      log.info(fields, `layer ${layer} changed${who}: ${upserted} added or changed, ${removed} removed`);
+      log.info(
+        "layer-changed",
+        fields,
+        `layer ${layer} changed${who}: ${upserted} added or changed, ${removed} removed`,
+      );
       options.changed(revision);
     },
     onAway(finding) {
-      if (finding === undefined) log.info({}, "the store is back");
-      else log.error({ reason: finding.message }, "the store is away: what is served stays as it is");
+      if (finding === undefined) log.info("store-back", {}, "the store is back");
+      else log.error("store-away", { reason: finding.message }, "the store is away: what is served stays as it is");
     },
     layers: writtenLayers(settings).map(({ name }) => name),
     store: options.store,

@@ -5,6 +5,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { SourceStatus } from "../admin/source-status.js";
+import { logEvents } from "../output/log-events.js";
 import { eventually, within, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
@@ -435,11 +436,12 @@ limits: { streams: 10 }
     const lines = err
       .trimEnd()
       .split("\n")
-      .map((line) => JSON.parse(line) as { msg: string; level: string });
+      .map((line) => JSON.parse(line) as { msg: string; level: string; event: string });
     assert.ok(
       lines.some(({ msg, level }) => msg === "serving" && level === "info"),
       err,
     );
+    for (const { event } of lines) assert.ok(Object.hasOwn(logEvents, event), err);
   });
 
   test("an option that serve does not have is an error that says so", async () => {

@@ -39,6 +39,7 @@ export function warnOfOlderEnvoys(
     onFound: (finding) => logFinding(log, finding),
     onFault: (error) =>
       log.error(
+        "fault",
         { error: error instanceof Error ? error.stack : String(error) },
         "a fault of xdskit itself; please report this",
       ),

@@ -29,7 +29,8 @@ export function refuseOpen(listeners: Listeners, insecure: boolean, log: Log): v
         message: `${message}. ${line}, or start with --insecure`,
       })),
     );
-  for (const { finding, address, line } of found) log.warn({ address }, `WARNING: ${finding.message}. ${line}`);
+  for (const { finding, address, line } of found)
+    log.warn("port-open", { address }, `WARNING: ${finding.message}. ${line}`);
 }
 
 /** The error of settings that would open the admin listener; undefined: they do not. */

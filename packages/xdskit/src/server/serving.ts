@@ -3,7 +3,7 @@ import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { Access, type AccessSettings } from "../access/access.js";
-import { AuditLog, appendTo, refusedCall } from "../access/audit-log.js";
+import { type AuditLog, refusedCall } from "../access/audit-log.js";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
 import type { ClientPorts, Readiness } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
@@ -30,6 +30,7 @@ import { createJsonFindings } from "./json-findings.js";
 import { logCertificates } from "./logs/certificate-log.js";
 import { createEventLog, loggedAt } from "./logs/event-log.js";
 import { warnOfOlderEnvoys } from "./older-envoys.js";
+import { openAudit } from "./open-audit.js";
 import { type Listeners, opened, refuseOpen } from "./open-ports.js";
 import type { Served } from "./served.js";
 import { type TakenSettings, type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
@@ -69,7 +70,7 @@ export async function runServing(
 ): Promise<number> {
   const signals = listenForStop(terminal.stop);
   const serving = new Serving(options, terminal, place);
-  const manager = serviceManager((reason) => serving.log.warn({ reason }, untold));
+  const manager = serviceManager((reason) => serving.log.warn("service-manager-untold", { reason }, untold));
   try {
     const outcome = await Promise.race([start(serving).then(() => "ready"), signals.stop.then(() => "stopped")]);
     if (outcome === "ready") {
@@ -78,7 +79,7 @@ export async function runServing(
     }
     const signal = await signals.stop;
     manager.stopping();
-    serving.log.info({ signal }, "stopping: streams are ended");
+    serving.log.info("stopping", { signal }, "stopping: streams are ended");
     await serving.stop();
     return exitStatus.ok;
   } catch (error) {
@@ -139,7 +140,7 @@ export class Serving {
   ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
     this.access.use(loaded.settings);
     this.#adminTls = serverTls(loaded, "admin_tls");
-    this.#audit = this.#openAudit(loaded);
+    this.#audit = openAudit(loaded, this.#terminal, this.log);
     const watch = watchSettings(loaded.disk, this.told, (settings) => this.#take(settings));
     this.#settings = watch;
     this.closers.push(() => watch.close());
@@ -160,19 +161,6 @@ export class Serving {
     const taken = await this.access.trying(settings as AccessSettings | undefined, () => this.takeSettings?.(settings));
     this.#noteSettings(taken, "done");
     return taken;
-  }
-
-  #openAudit(loaded: LoadedSettings<Pick<Settings, "audit">>): AuditLog | undefined {
-    const { audit } = loaded.settings;
-    if (audit === undefined) return undefined;
-    const file = audit === "stderr" ? undefined : pathFromSettings(loaded, audit.file);
-    return new AuditLog({
-      append: file === undefined ? async (text) => this.#terminal.err(text) : appendTo(file),
-      failing: (reason) =>
-        reason === undefined
-          ? this.log.info({ file }, "the audit is written again")
-          : this.log.error({ file, reason }, "the audit cannot be written: its lines wait, and the server goes on"),
-    });
   }
 
   #noteSettings(taken: TakenSettings | undefined, result: "done" | "failed"): void {
@@ -310,7 +298,7 @@ export class Serving {
     if (later === undefined) return write();
     void later
       .then(write)
-      .catch((error: Error) => this.log.error({ reason: error.message }, "files cannot be written"));
+      .catch((error: Error) => this.log.error("to-files-failed", { reason: error.message }, "files cannot be written"));
   }
 
   async #listen(server: XdsServer, transport: "grpc" | "rest", address: ListenPlace): Promise<ListenPlace> {
@@ -330,7 +318,7 @@ export class Serving {
     const counts = server.stats().groups.map(({ name }) => [name, countsOfSnapshot(server.snapshotOf(name))] as const);
     if (logFormat === "json") {
       const inGroups = Object.fromEntries(counts.map(([name, of]) => [name, Object.fromEntries(of)]));
-      this.log.info({ version, ...fields, settings: settingsFile, groups: inGroups }, word);
+      this.log.info("serving", { version, ...fields, settings: settingsFile, groups: inGroups }, word);
     } else if (logLevel !== "silent") {
       const node = exampleNode(groups);
       this.#terminal.err(

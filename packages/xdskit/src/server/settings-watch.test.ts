@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { it, suite } from "node:test";
 import { describe, XdskitError } from "@xdskit/api";
 import type { Log } from "../output/log.js";
+import type { LogEvent } from "../output/log-events.js";
 import { loadRelaySettings, loadSettings, type SettingsOnDisk } from "../settings/load-settings.js";
 import { eventually } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";
@@ -14,7 +15,7 @@ function following(disk: SettingsOnDisk | undefined): {
   readonly close: () => Promise<void>;
 } {
   const lines: string[] = [];
-  const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+  const at = (level: string) => (_: LogEvent, __: object, message: string) => void lines.push(`${level} ${message}`);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   const watch = watchSettings(disk, log, undefined, 20);
   return { lines, watch, close: () => watch.close() };
@@ -86,7 +87,7 @@ suite("a settings file that is edited while a command runs", () => {
   it("causes lines about keys in use, keys that need a restart, and keys that could not be applied yet", async () => {
     await using folder = await testFolder({ "xdskit.yaml": "ttl: always\n" });
     const lines: string[] = [];
-    const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+    const at = (level: string) => (_: LogEvent, __: object, message: string) => void lines.push(`${level} ${message}`);
     const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
     let tries = 0;
     const watch = watchSettings(

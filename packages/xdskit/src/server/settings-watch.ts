@@ -98,8 +98,9 @@ class SettingsWatch implements WatchedSettings {
     if (typeof text !== "string") {
       await this.#take(undefined);
       this.#noteWrong(text === undefined ? [] : [unreadable(file, text.error)]);
-      if (text !== undefined) this.#log.error({ file, reason: text.error }, "the settings file cannot be read");
-      else this.#log.warn({ file }, "the settings file is gone: the next start will use the defaults");
+      if (text !== undefined)
+        this.#log.error("settings-unreadable", { file, reason: text.error }, "the settings file cannot be read");
+      else this.#log.warn("settings-gone", { file }, "the settings file is gone: the next start will use the defaults");
       return;
     }
     const { settings, findings } = await checked(check, text);
@@ -107,7 +108,11 @@ class SettingsWatch implements WatchedSettings {
     if (findings.length > 0) {
       await this.#take(undefined);
       for (const finding of findings) logFinding(this.#log, finding);
-      return this.#log.error({ file }, "the settings file has errors: a restart would fail; the settings in use stay");
+      return this.#log.error(
+        "settings-invalid",
+        { file },
+        "the settings file has errors: a restart would fail; the settings in use stay",
+      );
     }
     await this.#takeOver(text, settings);
   }
@@ -126,7 +131,7 @@ class SettingsWatch implements WatchedSettings {
       if (finding?.message !== this.#failed?.message) {
         for (const each of [finding, ...more]) if (each !== undefined) logFinding(this.#log, each);
         const message = "the new settings cannot be used now: those in use stay, and it is tried again";
-        this.#log.error({ file: this.#disk.file }, message);
+        this.#log.error("settings-not-usable", { file: this.#disk.file }, message);
       }
       this.#failed = { message: finding?.message ?? "", looks: 0 };
     }
@@ -137,16 +142,20 @@ class SettingsWatch implements WatchedSettings {
     const { file } = this.#disk;
     const log = this.#log;
     if (taken === undefined && !isAsAtStart) {
-      log.warn({ file }, "the settings file has changed: restart to use the new settings");
+      log.warn("settings-changed", { file }, "the settings file has changed: restart to use the new settings");
       return;
     }
     const { applied = [], restart = [] } = taken ?? {};
-    if (applied.length > 0) log.info({ file, applied }, `settings in use: ${applied.join(", ")}`);
+    if (applied.length > 0) log.info("settings-applied", { file, applied }, `settings in use: ${applied.join(", ")}`);
     if (restart.length > 0)
-      log.warn({ file, restart }, `the settings file has changed: restart to use ${restart.join(", ")}`);
+      log.warn(
+        "settings-need-restart",
+        { file, restart },
+        `the settings file has changed: restart to use ${restart.join(", ")}`,
+      );
     if (applied.length + restart.length > 0) return;
-    if (isAsAtStart) log.info({ file }, "the settings file is as it was at the start again");
-    else log.info({ file }, "the settings say what is in use");
+    if (isAsAtStart) log.info("settings-as-at-start", { file }, "the settings file is as it was at the start again");
+    else log.info("settings-unchanged", { file }, "the settings say what is in use");
   }
 
   async close(): Promise<void> {

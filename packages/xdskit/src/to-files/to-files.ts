@@ -54,10 +54,11 @@ export async function startToFiles(options: ToFilesOptions) {
     pauseMs: filesPauseMs,
     path: options.path?.replace(/\/$/, "") ?? resolve(directory),
     unwritable: ({ findings }) => {
-      for (const finding of findings) log.error({ finding }, `left out of the files: ${findingText(finding)}`);
+      for (const finding of findings)
+        log.error("finding", { finding }, `left out of the files: ${findingText(finding)}`);
     },
     form: createFileForm(options.format ?? "json", registry, (findings) => {
-      for (const finding of findings) log.warn({ finding }, `in the files: ${findingText(finding)}`);
+      for (const finding of findings) log.warn("finding", { finding }, `in the files: ${findingText(finding)}`);
     }),
     now: () => performance.now(),
   });
@@ -90,12 +91,16 @@ export async function startToFiles(options: ToFilesOptions) {
         await writer.bring(snapshot);
         const { deadline } = writer;
         wait = deadline && Math.max(0, deadline - performance.now());
-        if (wrong !== undefined) log.info({ directory }, "files are written again");
+        if (wrong !== undefined) log.info("to-files-resumed", { directory }, "files are written again");
         wrong = undefined;
       } catch (error) {
         // The message may hold the name of a draft, which differs each time.
         const { message: reason, code = reason } = error as NodeJS.ErrnoException;
-        log[code === wrong ? "debug" : "error"]({ directory, reason }, "files cannot be written; they are tried again");
+        log[code === wrong ? "debug" : "error"](
+          "to-files-failed",
+          { directory, reason },
+          "files cannot be written; they are tried again",
+        );
         wrong = code;
         wait = filesRetryMs;
       }

@@ -40,7 +40,7 @@ export async function superviseProcesses(
   const directory = await mkdtemp(join(tmpdir(), "xdskit-"));
   const signals = listenForStop();
   // Before the workers begin, which are not the service.
-  const manager = serviceManager((reason) => log.warn({ reason }, untold));
+  const manager = serviceManager((reason) => log.warn("service-manager-untold", { reason }, untold));
   const supervisor = new Supervisor(count, directory, terminal, log, () => manager.ready());
   try {
     const failed = supervisor.start();
@@ -134,7 +134,8 @@ class Supervisor {
   }
 
   #ready(one: Slot): void {
-    if (one.wasReady) this.#log.info({ worker: one.slot }, "a worker serves in the place of one that ended");
+    if (one.wasReady)
+      this.#log.info("worker-back", { worker: one.slot }, "a worker serves in the place of one that ended");
     one.wasReady = true;
     if (this.#isReady || this.#slots.length < this.#count || !this.#slots.every(({ wasReady }) => wasReady)) return;
     this.#isReady = true;
@@ -157,6 +158,7 @@ class Supervisor {
     const reason = signal ?? (code === null ? "it could not be started" : `status ${code}`);
     const { slot, restartMs } = one;
     this.#log.error(
+      "worker-ended",
       { worker: slot, reason, restartMs },
       "a worker ended, and with it its connections; another follows",
     );

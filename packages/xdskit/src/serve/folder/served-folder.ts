@@ -199,7 +199,11 @@ export class ServedFolder {
     const [{ id, time } = { id: "", time: 0 }] = [...revisions].sort((a, b) => b.time - a.time);
     const at = new Date(time).toISOString();
     this.#status = { ...this.#status, restored: { revision: id, time: at } };
-    this.#around.log.error({ revision: id, time: at }, "the folder has errors: its last good revision is served");
+    this.#around.log.error(
+      "folder-restored",
+      { revision: id, time: at },
+      "the folder has errors: its last good revision is served",
+    );
   }
 
   #rolledBack(rolledBack: readonly RolledBack[]): void {
@@ -207,7 +211,7 @@ export class ServedFolder {
     const newest = rolledBack.toSorted((a, b) => b.time - a.time)[0];
     if (newest === undefined) {
       this.#status = { ...this.#status, rolledBack: null };
-      log.info({}, "what the folder has now is served, and no older revision any more");
+      log.info("rollback-over", {}, "what the folder has now is served, and no older revision any more");
       return;
     }
     const { revision, to, layer, time } = newest;
@@ -215,7 +219,7 @@ export class ServedFolder {
     this.#status = { ...this.#status, rolledBack: told };
     // Other settings change nothing about it.
     if (this.#around.before?.rolledBackBy === revision) return;
-    log.warn(told, "the folder is rolled back: an older revision is served until the folder changes");
+    log.warn("rolled-back", told, "the folder is rolled back: an older revision is served until the folder changes");
   }
 
   #read(summary: FolderSummary): void {

@@ -21,13 +21,17 @@ export function peeringOf(
     state: directory === undefined ? undefined : { directory, isWritable: isDurable },
     advertise: options.advertise && formatAddress(options.advertise),
     gone(replica) {
-      log.info({ replica: replica.name }, "another server of the store is gone");
+      log.info("replica-gone", { replica: replica.name }, "another server of the store is gone");
       written.restartLeases();
     },
     silent(replica, reason) {
-      if (reason === undefined) log.info({ replica }, "another server of the store answers again");
+      if (reason === undefined) log.info("replica-back", { replica }, "another server of the store answers again");
       else
-        log.warn({ replica, reason }, "another server of the store does not answer: the rollout waits for its nodes");
+        log.warn(
+          "replica-silent",
+          { replica, reason },
+          "another server of the store does not answer: the rollout waits for its nodes",
+        );
     },
     problem: (finding) => finding && logFinding(own, finding),
   });
@@ -40,7 +44,8 @@ export function spreadClients(server: XdsServer, peering: Peering, { told: log, 
   const rebalancing = new Rebalancing({
     server,
     others: () => peering.connections(),
-    asked: (count) => log.info({ count }, "clients were asked to go: other servers of the store have fewer"),
+    asked: (count) =>
+      log.info("clients-rebalanced", { count }, "clients were asked to go: other servers of the store have fewer"),
   });
   closers.unshift(() => rebalancing.close());
 }
@@ -79,7 +84,7 @@ export function comparedFolders({ log, closers }: Serving, peering: Peering, own
     changed(finding) {
       difference = finding;
       if (finding !== undefined) logFinding(log, finding);
-      else log.info({}, "the folders of all servers of the store have the same content again");
+      else log.info("folders-alike", {}, "the folders of all servers of the store have the same content again");
     },
   });
   closers.unshift(() => comparison.close());

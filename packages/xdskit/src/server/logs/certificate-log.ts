@@ -12,17 +12,26 @@ const words: Record<Validity["state"], string> = {
 export function logCertificates(log: Log, all: Log = log): CertificatesListener {
   return {
     renewed: (_, notAfter) =>
-      log.info({ until: notAfter.toISOString() }, "certificates renewed: new connections get these"),
+      log.info(
+        "certificates-renewed",
+        { until: notAfter.toISOString() },
+        "certificates renewed: new connections get these",
+      ),
     refused(findings) {
       for (const finding of findings) logFinding(all, finding);
-      log.error({}, "certificates cannot be renewed: those that were good before stay in use");
+      log.error("certificates-refused", {}, "certificates cannot be renewed: those that were good before stay in use");
     },
-    fixed: () => log.info({}, "the files of certificates are right again: they hold those in use"),
+    fixed: () =>
+      log.info("certificates-mended", {}, "the files of certificates are right again: they hold those in use"),
     untimely: (validity) => logValidity(log, validity),
   };
 }
 
 /** Logs that clients do not trust a certificate because of its dates, or soon will not. */
 function logValidity(log: Log, { state, file, notBefore, notAfter }: Validity): void {
-  log.warn({ file, from: notBefore.toISOString(), until: notAfter.toISOString() }, words[state]);
+  log.warn(
+    "certificate-untimely",
+    { file, from: notBefore.toISOString(), until: notAfter.toISOString() },
+    words[state],
+  );
 }

@@ -4,6 +4,7 @@ import { resourceTypes } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { NodeStreamInfo, ServerEvent } from "@xdskit/server";
 import type { Log } from "../../output/log.js";
+import type { LogEvent } from "../../output/log-events.js";
 import type { LogLevel } from "../../output/log-options.js";
 import { createEventLog, loggedAt } from "./event-log.js";
 
@@ -30,7 +31,8 @@ function logged(
   ...events: readonly ServerEvent[]
 ): [level: string, message: string, fields: Record<string, unknown>][] {
   const lines: [string, string, Record<string, unknown>][] = [];
-  const at = (level: string) => (fields: object, message: string) => void lines.push([level, message, { ...fields }]);
+  const at = (level: string) => (_: LogEvent, fields: object, message: string) =>
+    void lines.push([level, message, { ...fields }]);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   const tell = createEventLog(log, undefined, (group, type, name) =>
     group === "all" && type === clusters && name === "web" ? { file: "config/a.yaml", line: 3, column: 1 } : undefined,
@@ -39,7 +41,7 @@ function logged(
   return lines;
 }
 
-test("a client on ADS is logged as info, and each of an Envoy's many per-type streams is not", () => {
+test("streams are lines of debug: those of ADS, and an Envoy's many streams of one type", () => {
   const perType = { ...stream, method: { ...stream.method, only: clusters } };
   const closed = { kind: "stream-closed", code: undefined, message: "" } as const;
   const lines = logged(
@@ -51,9 +53,9 @@ test("a client on ADS is logged as info, and each of an Envoy's many per-type st
   assert.deepEqual(
     lines.map(([level, message]) => [level, message]),
     [
-      ["info", "client connected"],
+      ["debug", "client connected"],
       ["debug", "stream opened"],
-      ["info", "client disconnected"],
+      ["debug", "client disconnected"],
       ["debug", "stream closed"],
     ],
   );

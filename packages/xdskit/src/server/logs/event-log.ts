@@ -4,9 +4,11 @@ import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import { limitLines } from "../../output/line-limit.js";
 import type { Fields, Log } from "../../output/log.js";
+import type { LogEvent } from "../../output/log-events.js";
 import type { LogLevel } from "../../output/log-options.js";
 import { createBlockLog } from "./block-log.js";
 import { logCertificates } from "./certificate-log.js";
+import { ConnectionsLog } from "./connections-log.js";
 import { largeText } from "./large-text.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 
@@ -43,6 +45,7 @@ export function createEventLog(
     all,
     whereIs,
     refusals: new Refusals(log),
+    connections: new ConnectionsLog(log),
     logBlock: createBlockLog(log, servesSince === undefined ? {} : { servesSince }),
   };
   return (event) => {
@@ -58,6 +61,7 @@ interface LogContext {
   readonly all: Log;
   readonly whereIs: WhereIs;
   readonly refusals: Refusals;
+  readonly connections: ConnectionsLog;
   readonly logBlock: ReturnType<typeof createBlockLog>;
 }
 
@@ -71,15 +75,15 @@ class Refusals {
   }
 
   /** `again` is the line for `debug`, where the same was refused before. */
-  log(key: readonly unknown[], fields: Fields, line: string, again = line): void {
+  log(event: LogEvent, key: readonly unknown[], fields: Fields, line: string, again = line): void {
     const text = JSON.stringify(key);
     if (this.#known.has(text)) {
-      this.#log.debug(fields, again);
+      this.#log.debug(event, fields, again);
       return;
     }
     if (this.#known.size >= maxKept) this.#known.clear();
     this.#known.add(text);
-    this.#log.warn(fields, line);
+    this.#log.warn(event, fields, line);
   }
 
   stream(
@@ -89,7 +93,7 @@ class Refusals {
     // Once for each reason, whatever numbers it has.
     const key = [addressOf(of.peer), node?.id, code, message.replaceAll(/\d+/g, "0")];
     const fields = { ...of, node: node?.id, code: grpcStatusName(code), reason: message };
-    this.log(key, fields, "stream refused", "stream refused again");
+    this.log("stream-refused", key, fields, "stream refused", "stream refused again");
   }
 }
 
@@ -104,45 +108,54 @@ type Writers = {
 const nothing = () => {};
 
 const writers: Writers = {
-  "stream-opened": ({ stream }, { log }) => {
+  "stream-opened": ({ stream }, { log, connections }) => {
     const { node, group, method } = stream;
     const client = [node.userAgentName, node.userAgentVersion].filter((part) => part !== "").join(" ");
     const fields = { ...streamFields(stream), node: node.id, group, client };
-    if (method.only === undefined) log.info(fields, "client connected");
-    else log.debug(fields, "stream opened");
+    if (method.only !== undefined) return log.debug("stream-opened", fields, "stream opened");
+    connections.came(node.id);
+    log.debug("client-connected", fields, "client connected");
   },
   "stream-moved": ({ stream }, { log }) =>
     log.debug(
+      "stream-moved",
       { ...streamFields(stream), node: stream.node.id, group: stream.group },
       "the stream's node is in another group, or its group has other layers",
     ),
-  "stream-closed": ({ stream, code, message }, { log, refusals }) => {
+  "stream-closed": ({ stream, code, message }, { log, refusals, connections }) => {
+    const isAds = stream.method.only === undefined;
+    if (isAds) connections.went();
     // Its client exceeds a limit, and comes again and again.
     if (code === statusCode.resourceExhausted)
       return refusals.stream(streamFields(stream), { node: stream.node, code, message });
     const fields = { ...streamFields(stream), node: stream.node.id, code: codeName(code) };
     const reason = message === "" ? fields : { ...fields, reason: message };
-    if (stream.method.only === undefined) log.info(reason, "client disconnected");
-    else log.debug(reason, "stream closed");
+    if (isAds) log.debug("client-disconnected", reason, "client disconnected");
+    else log.debug("stream-closed", reason, "stream closed");
   },
   "stream-refused": (event, { refusals }) => refusals.stream(streamFields(event.stream), event),
   "call-refused": (event, { refusals }) => refusals.stream(streamFields(event.call), event),
   "caller-refused": ({ peer, called, rule, proved, claimed }, { refusals }) => {
     const shown = claimed && { id: shortName(claimed.id), cluster: shortName(claimed.cluster) };
     const fields = { peer, called, rule: rule === undefined ? "none" : `identities[${rule}]`, proved, claimed: shown };
-    refusals.log([addressOf(peer), String(rule), proved, claimed?.id ?? ""], fields, "caller refused");
+    refusals.log(
+      "caller-refused",
+      [addressOf(peer), String(rule), proved, claimed?.id ?? ""],
+      fields,
+      "caller refused",
+    );
   },
   "load-reporting-started": ({ stream }, { log }) =>
-    log.debug({ ...loadFields(stream), group: stream.group }, "load reporting started"),
+    log.debug("load-reporting-started", { ...loadFields(stream), group: stream.group }, "load reporting started"),
   "load-reporting-ended": ({ stream, code }, { log }) =>
-    log.debug({ ...loadFields(stream), code: codeName(code) }, "load reporting ended"),
+    log.debug("load-reporting-ended", { ...loadFields(stream), code: codeName(code) }, "load reporting ended"),
   "load-report": ({ stream, clusters }, { log }) =>
-    log.debug({ ...loadFields(stream), clusters: clusters.length }, "load reported"),
+    log.debug("load-reported", { ...loadFields(stream), clusters: clusters.length }, "load reported"),
   "poll-refused": ({ peer, path, node, status, message }, { log, refusals }) => {
     const fields = { peer, path, node, status, reason: message };
     // A server that was told to stop says so itself.
-    if (status === 503) log.debug(fields, "poll refused");
-    else refusals.log([node, status, message], fields, "poll refused");
+    if (status === 503) log.debug("poll-refused", fields, "poll refused");
+    else refusals.log("poll-refused", [node, status, message], fields, "poll refused");
   },
   "json-incomplete": (event, { log }) => logJson(log, event),
   rejected: ({ stream, type, version, code, message, names }, { log, whereIs }) => {
@@ -154,17 +167,21 @@ const writers: Writers = {
     const resources = about.length === 0 ? {} : { resources: about };
     const what = { node: stream.node.id, group, type: type.name, ...resources, version };
     const fields = { ...what, code: grpcStatusName(code), reason: message };
-    log.warn(fields, "client rejected the configuration (NACK); it keeps what it had");
+    log.warn("client-rejected", fields, "client rejected the configuration (NACK); it keeps what it had");
   },
   subscribed: ({ stream, type, wildcard, names }, { log }) =>
-    log.debug({ node: stream.node.id, stream: stream.id, type: type.name, wildcard, names }, "subscribed"),
+    log.debug(
+      "subscribed",
+      { node: stream.node.id, stream: stream.id, type: type.name, wildcard, names },
+      "subscribed",
+    ),
   acknowledged: ({ stream, type, version }, { log }) =>
-    log.debug({ node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged"),
+    log.debug("acknowledged", { node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged"),
   settled: ({ stream }, { log }) =>
-    log.debug({ node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
+    log.debug("settled", { node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
   "foreign-authority": ({ stream, type, authority }, { log }) => {
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };
-    log.warn(fields, "asked for names of an authority that is not served");
+    log.warn("authority-not-served", fields, "asked for names of an authority that is not served");
   },
   "wait-ended": ({ stream, type, version, waits }, { log }) => {
     const what = waits.map(({ kind, type, names }) => ({
@@ -173,26 +190,31 @@ const writers: Writers = {
       names: listed(names, shortName),
     }));
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, version, waits: what };
-    log.warn(fields, "client does not answer; the changes that waited for it go on");
+    log.warn("client-silent", fields, "client does not answer; the changes that waited for it go on");
   },
   "ttl-untold": ({ stream, type, resources }, { log }) => {
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, resources };
-    log.debug(fields, "client is not told the TTL of resources: it keeps them when the server is gone");
+    log.debug("ttl-untold", fields, "client is not told the TTL of resources: it keeps them when the server is gone");
   },
   "large-response-unanswered": (event, { refusals }) => {
     const { stream, type, bytes } = event;
     const fields = { ...streamFields(stream), node: stream.node.id, type: type.name, bytes, reason: largeText(event) };
-    refusals.log([stream.node.id, type.name], fields, "client went away instead of answering a large response");
+    refusals.log(
+      "large-response-unanswered",
+      [stream.node.id, type.name],
+      fields,
+      "client went away instead of answering a large response",
+    );
   },
   stale: ({ stream, type }, { log }) =>
-    log.debug({ node: stream.node.id, type: type.name }, "request with an old nonce ignored"),
+    log.debug("stale-request", { node: stream.node.id, type: type.name }, "request with an old nonce ignored"),
   "event-loop-blocked": ({ block }, { logBlock }) => logBlock(block),
   fault: ({ stream, error }, { log }) => {
     const fields = { ...streamFields(stream), error: error instanceof Error ? error.stack : String(error) };
-    log.error(fields, "a fault of xdskit itself; the stream was ended, please report this");
+    log.error("fault", fields, "a fault of xdskit itself; the stream was ended, please report this");
   },
   "handshake-failed": ({ peer, reason }, { refusals }) =>
-    refusals.log([addressOf(peer), reason], { peer, reason }, "connection refused"),
+    refusals.log("handshake-failed", [addressOf(peer), reason], { peer, reason }, "connection refused"),
   "certificates-renewed": ({ notAfter }, { log }) => logCertificates(log).renewed({}, notAfter),
   "certificates-refused": ({ findings }, { log, all }) => logCertificates(log, all).refused(findings),
   "certificates-mended": (_, { log }) => logCertificates(log).fixed(),
@@ -203,7 +225,11 @@ const writers: Writers = {
     if (event.outcome !== "refused") return;
     const { group, type, name, findings } = event;
     const reason = findings[0]?.message;
-    log.warn({ group, type: type.name, name: shortName(name), reason }, "names that clients ask for are refused");
+    log.warn(
+      "on-demand-refused",
+      { group, type: type.name, name: shortName(name), reason },
+      "names that clients ask for are refused",
+    );
   },
   "configuration-applied": nothing,
   "configuration-refused": nothing,
@@ -244,8 +270,14 @@ function logJson(log: Log, event: Extract<ServerEvent, { readonly kind: "json-in
   const { type, name, api, leftOut, findings } = event;
   const reasons = listed(findings, ({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
   const fields = { type: type.name, resource: shortName(name), api, reasons };
-  if (leftOut) log.error(fields, "JSON cannot say a resource: answers to polls (REST) are without it");
-  else log.warn(fields, "answers to polls (REST) have a part of a resource in base64 only, which Envoy does not read");
+  if (leftOut)
+    log.error("json-incomplete", fields, "JSON cannot say a resource: answers to polls (REST) are without it");
+  else
+    log.warn(
+      "json-incomplete",
+      fields,
+      "answers to polls (REST) have a part of a resource in base64 only, which Envoy does not read",
+    );
 }
 
 function streamFields(stream: StreamInfo | CallInfo) {

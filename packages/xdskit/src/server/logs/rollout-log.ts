@@ -16,24 +16,28 @@ const said: Readonly<Record<RolloutOutcome, string>> = {
 /** A line for each step of a rollout. */
 export function logRollout(log: Log, { outcome, rollout }: Extract<ServerEvent, { kind: "rollout" }>): void {
   const { id, group, step, steps, changed, nodes, reason } = rollout;
-  const fields = { group, rollout: id, step: `${step}/${steps.length}`, changed, ...nodes };
+  const fields = { outcome, group, rollout: id, step: `${step}/${steps.length}`, changed, ...nodes };
   const ways = `publish a fix, or: xdskit rollout resume, promote or undo ${group}`;
-  if (outcome === "halted") log.warn({ ...fields, reason }, `${said[outcome]}: ${ways}`);
-  else log.info(fields, said[outcome]);
+  if (outcome === "halted") log.warn("rollout", { ...fields, reason }, `${said[outcome]}: ${ways}`);
+  else log.info("rollout", fields, said[outcome]);
 }
 
 /** A line for the start and the end of a quarantine. */
 export function logQuarantine(log: Log, event: Extract<ServerEvent, { kind: "quarantine" }>): void {
-  const { group, count, resources } = event;
+  const { group, count, resources, outcome } = event;
   const [first] = resources;
   const names = resources.slice(0, 10).map(({ type, name }) => `${type} ${name}`);
-  const fields = { group, resources: count, names };
-  if (event.outcome === "ended") {
-    log.info(fields, "quarantine ended");
+  const fields = { outcome, group, resources: count, names };
+  if (outcome === "ended") {
+    log.info("quarantine", fields, "quarantine ended");
   } else if (first?.cause === "rolled-back") {
-    log.warn(fields, "quarantine: the content that was rolled back is given to nobody until it changes");
+    log.warn("quarantine", fields, "quarantine: the content that was rolled back is given to nobody until it changes");
   } else {
     const { node, message: reason } = first ?? { node: "", message: "" };
-    log.warn({ ...fields, node, reason }, "quarantine: clients that connect now get what was acknowledged last");
+    log.warn(
+      "quarantine",
+      { ...fields, node, reason },
+      "quarantine: clients that connect now get what was acknowledged last",
+    );
   }
 }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Finding } from "@xdskit/api";
 import type { FolderSummary } from "@xdskit/server";
 import { createLog, type Log } from "../../output/log.js";
+import type { LogEvent } from "../../output/log-events.js";
 import { createSourceLog } from "./source-log.js";
 
 const applied: FolderSummary = {
@@ -31,7 +32,7 @@ const refused: FolderSummary = { ...applied, applied: false, upserted: 0, findin
 
 function logged(...summaries: readonly FolderSummary[]): string[] {
   const lines: string[] = [];
-  const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+  const at = (level: string) => (_: LogEvent, __: object, message: string) => void lines.push(`${level} ${message}`);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   const tell = createSourceLog(log);
   for (const summary of summaries) tell(summary);

@@ -37,19 +37,21 @@ export function createSourceLog(
     wrong = errors.length > 0;
     const fields = { upserted, removed, files, read, ms: Math.round(durationMs) };
     const said = serving ? kept : hasLastGood ? restoring : nothingServed;
-    if (!applied && (news || parsed === 0)) log[news ? "error" : "debug"](fields, said);
-    else if (!applied) log.error({ errors: errors.length, first: firstOf(errors), ...fields }, said);
-    else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are valid again");
-    else if (upserted + removed === 0) log.debug(fields, "nothing changed");
+    if (!applied && (news || parsed === 0)) log[news ? "error" : "debug"]("folder-refused", fields, said);
+    else if (!applied) log.error("folder-refused", { errors: errors.length, first: firstOf(errors), ...fields }, said);
+    else if (upserted + removed === 0 && before && !wrong)
+      log.info("folder-valid-again", fields, "all files are valid again");
+    else if (upserted + removed === 0) log.debug("folder-unchanged", fields, "nothing changed");
     else
       log.info(
+        "configuration-applied",
         { ...about(summary), ...changeFields(summary), ...fields },
         `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`,
       );
     if (applied && wrong && news) {
       const { skipped } = summary;
       const text = skipped === undefined ? inPart : (skippedText(skipped) ?? "what has errors is skipped");
-      log.warn({ errors: errors.length, ...(skipped && { skipped }) }, text);
+      log.warn("files-left-out", { errors: errors.length, ...(skipped && { skipped }) }, text);
     }
   };
 }
@@ -59,7 +61,7 @@ function createAdoptedLog(log: Log): (files: readonly AdoptedFile[]) => void {
   let told: ReadonlySet<string> = new Set();
   return (files) => {
     const texts = new Map(files.map((file) => [adoptedText(file), file]));
-    for (const [text, adopted] of texts) if (!told.has(text)) log.info({ adopted }, text);
+    for (const [text, adopted] of texts) if (!told.has(text)) log.info("files-adopted", { adopted }, text);
     told = new Set(texts.keys());
   };
 }
@@ -86,5 +88,5 @@ const nothingServed =
 /** One line, at the level of its severity. */
 export function logFinding(log: Log, finding: Finding): void {
   const { severity, ...parts } = finding;
-  log[severity === "error" ? "error" : "warn"]({ finding: parts }, findingText(finding));
+  log[severity === "error" ? "error" : "warn"]("finding", { finding: parts }, findingText(finding));
 }
