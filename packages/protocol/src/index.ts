@@ -88,6 +88,7 @@ export { countDifferences, missingNames } from "./server/responses/behind.js";
 export type { HeldSnapshot } from "./server/responses/held-snapshot.js";
 export { mayBeWarming } from "./server/responses/may-be-warming.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/responses/selection.js";
+export { mayName } from "./server/responses/shown-names.js";
 export type { TypeStatus } from "./server/state/type-status.js";
 export type { Rejection } from "./server/state/used-state.js";
 export type { Stream, StreamEvent } from "./server/stream/contract.js";

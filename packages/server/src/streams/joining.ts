@@ -110,6 +110,7 @@ function resumptionOf(
   const { clock, catchUp } = context;
   const { earlier, recent } = membership.stack;
   const maySayMore = earlier.length > 0 || recent.drains;
-  const isAggregated = info.method.only === undefined;
-  return new Resumption({ clock, stream: machine, known, changed, failed, catchUp, maySayMore, isAggregated });
+  const { only, variant } = info.method;
+  const options = { clock, stream: machine, known, changed, failed, catchUp, maySayMore };
+  return new Resumption({ ...options, isAggregated: only === undefined, tellsAbsence: variant === "delta" });
 }

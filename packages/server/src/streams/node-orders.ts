@@ -1,3 +1,4 @@
+import { maxNamesKept } from "@xdskit/api";
 import {
   defaultOrderingTimes,
   type Node,
@@ -27,6 +28,8 @@ export interface OrderMembership {
 interface SharedOrder {
   readonly ordering: Ordering;
   streams: number;
+  /** Whether one of its streams, open or not, was for clusters. */
+  hasClusters: boolean;
   /** Of the newest stream: the group may have other layers since the first one joined. */
   past: () => PastSnapshots;
 }
@@ -57,10 +60,12 @@ export function createNodeOrders(
   const timesOfRelays = ofRelays(times);
   const timesWithoutDrain = { ...times };
   const shared = new Map<string, SharedOrder>();
-  const create = (node: Node, isRelay: boolean, past?: () => PastSnapshots) => {
+  /** Orders that went without ever having had a stream of clusters: when the node comes back, none is awaited. */
+  const withoutClusters = new Set<string>();
+  const create = (node: Node, isRelay: boolean, past?: () => PastSnapshots, mayAskForMore?: boolean) => {
     if (isRelay) return new Ordering(timesOfRelays, waited);
     const own = orderingTimesFor(node, times);
-    return new Ordering(own === times ? times : Object.assign(timesWithoutDrain, own), waited, past);
+    return new Ordering(own === times ? times : Object.assign(timesWithoutDrain, own), waited, past, mayAskForMore);
   };
   return {
     get isOff(): boolean {
@@ -78,18 +83,26 @@ export function createNodeOrders(
       if (only === undefined) return { ordering: create(node, isRelay), leave() {} };
       const key = JSON.stringify([group, node.id]);
       const known: SharedOrder = shared.get(key) ?? {
-        ordering: create(node, isRelay, () => known.past()),
+        ordering: create(node, isRelay, () => known.past(), !withoutClusters.has(key)),
         streams: 0,
+        hasClusters: false,
         past,
       };
       shared.set(key, known);
+      withoutClusters.delete(key);
       known.streams += 1;
+      known.hasClusters ||= only.acknowledgedWarm;
       known.past = past;
       return {
         ordering: known.ordering,
         leave() {
           known.streams -= 1;
-          if (known.streams === 0 && shared.get(key) === known) shared.delete(key);
+          if (known.streams > 0 || shared.get(key) !== known) return;
+          shared.delete(key);
+          if (known.hasClusters) return;
+          withoutClusters.add(key);
+          const [oldest] = withoutClusters;
+          if (oldest !== undefined && withoutClusters.size > maxNamesKept) withoutClusters.delete(oldest);
         },
       };
     },

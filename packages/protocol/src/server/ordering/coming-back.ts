@@ -13,6 +13,7 @@ import { isUsed, namedBy, type PastSnapshots, replacedSince } from "./past-liste
  */
 export class ComingBack {
   readonly #past: (() => PastSnapshots) | undefined;
+  readonly #mayAskForMore: boolean;
   /** When a stream of the client came back last, or broke, in milliseconds: others may still come back. */
   #since = Number.NEGATIVE_INFINITY;
   /** Since when a stream of a type that is awaited may be away, in milliseconds. */
@@ -26,17 +27,21 @@ export class ComingBack {
   /** The old listeners that drain, or have drained, and the value of `#times` when they began. */
   readonly #known = new WeakMap<Resource, number>();
 
-  /** `past`: for streams of one type each, the snapshots whose resources the client may still use. */
-  constructor(past: (() => PastSnapshots) | undefined) {
+  /**
+   * `past`: for streams of one type each, the snapshots whose resources the client may still use. `mayAskForMore`: it
+   * may have had streams that this server never saw.
+   */
+  constructor(past: (() => PastSnapshots) | undefined, mayAskForMore: boolean) {
     this.#past = past;
+    this.#mayAskForMore = mayAskForMore;
   }
 
   /** A stream came back on the way to `target`, or streams broke, with these types; `now` in milliseconds. */
   begin(now: number, target: Snapshot | undefined, broken: ReadonlySet<ResourceType>): void {
     // Only its own break makes a type awaited anew. Else a client that has none, and whose other streams break again
-    // and again, would wait for ever.
-    const isFirst = this.#since === Number.NEGATIVE_INFINITY;
-    if (isFirst || [...broken].some((type) => type.acknowledgedWarm)) this.#awaitedSince = now;
+    // and again, would wait for ever. What was never there before others broke is not awaited.
+    const isFirst = this.#since === Number.NEGATIVE_INFINITY && broken.size === 0;
+    if ((isFirst && this.#mayAskForMore) || [...broken].some((type) => type.acknowledgedWarm)) this.#awaitedSince = now;
     this.#since = now;
     this.#times += 1;
     this.#target = target;

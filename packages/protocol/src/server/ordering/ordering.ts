@@ -47,16 +47,17 @@ export class Ordering {
 
   /**
    * `waited` receives the time for which each type waited for answers of the client. `past`: for streams of one type
-   * each, the snapshots whose resources the client may still use.
+   * each, the snapshots whose resources the client may still use. `mayAskForMore`: false if it asks for no clusters.
    */
   constructor(
     times: OrderingTimes = defaultOrderingTimes,
     waited?: StageWaited | undefined,
     past?: (() => PastSnapshots) | undefined,
+    mayAskForMore = true,
   ) {
     this.times = times;
     this.#waits = new StageWaits(waited);
-    this.#comingBack = new ComingBack(past);
+    this.#comingBack = new ComingBack(past, mayAskForMore);
   }
 
   join(stream: OrderedStream): void {

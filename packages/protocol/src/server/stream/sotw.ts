@@ -131,9 +131,10 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
   },
 
   hasAll({ claimed, type, subscription: { wildcard, names } }, set) {
-    // The version of a response to names says nothing about the whole set.
+    if (claimed === undefined || claimed === set.version) return claimed === undefined ? undefined : true;
+    // An older version of a response to names may have the contents that the newest set has under them.
     const isOfAll = type.fullState && wildcard && names.size === 0;
-    return claimed === undefined || !isOfAll ? undefined : claimed === set.version;
+    return isOfAll ? false : undefined;
   },
 
   saidOf: ({ claimed }) => claimed,

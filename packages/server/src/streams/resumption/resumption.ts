@@ -1,5 +1,5 @@
 import type { Clock, ResourceType, TypeUrl } from "@xdskit/api";
-import { type HeldSnapshot, mayBeWarming, type Snapshot, type Stream } from "@xdskit/protocol";
+import { type HeldSnapshot, mayBeWarming, mayName, type Snapshot, type Stream } from "@xdskit/protocol";
 
 /** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
 const quietMs = 100;
@@ -56,6 +56,8 @@ export interface ResumptionOptions {
   readonly maySayMore: boolean;
   /** The client may ask for all types on this stream. */
   readonly isAggregated: boolean;
+  /** A client is told of names that do not exist: it waits for none of them. */
+  readonly tellsAbsence: boolean;
 }
 
 /** Whether this server has learned what others had written when the client came. */
@@ -96,6 +98,7 @@ export class Resumption {
   readonly #catchUp: ResumptionOptions["catchUp"];
   readonly #maySayMore: boolean;
   readonly #isAggregated: boolean;
+  readonly #tellsAbsence: boolean;
   /** When the phase began, in milliseconds. */
   #since: number;
   #news: News = "unasked";
@@ -104,7 +107,8 @@ export class Resumption {
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  constructor({ known, clock, stream, changed, failed, catchUp, maySayMore, isAggregated }: ResumptionOptions) {
+  constructor(options: ResumptionOptions) {
+    const { known, clock, stream, changed, failed, catchUp, maySayMore, isAggregated, tellsAbsence } = options;
     this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
@@ -113,6 +117,7 @@ export class Resumption {
     this.#catchUp = catchUp;
     this.#maySayMore = maySayMore;
     this.#isAggregated = isAggregated;
+    this.#tellsAbsence = tellsAbsence;
     this.#since = clock.now();
   }
 
@@ -125,12 +130,13 @@ export class Resumption {
     this.#newest = newest;
     if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
     const claims = this.#stream.has(newest);
-    const mayWarm = this.#mayWarm(newest, claims);
+    const mayWarm = this.#mayWarm(newest, claims) || this.#mayWaitForGone(this.#phase, newest);
     let isTold = false;
     let isOther = false;
-    for (const has of claims.values()) {
-      isTold ||= has !== undefined;
-      isOther ||= has === false;
+    for (const [type, has] of claims) {
+      const isOlder = has === false || (has === undefined && this.#mayNameAway(type, newest));
+      isTold ||= has !== undefined || isOlder;
+      isOther ||= isOlder;
     }
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
     const isMute = !isTold && this.#cancel === undefined;
@@ -139,7 +145,7 @@ export class Resumption {
       this.end();
       return newest;
     }
-    if (claims.size > this.#asked) this.#wait();
+    if (this.#cancel === undefined || claims.size > this.#asked) this.#wait();
     this.#asked = claims.size;
     return undefined;
   }
@@ -194,6 +200,14 @@ export class Resumption {
     this.#cancel = this.#clock.after(isWarming ? lookMs : quietMs, () => this.#goOn());
   }
 
+  /** The clusters of this type's routes are asked for on another stream, which may not be back yet. */
+  #mayNameAway(type: ResourceType, { sets }: Snapshot): boolean {
+    if (this.#isAggregated) return false;
+    for (const { type: named, size } of sets.values())
+      if (size > 0 && named.acknowledgedWarm && mayName(type, named)) return true;
+    return false;
+  }
+
   /** Until the client asks for clusters nobody knows which ones it has, and none may go. */
   #mayWarm({ sets }: Snapshot, claims: ReadonlyMap<ResourceType, unknown>): boolean {
     if (!this.#isAggregated || claims.size === 0) return false;
@@ -203,6 +217,18 @@ export class Resumption {
     for (const { type, size } of sets.values())
       if (size > 0 && mayBeWarming(type, this.#stream.asked, claimed)) return true;
     return false;
+  }
+
+  /**
+   * It says of nothing that it has it, and asks first for what warms clusters. If some of that is gone, only the last
+   * content of it ends its wait.
+   */
+  #mayWaitForGone({ known }: Extract<ResumptionPhase, { readonly kind: "asking" }>, newest: Snapshot): boolean {
+    const { asked } = this.#stream;
+    if (this.#tellsAbsence || !this.#isAggregated) return false;
+    if (![...newest.sets.values()].some(({ type }) => mayBeWarming(type, asked))) return false;
+    const { snapshot } = this.#stream.held([newest, ...known()]);
+    return [...snapshot.sets].some(([url, set]) => asked.has(url) && set !== newest.sets.get(url));
   }
 
   /** The client has asked for no further type for some time. */

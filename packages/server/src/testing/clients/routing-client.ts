@@ -60,6 +60,10 @@ export class RoutingClient {
     this.#now = now;
   }
 
+  get id(): string {
+    return this.#id;
+  }
+
   get isConnected(): boolean {
     return this.#stream !== undefined;
   }
