@@ -297,6 +297,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     return this.#call.identity?.();
   }
 
+  get comesBack(): boolean {
+    return this.#joined?.resumption?.isOver === false;
+  }
+
   get isSettled(): boolean {
     return this.#stream.isSettled && this.#stream.newest === this.snapshot;
   }

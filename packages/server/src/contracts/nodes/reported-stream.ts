@@ -24,6 +24,8 @@ export interface ReportedStream {
   readonly identity?: PeerIdentity | undefined;
   /** Who opened it. */
   readonly caller?: Caller | undefined;
+  /** Its client came back, and what it has is not known yet: it gets the newest once it has asked for the rest. */
+  readonly comesBack?: boolean | undefined;
   /** Whether its client has acknowledged its whole target. */
   readonly isSettled: boolean;
   /** The time since which it is not settled; milliseconds of the server's clock. */

@@ -131,7 +131,7 @@ export function waitOf({
     const heldBack = heldBackOf(status, wanted, stream);
     return { ...about, reason: kind, why: heldBack === undefined ? "" : heldBackWords(heldBack) };
   }
-  return { ...about, ...comesNext(status, waits, behindOf(status, wanted)) };
+  return { ...about, ...comesNext(status, waits, behindOf(status, wanted), stream) };
 }
 
 /** The standing of a node with several streams: a rejection counts first, then a wait. */

@@ -11,10 +11,13 @@ import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../..
 import type { ReportedStream } from "../../contracts/nodes/reported-stream.js";
 import { heldBackOf } from "./held-back.js";
 import type { Moment } from "./moment.js";
-import { type NextStep, unsentWords, waitText, waitWords, whyOf } from "./words.js";
+import { comesBackWords, type NextStep, unsentWords, waitText, waitWords, whyOf } from "./words.js";
 
 /** A stream at one moment. */
-export type StreamAt = Pick<ReportedStream, "snapshot" | "newest" | "rollout" | "unsettledSince" | "lagFrom">;
+export type StreamAt = Pick<
+  ReportedStream,
+  "snapshot" | "newest" | "rollout" | "comesBack" | "unsettledSince" | "lagFrom"
+>;
 
 /** The target of a client for a type, and its progress. `others`: all that the stream says of its types. */
 export function typeReport(
@@ -52,16 +55,21 @@ export function typeReport(
     state,
     behind,
     lag: lagOf(status, progress, stream.lagFrom, moment),
-    why: whyOf({ state, rejected, heldBack, next: comesNext(status, waits, behind) }),
+    why: whyOf({ state, rejected, heldBack, next: comesNext(status, waits, behind, stream) }),
   };
 }
 
 /** What a client that does not have its target yet waits for. `waits`: those of the type. */
-export function comesNext({ inFlightCount }: TypeStatus, waits: readonly WaitReport[], behind: number): NextStep {
+export function comesNext(
+  { inFlightCount }: TypeStatus,
+  waits: readonly WaitReport[],
+  behind: number,
+  { comesBack }: Pick<StreamAt, "comesBack">,
+): NextStep {
   const [wait] = waits;
   if (inFlightCount > 0) return { reason: "not-answered", why: "waits for its ACK" };
   if (wait !== undefined) return { reason: "waits", why: waitText(wait) };
-  return { reason: "not-sent", why: unsentWords(behind) };
+  return { reason: "not-sent", why: comesBack ? comesBackWords : unsentWords(behind) };
 }
 
 function lagOf(

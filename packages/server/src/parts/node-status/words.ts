@@ -32,6 +32,9 @@ export function whyOf(of: {
   }
 }
 
+/** What waits until a client that is back has said what it has. */
+export const comesBackWords = "waits to hear what the client, which came back, still has: it may ask for other types";
+
 /** What is neither sent nor waits for others. */
 export function unsentWords(behind: number): string {
   if (behind === 0) return "is not answered yet";

@@ -180,6 +180,33 @@ describe("a client of SotW that comes back", () => {
     }));
 });
 
+/** Envoy asks for its clusters only once it has the load assignments of the earlier ones, or after 15 seconds. */
+describe("a client that comes back, and waits for load assignments that it never got", () => {
+  const [c1, c2] = [loadAssignment("c", 1), loadAssignment("c", 2)];
+  const history: readonly Change[] = [
+    { upsert: [...clusters, a1, b1] },
+    { upsert: [edsCluster("c", "c"), c1], ...without("cluster", "a", "b") },
+    { upsert: [c2], ...without("endpoint", "a", "b") },
+  ];
+  for (const names of [["a"], ["a", "b"]]) {
+    it(`gets the last ones of ${names.join(" and ")}, whose clusters are gone, SotW`, () =>
+      after(history, async ({ client }, clock) => {
+        const envoy = comes(client, clock, ads("sotw"), { endpoint: { names } });
+        assert.deepEqual(await envoy.until(2_000), [`100: endpoint ${names.join(" ")}`]);
+      }));
+  }
+  it("is told that they do not exist, delta", () =>
+    after(history, async ({ client }, clock) => {
+      const envoy = comes(client, clock, ads("delta"), { endpoint: { names: ["a"] } });
+      assert.deepEqual(await envoy.until(2_000), ["0: endpoint -a"]);
+    }));
+  it("gets the newest of those that are there, and the last of the others", () =>
+    after(history, async ({ client }, clock) => {
+      const envoy = comes(client, clock, ads("sotw"), { endpoint: { names: ["a", "c"] } });
+      assert.deepEqual(await envoy.until(2_000), ["100: endpoint a c"]);
+    }));
+});
+
 /** What the server has now, and what it removed. */
 const withHistory: readonly Change[] = [
   { upsert: [cluster("a"), cluster("old"), edsCluster("gone", "gone"), routeConfiguration("r", "old")] },
@@ -237,6 +264,19 @@ describe("a client that comes to a server beside which others write", () => {
         assert.deepEqual(await envoy.until(2_000), [`${ms}: cluster a b`]);
       }));
   }
+
+  it("is shown as one of which nobody knows yet what it has", () =>
+    after(withHistory, async ({ client, server }, clock) => {
+      await server.addSource(others);
+      const envoy = comes(client, clock, ads("sotw"), { cluster: { version: "0123456789abcdef" } });
+      await envoy.until(500);
+      assert.match(
+        server.node("envoy")?.why ?? "",
+        /^cluster: waits to hear what the client, which came back, still has/,
+      );
+      await envoy.until(2_000);
+      assert.equal(server.node("envoy")?.why, "");
+    }));
 });
 
 describe("a client with streams of one type each, whose group has other layers since", () => {
