@@ -70,9 +70,13 @@ export function callOf(open: (call: Call) => CallHandler | Refusal, token: strin
   return called;
 }
 
-/** Until nothing is left to do: a token is verified, and turns of streams come. */
-export async function settle(called: Called): Promise<void> {
-  for (let turn = 0; turn < 200 && called.ended === undefined && called.sent.length === 0; turn++)
+/**
+ * Until nothing is left to do: a token is verified, and turns of streams come. What must be refused is waited for,
+ * since a busy machine takes its time for a token; whatever is sent before that ends the wait.
+ */
+export async function settle(called: Called, isRefused = false): Promise<void> {
+  const turns = isRefused ? 20_000 : 200;
+  for (let turn = 0; turn < turns && called.ended === undefined && called.sent.length === 0; turn++)
     await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
