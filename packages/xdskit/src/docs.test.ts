@@ -91,6 +91,13 @@ test("the example of docs/relay.md is valid, and has every setting of the origin
   assert.deepEqual(Object.keys(upstream ?? {}).sort(), Object.keys(shape).sort());
 });
 
+test("the settings in docs/security.md and docs/hardening.md are valid", () => {
+  for (const name of ["security", "hardening"]) {
+    const [, example = ""] = /```yaml\n( *# xdskit\.yaml.*?)```/s.exec(page(name)) ?? assert.fail(name);
+    readSettings(`${name}.md`, example.replace("sha256:…", `sha256:${"0".repeat(64)}`));
+  }
+});
+
 test("the limits in the example of docs/settings.md are the defaults, as the page says", () => {
   const example = /```yaml\n(.*?)```/s.exec(page("settings"))?.[1] ?? "";
   const settings = readSettings("settings.md", example);
@@ -113,6 +120,20 @@ test("docs/on-demand.md has every limit, with its default", () => {
   assert.deepEqual(Object.fromEntries(told), defaultOnDemandLimits);
 });
 
+test("each test that a page names exists, and each attack names one", () => {
+  const named = (text: string) => [...text.matchAll(/`([\w-]+\/[\w./-]+\.test\.ts)`/g)].map(([, path = ""]) => path);
+  const root = new URL("../../../", import.meta.url);
+  for (const name of readdirSync(new URL("docs/", root)).filter((name) => name.endsWith(".md")))
+    for (const path of named(page(name.slice(0, -3)))) assert.ok(existsSync(new URL(path, root)), `${name}: ${path}`);
+  const [, attacks = ""] = page("security").split("\n## Attacks\n");
+  const rows = attacks
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .slice(2);
+  assert.ok(rows.length > 25, `${rows.length} attacks`);
+  for (const row of rows) assert.notEqual(named(row).length, 0, row);
+});
+
 test("links between pages lead to existing files and headings, and README leads to every page", () => {
   const root = new URL("../../../", import.meta.url);
   const pages = readdirSync(new URL("docs/", root)).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
@@ -125,6 +146,7 @@ test("links between pages lead to existing files and headings, and README leads 
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "e2e/README.md",
     "deploy/README.md",
     "examples/quickstart/README.md",
