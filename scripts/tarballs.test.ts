@@ -53,6 +53,15 @@ describe("packages that are packed", () => {
     ]);
   });
 
+  it("need no install scripts, in a program or in this checkout", () => {
+    const { packages: all } = JSON.parse(read("package-lock.json"));
+    const withScripts = Object.keys(all).filter((path) => all[path].hasInstallScript);
+    const names = new Set(withScripts.map((path) => path.replace(/^.*node_modules\//, "")));
+    // esbuild's makes its start a little faster, that of protobufjs warns of versions. CI installs without scripts.
+    assert.deepEqual([...names].sort(), ["esbuild", "protobufjs"]);
+    assert.match(read(".ci/run"), /^npm ci --ignore-scripts$/m);
+  });
+
   it("install where nothing is, without their scripts, and run what the pages say", async (t) => {
     if (!isCi && !existsSync(join(root, "packages/xdskit/dist/bundle"))) return t.skip("needs npm run build");
     // A release is tested as it will be published.
