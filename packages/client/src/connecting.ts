@@ -36,8 +36,8 @@ export interface Connecting {
  * would be sent in plaintext.
  */
 export function createConnecting(settings: GrpcServerSettings): Connecting {
-  refuseTokenInPlaintext(settings);
   const { address, tls, tokenFile } = settings;
+  refuseTokenInPlaintext(tokenFile, address, tls !== undefined);
   const reader = tls === undefined ? undefined : createTlsReader(tls);
   const name = tls?.serverName ?? hostOf(address);
   return {

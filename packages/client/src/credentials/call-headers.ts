@@ -1,7 +1,6 @@
 import { isIPv4 } from "node:net";
 import { XdskitError } from "@xdskit/api";
 import { readCredentials } from "@xdskit/api/tls-files";
-import type { GrpcServerSettings } from "../options/client-options.js";
 import { hostOf } from "./host-of.js";
 
 /** Headers to send, by lower-case name; the values may be secrets. */
@@ -20,8 +19,8 @@ export async function readToken(file: string): Promise<string> {
 }
 
 /** Throws an XdskitError (XDSKIT_CREDENTIALS) if a token would go over the network in plaintext. */
-export function refuseTokenInPlaintext({ address, tls, tokenFile }: GrpcServerSettings): void {
-  if (tokenFile === undefined || tls !== undefined || isLoopback(address)) return;
+export function refuseTokenInPlaintext(tokenFile: string | undefined, address: string, isTls: boolean): void {
+  if (tokenFile === undefined || isTls || isLoopback(address)) return;
   const message = `the token of ${tokenFile} would go to ${address} in plaintext`;
   throw XdskitError.of("XDSKIT_CREDENTIALS", message, { field: "tokenFile" });
 }

@@ -21,8 +21,8 @@ export interface GrpcCredentials {
  * for a certificate without its key, a token that would be sent in plaintext, and an invalid header.
  */
 export function credentialsOf(settings: GrpcServerSettings): GrpcCredentials {
-  refuseTokenInPlaintext(settings);
   const { address, tls, headers, tokenFile } = settings;
+  refuseTokenInPlaintext(tokenFile, address, tls !== undefined);
   const fixed = metadataOf(headers ?? {});
   const name = tls?.serverName ?? hostOf(address);
   return {

@@ -57,7 +57,10 @@ export interface RestServerSettings {
   /** Such as `http://127.0.0.1:18001`. */
   readonly url: string;
   readonly tls?: TlsSettings | undefined;
+  /** Sent with every poll; they may be secrets, and are never shown. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** As for gRPC; it is read for each poll. */
+  readonly tokenFile?: string | undefined;
   /** The time between an answer and the next poll, in milliseconds, with jitter. Default 1,000. */
   readonly refreshDelayMs?: number | undefined;
   /**

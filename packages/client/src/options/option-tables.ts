@@ -36,6 +36,7 @@ const restServer = {
   url: "string",
   tls,
   headers: "object",
+  tokenFile: "string",
   refreshDelayMs: "number",
   requestTimeoutMs: "number",
   api: "string",

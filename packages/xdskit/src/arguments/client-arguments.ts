@@ -43,7 +43,7 @@ export function addClientOptions(command: Command): Command {
     .option("--node-id <id>", "the node's id (default: xdskit)")
     .option("--node-cluster <name>", "the node's cluster")
     .addOption(metadataOption("the node"));
-  return addTokenOption(addTlsOptions(command), "stream")
+  return addTokenOption(addTlsOptions(command), "stream or poll")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .addOption(validateOption())
     .addOption(

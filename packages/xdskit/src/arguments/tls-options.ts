@@ -28,7 +28,7 @@ export function addTlsOptions(command: Command, { client = "client", server = "s
 }
 
 /** Adds the option of a token; it is read again for `each`. */
-export function addTokenOption(command: Command, each: "stream" | "connection"): Command {
+export function addTokenOption(command: Command, each: "stream or poll" | "stream" | "connection"): Command {
   return command.option(
     "--token-file <file>",
     `a token to send as authorization: Bearer …; read again for each ${each}`,

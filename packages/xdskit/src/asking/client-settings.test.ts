@@ -70,7 +70,14 @@ describe("the servers in the arguments", () => {
 
   it("may be polls or files", async () => {
     const polled = await read({ rest: ["http://a"], refreshDelay: 500, api: "v2" });
-    const rest = { kind: "rest", url: "http://a", tls: undefined, api: "v2", refreshDelayMs: 500 };
+    const rest = {
+      kind: "rest",
+      url: "http://a",
+      tls: undefined,
+      tokenFile: undefined,
+      api: "v2",
+      refreshDelayMs: 500,
+    };
     assert.deepEqual(polled.client.servers, [rest]);
     const followed = await read({ path: "cds.yaml", watchedDirectory: "dir" });
     const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";

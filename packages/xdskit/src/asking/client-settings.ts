@@ -82,8 +82,7 @@ function watchedServers(options: WatchOptions, types: readonly ResourceType[]): 
   }
   const tls = tlsOf(options);
   if (rest !== undefined) {
-    if (tokenFile !== undefined) throw wrongRequest("--token-file is for gRPC");
-    return rest.map((url) => ({ kind: "rest", url, tls, api, refreshDelayMs: refreshDelay }));
+    return rest.map((url) => ({ kind: "rest", url, tls, tokenFile, api, refreshDelayMs: refreshDelay }));
   }
   const { server = [usualWatchServer], variant = "delta" } = options;
   const aggregated = isAggregated(options, types);

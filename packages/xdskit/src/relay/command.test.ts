@@ -90,7 +90,7 @@ test("an error in the usage is one clear line, and status 2", async () => {
     [["--server", "a:1", "--server", "a:99999"], /"a:99999" is not HOST:PORT/],
     [["--path", "cluster=cds.yaml", "--server", "a:1"], /'--path <type=file>' cannot be used with option '--server/],
     [["--bootstrap", "b.json", "--token-file", "t"], /'--bootstrap <file>' cannot be used with option '--token-file/],
-    [["--server", "http://127.0.0.1:1", "--token-file", "t"], /a token is for gRPC/],
+    [["--server", "http://origin.test:1", "--token-file", "t"], /would go to origin\.test:1 in plaintext/],
     [["--server", "127.0.0.1:1", "--to-files-group", "x"], /--to-files-group is for --to-files/],
     [["--server", "127.0.0.1:1", "--cache", join(folder.path, "relay.yaml")], /the cache cannot be used/],
     [["--server", "127.0.0.1:1", "--to-files", folder.path, "--to-files-group", "x"], /there is no group "x"/],

@@ -65,7 +65,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       "REST: time between a response and the next poll (default: 1s)",
       readDuration,
     );
-  addTokenOption(addTlsOptions(command, { client: "relay", server: "origin" }), "stream")
+  addTokenOption(addTlsOptions(command, { client: "relay", server: "origin" }), "stream or poll")
     .option("--node-id <id>", "the relay's node ID for the origin (default: xdskit-relay)")
     .option("--node-cluster <name>", "the cluster of this node")
     .addOption(metadataOption("this node"))

@@ -117,13 +117,10 @@ function originServers(
     throw wrongOrigin("no origin is named: --server HOST:PORT, --bootstrap FILE, or upstream.servers in the settings");
   const perType = asked.perType ?? upstream.per_type ?? false;
   const tokenFile = asked.tokenFile ?? (upstream.token_file && pathFromSettings(loaded, upstream.token_file));
-  if (tokenFile !== undefined && servers.every(isPolled))
-    throw wrongOrigin("a token is for gRPC: leave --token-file (upstream.token_file) out");
-  const api = asked.api ?? upstream.api;
-  const tls = upstreamTls(asked, loaded);
-  const grpc = { tokenFile, variant: asked.variant ?? upstream.variant, aggregated: !perType };
-  const rest = { refreshDelayMs: asked.refreshDelay ?? upstream.refresh_delay };
-  return servers.map((server) => inFull(server, { ...grpc, tls, api }, { ...rest, tls, api }));
+  const both = { tokenFile, api: asked.api ?? upstream.api, tls: upstreamTls(asked, loaded) };
+  const grpc = { ...both, variant: asked.variant ?? upstream.variant, aggregated: !perType };
+  const rest = { ...both, refreshDelayMs: asked.refreshDelay ?? upstream.refresh_delay };
+  return servers.map((server) => inFull(server, grpc, rest));
 }
 
 function inFull(

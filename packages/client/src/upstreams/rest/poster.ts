@@ -9,6 +9,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { type Clock, XdskitError } from "@xdskit/api";
 import { explainHandshake } from "@xdskit/api/tls-files";
+import { readToken, refuseTokenInPlaintext } from "../../credentials/call-headers.js";
 import { httpsOptionsOf } from "../../credentials/https-options.js";
 import { awayError } from "../../errors/client-errors.js";
 import type { RestServerSettings } from "../../options/client-options.js";
@@ -60,21 +61,26 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
   const isTls = url.protocol === "https:";
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const tls = httpsOptionsOf(settings);
+  const { tokenFile } = settings;
+  refuseTokenInPlaintext(tokenFile, url.host, isTls);
   const own = headersOf(settings.headers ?? {}, url);
   const base = url.pathname.replace(/\/+$/, "");
   const server = `${url.origin}${base}`;
+  let token: { readonly authorization?: string } = {};
   // An answer may quote only the token of `Bearer TOKEN`.
-  const secrets = [
-    ...Object.values(own).flatMap((value) => [value, ...value.split(" ").slice(1)]),
+  const secrets = () => [
+    ...Object.values({ ...own, ...token }).flatMap((value) => [value, ...value.split(" ").slice(1)]),
     ...[url.password, decoded(url.password)],
   ];
 
   async function post(path: string, body: Buffer, signal: AbortSignal): Promise<HttpAnswer> {
     const options = await tls();
+    if (tokenFile !== undefined) token = { authorization: await readToken(tokenFile) };
     const headers = {
       accept: "application/json",
       "accept-encoding": acceptedEncodings,
       ...own,
+      ...token,
       "content-type": "application/json",
       "content-length": String(body.length),
     };
@@ -125,7 +131,7 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
         stop();
       }
     },
-    withoutSecrets: (text: string): string => shown(text, secrets),
+    withoutSecrets: (text: string): string => shown(text, secrets()),
     close: () => agent.destroy(),
   };
 }
