@@ -176,6 +176,7 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
       {
         slab,
         now,
+        certificateEnds: peer.certificateEnds(),
         accept: (head, stream) => serveGrpc(calls, head, stream),
         full: () => refused(grpcCode.resourceExhausted, connectionIsFull),
         foreign: (reason) => options.handshakeFailed?.(peer.text, reason),

@@ -55,11 +55,17 @@ export function grpcClientCommand(name: GrpcClientName, t: TestContext): readonl
  * Writes what `xdskit bootstrap --grpc-client` prints for the management server at `server`, and returns its path.
  * A client of 2020 gets no `server_features`: it speaks v2 then.
  */
-export async function writeGrpcBootstrap(scene: Scene, id: string, server: string, api: "v2" | "v3"): Promise<string> {
+export async function writeGrpcBootstrap(
+  scene: Scene,
+  id: string,
+  server: string,
+  api: "v2" | "v3",
+  bootstrapArgs: readonly string[] = [],
+): Promise<string> {
   const { command, args } = xdskitCommand();
   const { stdout } = await execute(command, [
     ...[...args, "bootstrap", "--grpc-client"],
-    ...["--server", server, "--node-id", id],
+    ...["--server", server, "--node-id", id, ...bootstrapArgs],
   ]);
   const bootstrap = JSON.parse(stdout) as { xds_servers: { server_features?: unknown }[] };
   if (api === "v2") for (const entry of bootstrap.xds_servers) delete entry.server_features;
@@ -76,6 +82,10 @@ export async function startGrpcClient(
     readonly command: readonly string[];
     readonly server: string;
     readonly target: string;
+    /** Default: `client-NAME`. */
+    readonly id?: string;
+    /** More options of `xdskit bootstrap`. */
+    readonly bootstrapArgs?: readonly string[];
     /** Milliseconds. Default 20. */
     readonly pauseMs?: number;
     /** How many failures may be the client's own fault. Default 3. */
@@ -84,13 +94,14 @@ export async function startGrpcClient(
 ): Promise<GrpcClient> {
   const api = options.name === "go-v2" ? "v2" : "v3";
   const server = await tapped(scene, options.server);
-  const bootstrap = await writeGrpcBootstrap(scene, `client-${options.name}`, server, api);
+  const { id = `client-${options.name}`, bootstrapArgs } = options;
+  const bootstrap = await writeGrpcBootstrap(scene, id, server, api, bootstrapArgs);
   const [command = "", ...args] = options.command;
   const client = scene.start({
     name: `${options.name} client`,
     command,
     args: [...args, `xds:///${options.target}`, String(options.pauseMs ?? 20)],
-    env: { GRPC_XDS_BOOTSTRAP: bootstrap, ...logging() },
+    env: { GRPC_XDS_BOOTSTRAP: bootstrap, ...tokensAreSent, ...logging() },
   });
   const failures: string[] = [];
   let ownFaults = 0;
@@ -117,6 +128,9 @@ export async function startGrpcClient(
 export function isOwnFault(name: GrpcClientName, failure: string): boolean {
   return name.startsWith("go") && failure.includes('Unavailable "unknown cluster selected for RPC');
 }
+
+/** Without it, clients leave `call_creds` of the bootstrap out. */
+const tokensAreSent = { GRPC_EXPERIMENTAL_XDS_BOOTSTRAP_CALL_CREDS: "true" };
 
 /** XDSKIT_E2E_GRPC_LOG=1 makes the clients write what they receive to standard error. */
 const logging = (): Record<string, string> =>

@@ -17,8 +17,8 @@ export interface Authority {
    * `IP:127.0.0.1`); by default for the host that the common name is.
    */
   issue(commonName: string, ...names: readonly SubjectName[]): Certificate;
-  /** The same for its host, valid between two times, given in days from now. */
-  issueFor(commonName: string, days: Days): Certificate;
+  /** The same, valid between two times, given in days from now. */
+  issueFor(commonName: string, days: Days, ...names: readonly SubjectName[]): Certificate;
   /** A certificate for a key of any kind, as PEM. */
   issueKey(commonName: string, pair: { readonly publicKey: KeyObject }): string;
 }
@@ -37,15 +37,16 @@ export function createAuthority(name: string): Authority {
     issuerKey: pair.privateKey,
     isAuthority: true,
   });
-  function issue(subject: string, names: readonly SubjectName[], days?: Days): Certificate {
+  function issue(subject: string, given: readonly SubjectName[], days?: Days): Certificate {
     const { publicKey, privateKey } = newPair();
+    const names = given.length > 0 ? given : ([`DNS:${subject}`] as const);
     const issued = certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names, days });
     return { ...issued, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
   }
   return {
     certificate: own.certificate,
-    issue: (subject, ...names) => issue(subject, names.length > 0 ? names : [`DNS:${subject}`]),
-    issueFor: (subject, days) => issue(subject, [`DNS:${subject}`], days),
+    issue: (subject, ...names) => issue(subject, names),
+    issueFor: (subject, days, ...names) => issue(subject, names, days),
     issueKey: (subject, { publicKey }) => {
       const names = [`DNS:${subject}`] as const;
       return certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names }).certificate;

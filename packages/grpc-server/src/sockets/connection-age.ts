@@ -12,22 +12,33 @@ interface Ageing {
   destroy(): void;
 }
 
-/** Ends a connection when it is too old, or when it is asked to. */
+/**
+ * Ends a connection when it is too old, or when it is asked to. When the certificate that its client showed ends, the
+ * connection only takes no more streams: the next one must come with another certificate, over another connection.
+ */
 export class ConnectionAge {
   readonly #connection: Ageing;
   readonly #graceMs: number;
   #timer: NodeJS.Timeout | undefined;
+  #outdating: NodeJS.Timeout | undefined;
   #isOver = false;
+  #isOutdated = false;
 
-  constructor(connection: Ageing, { maxAgeMs, maxAgeGraceMs }: Pick<Keepalive, "maxAgeMs" | "maxAgeGraceMs">) {
+  /** `certificateEnds`: in milliseconds since 1970; undefined: the client showed none. */
+  constructor(
+    connection: Ageing,
+    { maxAgeMs, maxAgeGraceMs }: Pick<Keepalive, "maxAgeMs" | "maxAgeGraceMs">,
+    certificateEnds: number | undefined,
+  ) {
     this.#connection = connection;
     this.#graceMs = maxAgeGraceMs;
     if (maxAgeMs !== Infinity) this.#after(maxAgeMs * (0.9 + 0.2 * Math.random()), () => this.end());
+    if (certificateEnds !== undefined) this.#outdateAt(certificateEnds);
   }
 
   /** The connection was told to go. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#isOver || this.#isOutdated;
   }
 
   /** Tells the connection to go now, if it was not told before. */
@@ -45,6 +56,17 @@ export class ConnectionAge {
   /** The connection is gone. */
   stop(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#outdating);
+  }
+
+  #outdateAt(time: number): void {
+    const left = Math.max(0, time - Date.now());
+    const look = () => {
+      if (Date.now() < time) return this.#outdateAt(time);
+      this.#isOutdated = true;
+      this.#connection.goAway();
+    };
+    this.#outdating = setTimeout(look, Math.min(left, longestTimerMs)).unref();
   }
 
   #after(ms: number, then: () => void): void {

@@ -16,6 +16,8 @@ export interface Peer {
    * when it is first asked for.
    */
   certificate(): X509Certificate | undefined;
+  /** When that certificate ends, in milliseconds since 1970. */
+  certificateEnds(): number | undefined;
   /** The client's identity by its certificate; undefined without one. Read once, when it is first asked for. */
   identity(): PeerIdentity | undefined;
 }
@@ -35,16 +37,21 @@ export function peerOf(socket: Socket, isUnix = false): Peer {
   const { remoteAddress, remotePort: port = 0 } = socket;
   const host = plainHost(remoteAddress);
   let identity: PeerIdentity | undefined;
-  let certificate: X509Certificate | undefined;
+  let known: X509Certificate | undefined;
+  const certificate = () => {
+    const shown = known === undefined ? certificateOf(socket) : undefined;
+    if (shown !== undefined) known = new X509Certificate(shown.raw);
+    return known;
+  };
   return {
     isUnix,
     host,
     port,
     text: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
-    certificate() {
-      const shown = certificate === undefined ? certificateOf(socket) : undefined;
-      if (shown !== undefined) certificate = new X509Certificate(shown.raw);
-      return certificate;
+    certificate,
+    certificateEnds() {
+      const shown = certificate();
+      return shown && Date.parse(shown.validTo);
     },
     identity() {
       identity ??= identityOf(certificateOf(socket));

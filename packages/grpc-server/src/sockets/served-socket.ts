@@ -31,6 +31,12 @@ export interface SocketContext {
   readonly isClosing: () => boolean;
 }
 
+/** What the connection over a socket belongs to. */
+interface SocketHost extends Pick<ConnectionHost, "slab" | "now" | "accept" | "full" | "foreign"> {
+  /** When the client's certificate ends, in milliseconds since 1970; undefined: it showed none. */
+  readonly certificateEnds: number | undefined;
+}
+
 /** Called by a socket. */
 interface SocketListener {
   /** A fault of our own, which ended this connection and nothing else. */
@@ -50,7 +56,7 @@ export interface ServedSocket {
 export function serveSocket(
   socket: Socket,
   context: SocketContext,
-  host: Pick<ConnectionHost, "slab" | "now" | "accept" | "full" | "foreign">,
+  host: SocketHost,
   listener: SocketListener,
 ): ServedSocket {
   const { keepalive, budget } = context;
@@ -96,6 +102,7 @@ export function serveSocket(
       destroy: () => socket.destroy(),
     },
     keepalive,
+    host.certificateEnds,
   );
   readFrom(socket, connection, context, listener);
   socket.on(

@@ -33,6 +33,7 @@ export function createPlainHttp2Server(tls?: TlsOptions): Server {
       context,
       {
         slab,
+        certificateEnds: undefined,
         now: () => performance.now(),
         accept: (_request, stream) => ({
           data() {},

@@ -124,9 +124,9 @@ function proofOf(index: number, held: readonly Held[], endsAt: number | undefine
   return { index, proved: held.map(({ proved }) => proved).join("; "), captured, endsAt };
 }
 
-function shownText({ names, address, isUnix }: Shown, { authorization }: Evidence): string {
+function shownText({ names, address, isUnix }: Shown, { authorization, certificate }: Evidence): string {
   const parts = [isUnix ? "a Unix socket" : `address ${address || "unknown"}`];
-  if (names === undefined) parts.push("no certificate");
+  if (names === undefined) parts.push(certificate === undefined ? "no certificate" : "a certificate that has ended");
   else {
     const { spiffe, subject, dns, uris } = names;
     parts.push(`certificate ${(spiffe ?? subject ?? dns[0] ?? uris[0] ?? "without a name").slice(0, 300)}`);

@@ -31,12 +31,19 @@ const fromBrowser =
 const bodiesAtOnce = 16;
 /** Requests on one connection that may wait for the answers of those before them. No known client sends any. */
 const pipelined = 4;
+/**
+ * So long before a client's certificate ends an answer closes its connection, because the next poll may come with
+ * another certificate only over another connection. Longer than clients wait between polls.
+ */
+const outdatedMs = 2_000;
 
 interface RestConnection extends PollConnection {
   open: boolean;
   underWay: number;
   /** Cancel what it still waits for. */
   readonly cancels: Set<() => void>;
+  /** When the client's certificate ends, in milliseconds since 1970; undefined: it showed none. */
+  readonly certificateEnds: number | undefined;
   /** What a request on it brings; the header `authorization` is each one's own. */
   evidence(authorization: string | undefined): Evidence;
 }
@@ -116,6 +123,8 @@ function poll(
   const evidence = () => connection.evidence(authorization);
   end = handler.poll({ api, type, path: pathOf(request), json, bytes, connection, evidence }, (answer) => {
     end = undefined;
+    const { certificateEnds = Number.POSITIVE_INFINITY } = connection;
+    if (Date.now() > certificateEnds - outdatedMs) response.shouldKeepAlive = false;
     writeAnswer(response, answer, request.headers["accept-encoding"]?.toString());
   });
 }
@@ -123,8 +132,9 @@ function poll(
 function newConnection(socket: Socket, isUnix: boolean): RestConnection {
   const other = peerOf(socket, isUnix);
   const { text: peer, host: address } = other;
+  const certificateEnds = other.certificateEnds();
   const evidence = (authorization: string | undefined) => evidenceFrom(other, authorization);
-  return { peer, address, open: true, underWay: 0, cancels: new Set(), evidence };
+  return { peer, address, open: true, underWay: 0, cancels: new Set(), certificateEnds, evidence };
 }
 
 /** The path without its query, decoded: `%3A` is a colon. */
