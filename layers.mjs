@@ -152,7 +152,7 @@ export const layers = {
   ],
   admin: [
     ["contract", "text"],
-    ["requests", "answers", "events"],
+    ["requests", "answers", "events", "activity"],
     ["fleet", "usage", "fields"],
     "problems",
     "context",

@@ -6,6 +6,7 @@ import "./style/base.css";
 import "./style/page.css";
 import "./style/parts.css";
 import "./style/fleet.css";
+import "./style/activity.css";
 import "./style/views.css";
 import "./style/rollouts.css";
 import "./style/palette.css";

@@ -8,6 +8,7 @@ import type { AdminApiOptions } from "./contract/admin-options.js";
 import type { PeerAnswers } from "./contract/peers.js";
 import { ApiProblem, problemOf } from "./contract/problem.js";
 import { fleetAnswers } from "./fleet/replicated-fleet.js";
+import { activityRoute } from "./routes/activity.js";
 import { arrivalRoute } from "./routes/arrival.js";
 import { changeRoutes } from "./routes/changes.js";
 import { documentRoute } from "./routes/document.js";
@@ -90,15 +91,20 @@ export function createApp(options: AdminApiOptions): {
   fleetRoutes(app, context);
   groupRoutes(app, context);
   fieldRoute(app, context);
+  const activity = activityRoute(app, context);
   const events = eventRoute(app, context);
   describePages(app);
   documentRoute(app, options.version);
   const close = () => {
     events.close();
+    activity.close();
     context.close();
   };
   const fleet = Object.entries(fleetAnswers(context.localFleet)).map(([name, answer]) => [`fleet.${name}`, answer]);
-  const answers: PeerAnswers = { ...Object.fromEntries(fleet), arrival, stages, events: events.answer };
+  const answers: PeerAnswers = {
+    ...{ ...Object.fromEntries(fleet), arrival, stages },
+    ...{ events: events.answer, activity: activity.answer },
+  };
   return { app, answers, stats: () => ({ requests, eventReaders: events.readers() }), close };
 }
 

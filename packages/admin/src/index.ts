@@ -1,5 +1,7 @@
 export type { ApiCaller, ApiCallerOf, Need } from "./contract/access.js";
 export type {
+  ActivityKeeper,
+  ActivitySample,
   AdminApiOptions,
   ApiLayer,
   SourceReport,

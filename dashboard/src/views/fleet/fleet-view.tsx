@@ -5,6 +5,7 @@ import { Copy } from "../../parts/acting/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
 import { usePlace } from "../../router.js";
+import { ActivityLine } from "./activity-line.js";
 import { apiQuery, type FleetFilters, filtersOf, isFiltered, rowsQuery, setFilters } from "./filters.js";
 import { FleetMap } from "./fleet-map.js";
 import { NoNodes } from "./no-nodes.js";
@@ -42,6 +43,7 @@ export function FleetView() {
       <SilentReplicas summary={all.data} />
       {summary.error === undefined ? null : <Failure error={summary.error} />}
       <States summary={summary.data ?? all.data} state={filters.state} />
+      <ActivityLine />
       <FleetMap filters={filters} />
       <Filters filters={filters} all={all.data} />
       <NodeTable

@@ -79,6 +79,24 @@ export interface Trouble {
   readonly where?: ProblemEntry["where"] | undefined;
 }
 
+/** What happened in one stretch of time, on one server or on several. */
+export interface ActivitySample {
+  /** When it began, in milliseconds since 1970: a multiple of the step. */
+  readonly at: number;
+  /** Responses that were sent, without heartbeats. */
+  readonly pushes: number;
+  /** Responses that clients rejected. */
+  readonly rejections: number;
+  /** The most nodes from which rollouts kept something back. */
+  readonly heldBack: number;
+}
+
+/** What remembers what happened in the last half hour. */
+export interface ActivityKeeper {
+  /** From the oldest to the newest, which goes on. */
+  samples(): readonly ActivitySample[];
+}
+
 /** The parts that the API shows, and acts on. */
 export interface AdminApiOptions {
   readonly server: XdsServer;
@@ -99,6 +117,8 @@ export interface AdminApiOptions {
   readonly sources?: (() => readonly SourceReport[] | Promise<readonly SourceReport[]>) | undefined;
   /** The troubles besides nodes and sources: certificates, the store. */
   readonly troubles?: (() => readonly Trouble[]) | undefined;
+  /** What happened in the last half hour. Default: what happens from now on. */
+  readonly activity?: ActivityKeeper | undefined;
   /** Who may do what. Default: everybody may do everything. */
   readonly callerOf?: ApiCallerOf | undefined;
   /** The version of the program, for the OpenAPI document. */

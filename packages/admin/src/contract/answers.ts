@@ -9,7 +9,14 @@ import type {
   problemEntrySchema,
   problemListSchema,
 } from "./group-schemas.js";
-import type { quarantineSchema, rolloutSchema, serverSchema, sourceSchema, sourcesSchema } from "./page-schemas.js";
+import type {
+  activitySchema,
+  quarantineSchema,
+  rolloutSchema,
+  serverSchema,
+  sourceSchema,
+  sourcesSchema,
+} from "./page-schemas.js";
 import type {
   arrivalSchema,
   changeAnswerSchema,
@@ -81,3 +88,5 @@ export type QuarantineJson = z.output<typeof quarantineSchema>;
 export type ServerPorts = z.output<typeof serverSchema>;
 /** How far the nodes are with each stage of a revision. */
 export type RevisionStages = z.output<typeof revisionStagesSchema>;
+/** What happened in the last half hour. */
+export type ActivityJson = z.output<typeof activitySchema>;

@@ -139,3 +139,21 @@ export const eventLoopSchema = z
   })
   .partial()
   .openapi("EventLoop");
+
+/** What happened in the last half hour. */
+export const activitySchema = z
+  .object({
+    stepMs: z.int().openapi({ description: "How long a sample is, in milliseconds" }),
+    samples: z.array(
+      z.object({
+        at: moment.openapi({ description: "When it began" }),
+        pushes: z.int().openapi({ description: "Responses that were sent, without heartbeats" }),
+        rejections: z.int(),
+        heldBack: z.int().openapi({ description: "The most nodes from which rollouts kept something back" }),
+      }),
+    ),
+    changes: z
+      .array(z.object({ id: z.string(), layer: z.string(), number: z.int(), at: moment, author: z.string() }))
+      .openapi({ description: "The newest 100 revisions of that time" }),
+  })
+  .openapi("Activity");

@@ -79,6 +79,17 @@ describe("a node that a rollout holds back", () => {
       const delivered = { "held-back": 0, pending: 0, stale: 0, rejected: 0 };
       assert.deepEqual(revisions, { newest: { ...delivered, synced: 1 }, before: { ...delivered, synced: 2 } });
       assert.match(metrics, /^xdskit_nodes_by_state\{state="synced"\} 1$/m);
+      // The last half hour: from the start of the server, and not from this first question on.
+      const { samples, changes } = (await server.ask("/api/v1/activity")) as {
+        samples: { pushes: number; heldBack: number }[];
+        changes: { layer: string; number: number }[];
+      };
+      const sent = samples.reduce((sum, { pushes }) => sum + pushes, 0);
+      assert.deepEqual([sent, Math.max(...samples.map(({ heldBack }) => heldBack))], [4, 2]);
+      assert.deepEqual(
+        changes.map(({ layer, number }) => `${layer} ${number}`),
+        ["edge 1", "edge 2"],
+      );
 
       const top = await server.run("top", "--count", "1");
       assert.match(top.out, /^3 nodes: 0 rejected, 0 stale, 0 pending, 2 held-back, 1 synced/);

@@ -68,6 +68,7 @@ const needed: Readonly<Record<string, Holder>> = {
   "POST /api/v1/rollouts/{group}/{action}": "operate",
   "GET /api/v1/server": "read",
   "GET /api/v1/sources": "read",
+  "GET /api/v1/activity": "read",
   // Beside the API.
   "GET /metrics": "read",
 };

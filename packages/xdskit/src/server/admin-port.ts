@@ -1,4 +1,5 @@
 import type { AdminApi, PeerAnswers, Trouble, WhereIs } from "@xdskit/admin";
+import { Activity } from "@xdskit/admin/activity";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { Access } from "../access/access.js";
 import type { AuditLog } from "../access/audit-log.js";
@@ -35,6 +36,8 @@ export class AdminPort {
   readonly #options: AdminPortOptions;
   readonly #since = Date.now();
   readonly #troubles: ReturnType<typeof createTroubles>;
+  /** From the start on, and not from when somebody looks. */
+  readonly #activity: Activity;
   #metrics: Promise<Scrape> | undefined;
   #api: Promise<AdminApi> | undefined;
   #ready: AdminApi | undefined;
@@ -42,6 +45,7 @@ export class AdminPort {
   constructor(options: AdminPortOptions) {
     this.#options = options;
     this.#troubles = createTroubles(options.served.server);
+    this.#activity = new Activity(options.served.server);
   }
 
   get state(): AdminState {
@@ -73,6 +77,7 @@ export class AdminPort {
   }
 
   async close(): Promise<void> {
+    this.#activity.close();
     await (await this.#api)?.close();
   }
 
@@ -129,6 +134,7 @@ export class AdminPort {
           whereField,
           troubles: this.#troublesNow,
           callerOf,
+          activity: this.#activity,
         },
         sources: isOneOfSeveral ? async () => (await this.#allSources()).sources : sources,
         ...(isOneOfSeveral ? { peers: peering.peers, replica: peering.name } : {}),
