@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { closeSync, constants, open, read, write } from "node:fs";
+import { closeSync, constants, open, read, readSync, write, writeSync } from "node:fs";
 import { readFile, rm, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 
@@ -28,6 +28,7 @@ export class Acknowledged {
   readonly #file: string;
   /** No `FileHandle`, which ends the process if nobody closes it. */
   #handle: number | undefined;
+  #opening: Promise<number> | undefined;
 
   /** `file`: that of the store. */
   constructor(file: string) {
@@ -44,21 +45,29 @@ export class Acknowledged {
     await this.#opened()
       .then((handle) => readAt(handle, bytes, 0, maxLength, 0))
       .catch(() => {});
-    const [, line = "", store = "", number, seal = "", sum] =
-      /^((\S+) (\d+) (\S+)) (\S+)\n/.exec(bytes.toString()) ?? [];
-    return sum === sumOf(line) ? { store, number: Number(number), seal } : undefined;
+    return lineIn(bytes);
   }
 
-  /** Notes that a transaction is safe. The disk need not have this line. */
+  /**
+   * Notes that a transaction is safe. The disk need not have this line. Nothing of this process comes between the
+   * reading and the writing; the caller keeps other processes from that.
+   */
   async note(store: string, number: number): Promise<void> {
-    const known = await this.read();
-    // Another process may have noted a later one.
-    if (known?.store !== store || known.number < number) await this.write({ store, number, seal: unsealed });
+    const handle = await this.#opened().catch(() => undefined);
+    if (handle === undefined) return;
+    try {
+      const bytes = Buffer.alloc(maxLength);
+      readSync(handle, bytes, 0, maxLength, 0);
+      const known = lineIn(bytes);
+      // Another process may have noted a later one.
+      if (known?.store === store && known.number >= number) return;
+      const line = bytesOf({ store, number, seal: unsealed });
+      writeSync(handle, line, 0, line.length, 0);
+    } catch {}
   }
 
-  async write({ store, number, seal }: AcknowledgedLine): Promise<void> {
-    const line = `${store} ${`${number}`.padStart(16, "0")} ${seal.padEnd(unsealed.length, "-")}`;
-    const bytes = Buffer.from(`${line} ${sumOf(line)}\n`);
+  async write(line: AcknowledgedLine): Promise<void> {
+    const bytes = bytesOf(line);
     await this.#opened()
       .then((handle) => writeAt(handle, bytes, 0, bytes.length, 0))
       .catch(() => {});
@@ -92,9 +101,24 @@ export class Acknowledged {
   }
 
   async #opened(): Promise<number> {
-    this.#handle ??= await openFile(this.#file + nameEnding, constants.O_RDWR | constants.O_CREAT, 0o600);
+    if (this.#handle !== undefined) return this.#handle;
+    // Once, also for two who ask at the same time.
+    this.#opening ??= openFile(this.#file + nameEnding, constants.O_RDWR | constants.O_CREAT, 0o600).finally(() => {
+      this.#opening = undefined;
+    });
+    this.#handle = await this.#opening;
     return this.#handle;
   }
+}
+
+function lineIn(bytes: Buffer): AcknowledgedLine | undefined {
+  const [, line = "", store = "", number, seal = "", sum] = /^((\S+) (\d+) (\S+)) (\S+)\n/.exec(bytes.toString()) ?? [];
+  return sum === sumOf(line) ? { store, number: Number(number), seal } : undefined;
+}
+
+function bytesOf({ store, number, seal }: AcknowledgedLine): Buffer {
+  const line = `${store} ${`${number}`.padStart(16, "0")} ${seal.padEnd(unsealed.length, "-")}`;
+  return Buffer.from(`${line} ${sumOf(line)}\n`);
 }
 
 const maxLength = 100;

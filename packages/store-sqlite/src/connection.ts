@@ -81,12 +81,12 @@ export class Connection {
 
   /** Ends a transaction that changed nothing, or that must not stay. */
   rollback(): void {
-    if (this.inTransaction) this.exec("ROLLBACK");
+    if (this.#database.open && this.inTransaction) this.exec("ROLLBACK");
   }
 
-  /** The file itself is closed once the statements are collected, too. */
+  /** The file itself is closed once the statements are collected, too. Does nothing a second time. */
   close(): void {
-    this.#database.close();
+    if (this.#database.open) this.#database.close();
   }
 }
 

@@ -29,23 +29,32 @@ export class FolderLock {
     return new FolderLock(connection);
   }
 
-  /** Calls `work` if nobody else has the files open; undefined: somebody has. */
-  async alone<T>(work: () => Promise<T>): Promise<T | undefined> {
-    // Nothing is written, so there need not be a journal.
-    if (!this.#locked("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE")) return undefined;
-    try {
-      return await work();
-    } finally {
-      this.#connection.rollback();
+  /**
+   * Calls `work` if nobody else has the files open; undefined: somebody has. Resolves once nobody is alone with the
+   * files: from then on they stay where they are, until `close`. Who is alone may die before it is done: then the next
+   * one is alone.
+   */
+  async share<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const until = performance.now() + waitMs;
+    let done: { readonly result: T } | undefined;
+    for (;;) {
+      if (done === undefined && this.#isAlone()) done = await this.#alone(work);
+      if (this.#locked("BEGIN; SELECT 1 FROM sqlite_schema")) return done?.result;
+      if (performance.now() > until) throw new Error("another process has been checking it for too long");
+      await sleep(pauseMs);
     }
   }
 
-  /** Resolves once nobody is alone with the files. From then on they stay where they are, until `close`. */
-  async share(): Promise<void> {
-    const until = performance.now() + waitMs;
-    while (!this.#locked("BEGIN; SELECT 1 FROM sqlite_schema")) {
-      if (performance.now() > until) throw new Error("another process has been checking it for too long");
-      await sleep(pauseMs);
+  #isAlone(): boolean {
+    // Nothing is written, so there need not be a journal.
+    return this.#locked("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE");
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<{ readonly result: T }> {
+    try {
+      return { result: await work() };
+    } finally {
+      this.#connection.rollback();
     }
   }
 

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import type { Store } from "@xdskit/server";
+import { FolderLock } from "./folder-lock.js";
 import { openSqliteStore, readSqliteStore } from "./open-sqlite-store.js";
 import { SqliteTables } from "./sqlite-tables.js";
 
@@ -73,6 +74,22 @@ function overwrite(path: string, what: string, times = Number.POSITIVE_INFINITY)
 }
 
 const asides = (directory: string) => readdirSync(directory).filter((name) => name.includes(".set-aside-"));
+
+it("is made by the second process if the first one dies while it makes it", async (t) => {
+  const directory = folder(t);
+  const first = await FolderLock.of(directory);
+  const work = new Promise<never>(() => {});
+  void first.share(() => work);
+  const second = openSqliteStore(directory);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  // As the system does for a process that dies.
+  first.close();
+  const { store, findings } = await second;
+  t.after(() => store.close());
+  assert.deepEqual(findings, []);
+  await commit(store);
+  assert.equal((await store.head("a"))?.number, 1);
+});
 
 describe("a store that is opened", () => {
   for (const [how, spoil] of Object.entries({

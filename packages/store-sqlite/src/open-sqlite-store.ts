@@ -46,9 +46,7 @@ export async function openSqliteStore(directory: string): Promise<OpenedStore> {
     await mustBeOwn(directory);
     if ((await sizeOf(file)) >= 0) await access(file, constants.W_OK);
     lock = await FolderLock.of(directory);
-    const prepared = await lock.alone(() => prepare(file));
-    await lock.share();
-    const { findings: found, isLost } = prepared ?? well;
+    const { findings: found, isLost } = (await lock.share(() => prepare(file))) ?? well;
     const earlier = await earlierIn(directory);
     const store = await opened(directory, file, lock);
     return { store, findings: [...earlier, ...found], isLost: isLost || earlier.length > 0, isReadOnly: false };

@@ -130,11 +130,26 @@ export class SqliteTables implements Tables {
       this.#writer.put("meta", "transaction", number);
       if (this.#options.mayWait === true) this.#writing.exec("COMMIT");
       else await this.#writing.execAside("COMMIT");
-      await this.#acknowledged.note(store, number);
+      await this.#note(store, number);
       return undefined;
     } catch (error) {
       this.#writing.rollback();
       return unwritten(error, this.#file);
+    }
+  }
+
+  /**
+   * Notes that a transaction is safe, within another one: else a process that stalls between the reading and the
+   * writing would note an earlier one over a later one.
+   */
+  async #note(store: string, number: number): Promise<void> {
+    try {
+      await this.#begin();
+      await this.#acknowledged.note(store, number);
+    } catch {
+      // It is safe all the same.
+    } finally {
+      this.#writing.rollback();
     }
   }
 
