@@ -38,6 +38,15 @@ test("both units are hardened alike", () => {
   assert.equal(serve, relay);
 });
 
+test("the group of the units is made, and is not called like a unit", () => {
+  const [, group = ""] = /^g (\S+) -$/m.exec(readFileSync(join(folder, "xdskit.conf"), "utf8")) ?? [];
+  for (const name of units) {
+    assert.match(unit(name), new RegExp(`^Group=${group}$`, "m"));
+    // The user of each run is: systemd starts no unit whose user would have a group of the same name that is another's.
+    assert.notEqual(group, name);
+  }
+});
+
 /** A datagram socket that prints what it is told, as systemd would hear it. */
 const listener = `
 import os, socket, sys
