@@ -77,11 +77,12 @@ install_h2spec() {
   (cd "$here/go-h2spec" && go build -trimpath -o "$cache/bin/h2spec" github.com/summerwind/h2spec/cmd/h2spec)
 }
 
-# Helm, the judge of its manifests, and what reads Compose files as docker does.
+# Helm, the judges of its manifests, and what reads Compose files as docker does.
 install_go_deploy() {
   (cd "$here/go-deploy" \
     && go build -trimpath -ldflags="-s -w" -o "$cache/bin/helm" helm.sh/helm/v3/cmd/helm \
     && go build -trimpath -o "$cache/bin/kubeconform" github.com/yannh/kubeconform/cmd/kubeconform \
+    && go build -trimpath -o "$cache/bin/servicemonitor" ./servicemonitor \
     && go build -trimpath -o "$cache/bin/compose-config" ./compose)
 }
 

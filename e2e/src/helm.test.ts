@@ -31,7 +31,7 @@ function rendered(helm: string, name: string, ...more: readonly string[]): strin
 function judged(manifests: string, t: TestContext): string | undefined {
   const [kubeconform, schemas] = [peer("kubeconform", t), peer("kubernetes-schemas", t)];
   if (kubeconform === undefined || schemas === undefined) return undefined;
-  // Of Prometheus' operator, which is not among Kubernetes' own.
+  // Of Prometheus' operator, whose types judge it below.
   const own = ["-strict", "-skip", "ServiceMonitor"];
   const place = join(schemas, "{{.ResourceKind}}{{.KindSuffix}}.json");
   return run(kubeconform, [...own, "-schema-location", place], manifests).stdout;
@@ -67,6 +67,15 @@ test("the chart gives manifests that Kubernetes takes, for each of its values fi
   }
   const wrong = judged(rendered(helm, "small").replace("runAsNonRoot", "runAsNobody"), t);
   assert.match(wrong ?? "", /StatefulSet.*is invalid/);
+});
+
+test("the chart's ServiceMonitor is one by the types of Prometheus' operator", (t) => {
+  const [helm, judge] = [peer("helm", t), peer("servicemonitor", t)];
+  if (helm === undefined || judge === undefined) return;
+  const text = rendered(helm, "replicas");
+  const { status, stdout, stderr } = run(judge, [], text);
+  assert.deepEqual([status, stdout], [0, "1\n"], stderr);
+  assert.match(run(judge, [], text.replace("serverName:", "servrName:")).stderr, /unknown field "servrName"/);
 });
 
 test("a pod of the chart has no rights, and writes only where it must", (t) => {

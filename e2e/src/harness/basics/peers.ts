@@ -30,6 +30,7 @@ export type PeerName =
   | "systemd-notify"
   | "helm"
   | "kubeconform"
+  | "servicemonitor"
   | "kubernetes-schemas"
   | "compose-config"
   | "chromium"
