@@ -49,14 +49,14 @@ function fail(file) {
 }
 
 function report(name, exported, declarations) {
-  const lines = exported.map(({ entry, symbols }) => {
-    const names = symbols.map((symbol) => symbol.name).join(", ");
-    return `${`- \`${entry}\`: ${names}`.replace(/(.{1,118})(?: |$)/g, "$1\n  ").trimEnd()}\n`;
-  });
+  // A name a line: a difference is a line, too.
+  const lines = exported.map(
+    ({ entry, symbols }) => `## \`${entry}\`\n\n${symbols.map((symbol) => `- ${symbol.name}\n`).join("")}\n`,
+  );
   const all = declarations(exported.flatMap(({ symbols }) => symbols));
   return (
     `# ${name}\n\nThe public types, as \`npm run api-reports\` writes them. A difference is a change that users notice.\n\n` +
-    `${lines.join("")}\n\`\`\`ts\n${all.join("\n")}\n\`\`\`\n`
+    `${lines.join("")}## Types\n\n\`\`\`ts\n${all.join("\n")}\n\`\`\`\n`
   );
 }
 

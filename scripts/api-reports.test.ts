@@ -42,7 +42,7 @@ describe("the reports of what is public", () => {
       [
         "# doors\n",
         "The public types, as `npm run api-reports` writes them. A difference is a change that users notice.\n",
-        "- `doors`: Door, DoorOptions, open\n",
+        "## `doors`\n\n- Door\n- DoorOptions\n- open\n\n## Types\n",
         "```ts",
         "class Door {\n    constructor(options: Options);\n}",
         'type Kind = "wood" | "steel";',
