@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { Resource } from "@xdskit/api";
+import type { Resource, TypeUrl } from "@xdskit/api";
 import { emptySnapshot, updateSnapshot } from "../index.js";
 import type { ResourceSet } from "../model/sets/resource-set.js";
 import { sampleResource } from "../testing/sample-resources.js";
@@ -9,7 +9,11 @@ import type { InUse } from "./in-use.js";
 import { computeStage } from "./make-before-break.js";
 
 /** The use of a type by a client that uses these sets, and holds the last of them. */
-function inUse(word: "listener" | "route", used: readonly ResourceSet[], draining: readonly Resource[]): InUse {
+function inUse(
+  word: "listener" | "route" | "cluster",
+  used: readonly ResourceSet[],
+  draining: readonly Resource[],
+): InUse {
   return {
     type: typeOf(word),
     sentSet: used.at(-1),
@@ -43,4 +47,35 @@ it("a removal waits for the acknowledgement of each process that uses a listener
   };
   assert.deepEqual(kinds([current]), ["linger"]);
   assert.deepEqual(kinds([old, current]), ["break", listener.typeUrl]);
+});
+
+it("a listener that leads to itself through a cluster goes with that, and the listener first", () => {
+  const [listener, cluster] = [typeOf("listener"), typeOf("cluster")];
+  const naming = (resource: Resource, type: TypeUrl, name: string): Resource => ({
+    ...resource,
+    references: [{ type, name }],
+  });
+  const l = naming(sampleResource("listener", "l", "1"), cluster.typeUrl, "c");
+  const c = naming(sampleResource("cluster", "c", "1"), listener.typeUrl, "l");
+  const other = sampleResource("listener", "other", "1");
+  const remove = [
+    { type: listener, name: "l" },
+    { type: cluster, name: "c" },
+  ];
+  const before = updateSnapshot(emptySnapshot(), { upsert: [l, c, other] });
+  const wanted = updateSnapshot(before, { remove });
+  const retained = (listeners: ResourceSet, draining: readonly Resource[]) => {
+    const types = new Map([
+      [listener.typeUrl, inUse("listener", [listeners], draining)],
+      [cluster.typeUrl, inUse("cluster", [before.of(cluster)], [])],
+    ]);
+    const stage = computeStage(types, wanted);
+    return {
+      stays: [...stage.retained.values()].flatMap((one) => [...one.keys()]),
+      kinds: stage.waits.map((one) => one.kind),
+    };
+  };
+  assert.deepEqual(retained(before.of(listener), []), { stays: ["c"], kinds: ["break"] });
+  assert.deepEqual(retained(wanted.of(listener), [l]), { stays: ["c"], kinds: ["linger"] });
+  assert.deepEqual(retained(wanted.of(listener), []), { stays: [], kinds: [] });
 });

@@ -73,6 +73,7 @@ export function computeStage(
     if (coming.size > 0 || isWarmedElsewhere) draft.makeWait(use, coming, isWarmedElsewhere);
   }
   draft.retainForWaiting();
+  draft.releaseCircles();
   draft.retainForRetained();
   return draft.finish();
 }
@@ -85,10 +86,12 @@ class StageDraft {
   readonly #away: readonly ResourceType[];
   readonly #retained = new Map<TypeUrl, Map<ResourceName, Resource>>();
   readonly #waiting = new Map<TypeUrl, Map<ResourceName, Resource>>();
-  readonly #awaited = new Set<TypeUrl>();
-  readonly #waits = createWaits();
+  /** What waits, and for what. Some of that may be released again. */
+  readonly #waits: HeldUp[] = [];
   /** The retained resources, and the use that each is retained for. */
   readonly #uses = new Map<Resource, Use>();
+  /** They go, although something that stays for now names them (`releaseCircles`). */
+  readonly #released = new Set<Resource>();
   /**
    * By type and key, resources that stay if another of their type stays. An aggregate cluster and the clusters that it
    * names may be removed in one response. But while it stays, so must they.
@@ -112,8 +115,7 @@ class StageDraft {
     note(this.#retained, resource);
     this.#uses.set(resource, use);
     // `linger` waits until connections have drained, `break` for an acknowledgement.
-    if (!drains) this.#awaited.add(cause.type.typeUrl);
-    this.#waits.add(drains ? "linger" : "break", resource, cause);
+    this.#waits.push({ kind: drains ? "linger" : "break", waiting: resource, cause });
   }
 
   /** Retains resources named by listeners that still drain. */
@@ -161,8 +163,7 @@ class StageDraft {
         // A new cluster of new clusters comes with them, since nothing uses it before the client has them all.
         if (missing === undefined || (missing.type === type && !ResourceSets.get(sentSet, resource.key))) continue;
         note(this.#waiting, resource);
-        this.#awaited.add(missing.type.typeUrl);
-        this.#waits.add("make", resource, missing);
+        this.#waits.push({ kind: "make", waiting: resource, cause: missing });
       }
     }
   }
@@ -189,12 +190,42 @@ class StageDraft {
     }
   }
 
+  /**
+   * Resources that are removed together, and that only each other name, would wait for each other for ever, such as an
+   * internal listener and the cluster through which it leads to itself. The listeners of them go first: what they name
+   * stays while they drain.
+   */
+  releaseCircles(): void {
+    for (;;) {
+      const circles = this.#heldByEachOther();
+      if (circles.length === 0) return;
+      const listeners = circles.filter(({ type }) => type.drains);
+      for (const resource of listeners.length > 0 ? listeners : circles) {
+        this.#released.add(resource);
+        this.#uses.delete(resource);
+        this.#retained.get(resource.type.typeUrl)?.delete(resource.key);
+      }
+    }
+  }
+
+  /** The retained resources that no use outside of them retains. */
+  #heldByEachOther(): readonly Resource[] {
+    const held = new Set(this.#uses.keys());
+    let before: number;
+    do {
+      before = held.size;
+      for (const { kind, waiting, cause } of this.#waits)
+        if (kind === "linger" || (kind === "break" && !held.has(cause))) held.delete(waiting);
+    } while (held.size < before);
+    return [...held];
+  }
+
   /** A retained resource stays with everything that it names. The map grows during the loop. */
   retainForRetained(): void {
     for (const [staying, use] of this.#uses) {
       const others = this.#together.get(staying.type)?.get(staying.key) ?? [];
       for (const resource of [...others, ...goingWith(staying, undefined, this.#going)]) {
-        if (!this.#uses.has(resource)) this.#retain(resource, use);
+        if (!this.#uses.has(resource) && !this.#released.has(resource)) this.#retain(resource, use);
       }
     }
   }
@@ -202,7 +233,15 @@ class StageDraft {
   finish(): Stage {
     const retained = this.#retained;
     for (const url of retained.keys()) if (this.#types.get(url)?.sentSet === undefined) retained.delete(url);
+    for (const [url, resources] of retained) if (resources.size === 0) retained.delete(url);
     if (retained.size === 0 && this.#waiting.size === 0) return wholeStage;
+    const waits = createWaits();
+    const awaited = new Set<TypeUrl>();
+    for (const { kind, waiting, cause } of this.#waits) {
+      if (kind !== "make" && !this.#uses.has(waiting)) continue;
+      if (kind !== "linger") awaited.add(cause.type.typeUrl);
+      waits.add(kind, waiting, cause);
+    }
     const targets = new Map<TypeUrl, ResourceSet>();
     const waiting = new Map<TypeUrl, Set<ResourceName>>();
     for (const [url, use] of this.#types) {
@@ -216,7 +255,7 @@ class StageDraft {
       if (names.size > 0) waiting.set(url, names);
       if (changes.size > 0) targets.set(url, sharedBranch(this.#wanted.of(use.type), changes));
     }
-    return { targets, retained, waiting, waits: this.#waits.list(), awaited: this.#awaited };
+    return { targets, retained, waiting, waits: waits.list(), awaited };
   }
 }
 
@@ -278,6 +317,13 @@ function mapIn<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): M
   const known = map.get(key) ?? new Map<Inner, Value>();
   map.set(key, known);
   return known;
+}
+
+/** A resource that waits, or stays, and what for. */
+interface HeldUp {
+  readonly kind: Wait["kind"];
+  readonly waiting: Resource;
+  readonly cause: Resource;
 }
 
 /** Why a removed resource stays: something that the client may be using names it. */
