@@ -179,6 +179,7 @@ export const layers = {
   xdskit: [
     ["process", "files", "code-cache"],
     "output",
+    "sds",
     "settings",
     ["to-files", "checking", "asking/output", "access"],
     ["api-client", "replicas", "workers"],

@@ -117,7 +117,14 @@ export { WrittenLayers } from "./stores/written/written-layers.js";
 export type { WrittenLayersOptions } from "./stores/written/written-layers-options.js";
 export { ordersItself } from "./streams/node-orders.js";
 export { type CertificatesListener, createCertificates } from "./tls/certificates.js";
-export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
+export {
+  asksForCertificates,
+  type Renewable,
+  type ServerTls,
+  type TlsContents,
+  type TlsSource,
+  tlsSource,
+} from "./tls/server-tls.js";
 export type { CertificateDates, Validity } from "./tls/validity.js";
 export { isFromBrowser } from "./transports/from-browser.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";

@@ -55,16 +55,7 @@ export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths):
 
   async function readNow(): Promise<TlsFiles> {
     const [ca, certificate, key] = await Promise.all([caFile, certificateFile, keyFile].map(readIfNamed));
-    if (last !== undefined && same(last.ca, ca) && same(last.certificate, certificate) && same(last.key, key))
-      return last;
-    if (ca !== undefined) checkAuthorities(ca, caFile);
-    if (certificate !== undefined)
-      contextOf({ cert: certificate }, "holds no certificate that can be read", certificateFile);
-    if (key !== undefined) contextOf({ key }, "holds no private key that can be read without a password", keyFile);
-    const files = `${certificateFile}, ${keyFile}`;
-    const context = contextOf({ ca, cert: certificate, key }, "the certificate and the key do not fit together", files);
-    checkTime(certificate, last?.certificate, certificateFile);
-    return { ca, certificate, key, context };
+    return checkedTls({ ca, certificate, key }, { caFile, certificateFile, keyFile }, last);
   }
 
   return {
@@ -83,6 +74,27 @@ export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths):
       return problem;
     },
   };
+}
+
+/**
+ * These contents, checked; `last` if they are the same. Throws an XdskitError (XDSKIT_CREDENTIALS_FILE), without any
+ * content, that names where they are from.
+ */
+export function checkedTls(
+  { ca, certificate, key }: Omit<TlsFiles, "context">,
+  { caFile, certificateFile, keyFile }: TlsPaths,
+  last: TlsFiles | undefined,
+): TlsFiles {
+  if (last !== undefined && same(last.ca, ca) && same(last.certificate, certificate) && same(last.key, key))
+    return last;
+  if (ca !== undefined) checkAuthorities(ca, caFile);
+  if (certificate !== undefined)
+    contextOf({ cert: certificate }, "holds no certificate that can be read", certificateFile);
+  if (key !== undefined) contextOf({ key }, "holds no private key that can be read without a password", keyFile);
+  const both = certificateFile === keyFile ? certificateFile : `${certificateFile}, ${keyFile}`;
+  const context = contextOf({ ca, cert: certificate, key }, "the certificate and the key do not fit together", both);
+  checkTime(certificate, last?.certificate, certificateFile);
+  return { ca, certificate, key, context };
 }
 
 /** Whether a text is the content of a certificate or key file instead of a path. */

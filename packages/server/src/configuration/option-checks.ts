@@ -46,7 +46,7 @@ export function checkOptions(options: ServerOptions): void {
     throw wrong("types", "what createResourceTypes of @xdskit/api returns", types);
   if (registry !== undefined && typeof registry.getMessage !== "function")
     throw wrong("registry", "what createRegistry of @xdskit/api returns", registry);
-  for (const field of tls === undefined ? [] : (["certificateFile", "keyFile"] as const)) {
+  for (const field of tls === undefined || tls.source !== undefined ? [] : (["certificateFile", "keyFile"] as const)) {
     if (typeof tls?.[field] !== "string" || tls[field] === "")
       throw wrong(`tls.${field}`, "a file's path", tls?.[field]);
   }

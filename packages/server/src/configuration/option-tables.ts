@@ -91,6 +91,7 @@ const server = {
       keyFile: "string",
       clientCaFile: "string",
       clientCertificates: "string",
+      source: "object",
     } satisfies TableOf<ServerTls>,
   },
   parts: "list",

@@ -1,7 +1,7 @@
 import type { Clock, Finding } from "@xdskit/api";
 import { lookMs } from "@xdskit/api/disk";
-import { createTlsReader, type TlsFiles } from "@xdskit/api/tls-files";
-import type { ServerTls, TlsContents } from "./server-tls.js";
+import type { TlsFiles } from "@xdskit/api/tls-files";
+import { type ServerTls, type TlsContents, tlsSource } from "./server-tls.js";
 import { type CertificateDates, datesOf, type Validity, validityOf } from "./validity.js";
 
 /** A server's certificates, followed as they change on disk. */
@@ -35,9 +35,8 @@ export interface CertificatesListener {
 
 /** Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, or for content in place of a path. */
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
-  const { certificateFile, keyFile, clientCaFile } = settings;
   const isOptional = settings.clientCertificates === "optional";
-  const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
+  const reader = tlsSource(settings);
   let files: TlsFiles | undefined;
   let dates: CertificateDates | undefined;
   let told: string | undefined;
@@ -50,7 +49,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     const before = files;
     files = await reader.read();
     if (closed) return;
-    if (dates === undefined || files !== before) dates = datesOf(files.certificate ?? "", certificateFile);
+    if (dates === undefined || files !== before) dates = datesOf(files.certificate ?? "", reader.place);
     if (before !== undefined && files !== before) {
       listener.renewed(contentsOf(files, isOptional), dates.notAfter);
       toldOfTime = undefined;
@@ -92,6 +91,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     close() {
       closed = true;
       stop();
+      reader.close();
     },
   };
 }

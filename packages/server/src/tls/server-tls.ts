@@ -1,14 +1,15 @@
 import type { TlsOptions } from "node:tls";
+import { createTlsReader, type TlsReader } from "@xdskit/api/tls-files";
 
-/**
- * How a server proves who it is, and which clients may connect: files in PEM form. They are read again every two
- * seconds, so they may be replaced.
- */
+/** How a server proves who it is, and which clients may connect. */
 export interface ServerTls {
-  /** The server's certificate, and after it those between it and one that clients trust. */
-  readonly certificateFile: string;
+  /**
+   * The server's certificate, and after it those between it and one that clients trust: a file in PEM form, as the
+   * others. They are read again every two seconds, so they may be replaced.
+   */
+  readonly certificateFile?: string | undefined;
   /** Its private key, without a password. */
-  readonly keyFile: string;
+  readonly keyFile?: string | undefined;
   /** If given, every client must show a certificate that one of these signed. Default: clients are asked for none. */
   readonly clientCaFile?: string | undefined;
   /**
@@ -16,6 +17,38 @@ export interface ServerTls {
    * proof, by the rules for callers (`identities`). Default `required`.
    */
   readonly clientCertificates?: "required" | "optional" | undefined;
+  /** Instead of files: certificates from elsewhere, such as an agent. */
+  readonly source?: TlsSource | undefined;
+}
+
+/** Certificates from elsewhere than files. The newest good ones are asked for every two seconds. */
+export interface TlsSource extends TlsReader {
+  /** Where they are from, for messages. */
+  readonly place: string;
+  /** Ends it. What was read stays. */
+  close(): void;
+}
+
+/** Whether clients are asked for a certificate. */
+export function asksForCertificates({ clientCaFile, source }: ServerTls): boolean {
+  return clientCaFile !== undefined || source !== undefined;
+}
+
+/**
+ * Reads the certificates of these settings. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its
+ * key, or for content in place of a path.
+ */
+export function tlsSource({ certificateFile, keyFile, clientCaFile, source }: ServerTls): TlsSource {
+  if (source !== undefined) return source;
+  const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
+  return {
+    place: certificateFile ?? "",
+    read: () => reader.read(),
+    get problem() {
+      return reader.problem;
+    },
+    close() {},
+  };
 }
 
 /** The contents of the files. They must never appear in a message. */

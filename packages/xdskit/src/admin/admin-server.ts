@@ -5,7 +5,7 @@ import type { Need } from "@xdskit/admin";
 import { mayNot, unknownCaller } from "@xdskit/admin/access";
 import { problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
-import { isFromBrowser, listenAt } from "@xdskit/server";
+import { asksForCertificates, isFromBrowser, listenAt } from "@xdskit/server";
 import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import type { Access } from "../access/access.js";
 import { auditRequest } from "../access/audit-request.js";
@@ -206,7 +206,7 @@ function json(value: object): Answer {
 
 function portsJson({ grpc, rest, tls }: ClientPorts): object {
   const text = (address: ListenPlace | undefined) => (address === undefined ? null : formatAddress(address));
-  const secured = tls === undefined ? "off" : tls.clientCaFile === undefined ? "server" : "mutual";
+  const secured = tls === undefined ? "off" : asksForCertificates(tls) ? "mutual" : "server";
   return { version, grpc: text(grpc), rest: text(rest), tls: secured };
 }
 

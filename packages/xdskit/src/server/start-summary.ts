@@ -1,4 +1,4 @@
-import type { ServerTls } from "@xdskit/server";
+import { asksForCertificates, type ServerTls } from "@xdskit/server";
 import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import { type Counts, countedAll } from "../output/counts.js";
 import { version } from "../process/version.js";
@@ -26,7 +26,7 @@ export function startSummary(summary: StartSummary): string {
   const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
   const server = formatAddress(reachable(grpc));
   const secured =
-    tls === undefined ? "" : ` --tls-ca FILE${tls.clientCaFile === undefined ? "" : " --tls-cert FILE --tls-key FILE"}`;
+    tls === undefined ? "" : ` --tls-ca FILE${asksForCertificates(tls) ? " --tls-cert FILE --tls-key FILE" : ""}`;
   const of = node.group === undefined ? "" : ` of group ${node.group}`;
   const lines = [
     `xdskit ${version} ${what}${settings}`,

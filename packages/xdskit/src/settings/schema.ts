@@ -159,12 +159,35 @@ const credentialsPath = z
   .min(1)
   .refine((path) => !path.includes("-----BEGIN "), { error: "expected the path of a file, and not what stands in it" });
 
-const listenerTls = z.strictObject({
+const certificateFiles = z.strictObject({
   cert: credentialsPath,
   key: credentialsPath,
   client_ca: credentialsPath.optional(),
-  client_certs: z.enum(["required", "optional"], { error: "expected required or optional" }).optional(),
 });
+
+const clientCertificates = z.enum(["required", "optional"], { error: "expected required or optional" }).optional();
+
+const listenerTls = certificateFiles
+  .partial()
+  .extend({
+    client_certs: clientCertificates,
+    // Keys come over it, and only the agent's machine may see them.
+    sds: z
+      .string()
+      .regex(/^unix:\/./, { error: "expected a Unix socket, such as unix:///run/spire/agent.sock" })
+      .optional(),
+    sds_certificate: z.string().min(1).optional(),
+    sds_bundle: z.string().min(1).optional(),
+  })
+  .superRefine(({ cert, key, client_ca, sds, sds_certificate, sds_bundle }, context) => {
+    const wrong = (at: string, message: string) => context.addIssue({ code: "custom", path: [at], message });
+    for (const [at, value] of Object.entries({ cert, key, client_ca }))
+      if (sds !== undefined && value !== undefined) wrong(at, "sds gives the certificates: leave this out");
+    for (const [at, value] of Object.entries({ cert, key }))
+      if (sds === undefined && value === undefined) wrong(at, "is missing");
+    for (const [at, value] of Object.entries({ sds_certificate, sds_bundle }))
+      if (sds === undefined && value !== undefined) wrong(at, "this is for sds");
+  });
 
 const anHistory = "expected what history to keep, such as { revisions: 1000, leases: 5000, age: 90d }";
 const history = z.strictObject(
@@ -198,7 +221,7 @@ const settings = z.strictObject({
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   tls: listenerTls.optional(),
-  admin_tls: listenerTls.omit({ client_certs: true }).optional(),
+  admin_tls: certificateFiles.optional(),
   ...accessSettings,
   folder: folderSchema.optional(),
   descriptors: z.array(z.string().min(1)).optional(),

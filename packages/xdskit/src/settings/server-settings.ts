@@ -9,6 +9,7 @@ import {
   type ServerOptions,
   type ServerTls,
 } from "@xdskit/server";
+import { sdsSource } from "../sds/sds-source.js";
 import { type LoadedSettings, pathFromSettings } from "./load-settings.js";
 import type { Settings } from "./schema.js";
 import { layersOfGroup } from "./written-layers.js";
@@ -110,11 +111,14 @@ export function serverTls<Key extends "tls" | "admin_tls">(
 ): ServerTls | undefined {
   const tls: Settings[Key] = loaded.settings[key];
   if (tls === undefined) return undefined;
+  const more: NonNullable<Settings["tls"]> = tls;
+  const path = (file: string | undefined) => file && pathFromSettings(loaded, file);
   return {
-    certificateFile: pathFromSettings(loaded, tls.cert),
-    keyFile: pathFromSettings(loaded, tls.key),
-    clientCertificates: "client_certs" in tls ? tls.client_certs : undefined,
-    clientCaFile: tls.client_ca && pathFromSettings(loaded, tls.client_ca),
+    certificateFile: path(tls.cert),
+    keyFile: path(tls.key),
+    clientCaFile: path(tls.client_ca),
+    clientCertificates: more.client_certs,
+    source: more.sds === undefined ? undefined : sdsSource({ ...more, sds: more.sds }),
   };
 }
 

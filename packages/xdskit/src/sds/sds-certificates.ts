@@ -1,0 +1,110 @@
+import { XdskitError } from "@xdskit/api";
+import { type Secret, SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
+import { checkedTls, type TlsFiles } from "@xdskit/api/tls-files";
+import { createClient, type XdsClient } from "@xdskit/client";
+import type { TlsSource } from "@xdskit/server";
+import { type SdsSettings, secretNames, secretPlace } from "./sds-settings.js";
+import { authoritiesIn, certificateIn } from "./secret-contents.js";
+
+/** So long the first certificates may take. */
+const firstMs = 30_000;
+
+/** What has come so far. */
+interface Parts {
+  pair?: ReturnType<typeof certificateIn>;
+  ca?: Buffer;
+}
+
+/**
+ * The server's certificates as an agent hands them out. Asks when it is first read, and follows them until it is
+ * closed. While the agent is away, or gives what cannot be used, the last good ones stay in use.
+ */
+export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSource {
+  const { sds } = settings;
+  const { certificate, bundle } = secretNames(settings);
+  const placeOf = (name: string) => secretPlace(settings, name);
+  const parts: Parts = {};
+  let client: XdsClient | undefined;
+  let last: TlsFiles | undefined;
+  let invalid: XdskitError | undefined;
+  let away: XdskitError | undefined;
+  let began: (() => void) | undefined;
+  const first = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+
+  function take({ pair, ca }: Parts): void {
+    if (pair === undefined || ca === undefined) return;
+    const [own, trusted] = [placeOf(certificate), placeOf(bundle)];
+    last = checkedTls({ ...pair, ca }, { certificateFile: own, keyFile: own, caFile: trusted }, last);
+    invalid = undefined;
+    began?.();
+  }
+
+  function follow(name: string, read: (secret: Secret) => void): void {
+    client?.watch(SecretSchema, name, {
+      onChanged({ message }) {
+        away = undefined;
+        try {
+          read(message);
+          take(parts);
+        } catch (error) {
+          if (!(error instanceof XdskitError)) throw error;
+          invalid = error;
+        }
+      },
+      onError: (error) => {
+        away = error;
+      },
+      onAmbient: (error) => {
+        away = error;
+      },
+    });
+  }
+
+  function start(): void {
+    const address = sds.replace(/^unix:\/\/\//, "unix:/");
+    // SPIRE has no incremental variant, and no aggregated service.
+    const servers = [{ kind: "grpc", address, variant: "sotw", aggregated: false } as const];
+    client = createClient({ servers, node: { id: "xdskit" } });
+    follow(certificate, (secret) => {
+      parts.pair = certificateIn(secret, placeOf(certificate));
+    });
+    follow(bundle, (secret) => {
+      parts.ca = authoritiesIn(secret, placeOf(bundle));
+    });
+  }
+
+  const problem = () => {
+    if (client?.isConnected === true && parts.pair !== undefined && parts.ca !== undefined) away = undefined;
+    return invalid ?? away;
+  };
+
+  return {
+    place: placeOf(certificate),
+    async read() {
+      if (client === undefined) start();
+      if (last === undefined) await withinMs(first, waitMs);
+      if (last !== undefined) return last;
+      const cause = problem();
+      const why = `nothing usable came within ${waitMs / 1_000} s${cause === undefined ? "" : `: ${cause.message}`}`;
+      throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", why, { file: sds }, { cause });
+    },
+    get problem() {
+      return problem();
+    },
+    close() {
+      void client?.close();
+    },
+  };
+}
+
+/** Resolves with the promise, or when the time is over. */
+async function withinMs(promise: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
