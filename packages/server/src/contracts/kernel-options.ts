@@ -91,9 +91,9 @@ export interface KernelOptions {
   /**
    * Whether a caller of CSDS may hear of all clients. `undefined`: as without this function, where everybody may whom
    * no rule of `identities` restricts. `false`: it hears only of streams with its own proof, and nothing if no rule
-   * restricts it (PERMISSION_DENIED).
+   * restricts it (PERMISSION_DENIED). `true` lets in also whom no rule knows. A promise while a token is verified.
    */
-  readonly readsClientStatus?: ((evidence: Evidence) => boolean | undefined) | undefined;
+  readonly readsClientStatus?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
   /** The other servers of the same store: client status (CSDS) speaks for their clients, too. Default: none. */
   readonly statusPeers?: (() => readonly StatusPeer[]) | undefined;
   /**

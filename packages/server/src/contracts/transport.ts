@@ -82,13 +82,15 @@ export interface ServiceHandler extends CallHandler {
 
 /** A method of a service that is not discovery. */
 export interface ServiceMethod {
+  /** Whether a caller that no rule knows is let in, as one that may be no node. Default: no. */
+  readonly letsIn?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
   /**
    * True: one request and one response. False: a stream; a method whose client sends one request and then listens is
    * one too.
    */
   readonly unary: boolean;
-  /** Takes over a call of a caller that the server let in. */
-  accept(call: Call, caller: Caller): ServiceHandler | Refusal;
+  /** Takes over a call of a caller that the server let in; `isLetIn`: by `letsIn`, and not by a rule. */
+  accept(call: Call, caller: Caller, isLetIn: boolean): ServiceHandler | Refusal;
 }
 
 /** A method as a transport calls it: who calls is found out behind it. */

@@ -5,7 +5,7 @@ import { type Evidence, nothingShown } from "../identity/evidence.js";
 
 /** What brings a call to its handler. */
 export interface Gated<Handler extends CallHandler> {
-  readonly gate: Gate;
+  readonly gate: Pick<Gate, "callerOf">;
   readonly from: CallFrom;
   /** Takes over the call, once it is known who calls. */
   accept(caller: Caller, evidence: () => Evidence): Handler | Refusal;

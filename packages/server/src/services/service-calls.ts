@@ -35,7 +35,27 @@ export function createServiceCalls(options: {
   const { gate, openCalls, admit, refused, fault } = options;
   const open = new Set<ServiceHandler>();
 
-  function serveMethod(service: string, name: string, { unary, accept }: ServiceMethod, isOpen: boolean): ServedMethod {
+  /** The gate of a method that lets in others beside those whom a rule knows. */
+  function gateOf({ letsIn }: ServiceMethod, others: WeakSet<Caller>): Pick<Gate, "callerOf"> {
+    if (letsIn === undefined) return gate;
+    return {
+      callerOf(evidence, from) {
+        const decide = (isIn: boolean | undefined) => {
+          if (!isIn) return gate.callerOf(evidence, from);
+          const other = gate.anybody(from);
+          others.add(other);
+          return other;
+        };
+        const isIn = letsIn(evidence());
+        return isIn instanceof Promise ? isIn.then(decide) : decide(isIn);
+      },
+    };
+  }
+
+  function serveMethod(service: string, name: string, method: ServiceMethod, isOpen: boolean): ServedMethod {
+    const { unary, accept } = method;
+    const others = new WeakSet<Caller>();
+    const own = gateOf(method, others);
     return {
       unary,
       accept(call) {
@@ -47,11 +67,11 @@ export function createServiceCalls(options: {
         if (busy !== undefined) return refuse(busy);
         const from = { peer: call.peer, called: `${service}/${name}` };
         const take = (caller: Caller, evidence: OpenCall["evidence"] | undefined) => {
-          const accepted = accept(call, caller);
+          const accepted = accept(call, caller, others.has(caller));
           return "code" in accepted ? refuse(accepted) : taken(call, accepted, { caller, evidence, from });
         };
         if (isOpen) return take(gate.anybody(from), undefined);
-        const accepted = gated(call, { gate, from, accept: take, waiting: () => waiting(call) });
+        const accepted = gated(call, { gate: own, from, accept: take, waiting: () => waiting(call) });
         return accepted === refusedCaller ? refuse(refusedCaller) : accepted;
       },
     };
@@ -96,7 +116,7 @@ export function createServiceCalls(options: {
     }
   }
 
-  function noteErrors(service: string, { unary, accept }: ServiceMethod): ServiceMethod {
+  function noteErrors(service: string, { unary, accept, letsIn }: ServiceMethod): ServiceMethod {
     const noting = (call: Call): Call => ({
       peer: call.peer,
       evidence: () => (call.evidence ?? nothingShown)(),
@@ -106,7 +126,7 @@ export function createServiceCalls(options: {
         call.end(code, message);
       },
     });
-    return { unary, accept: (call, caller) => accept(noting(call), caller) };
+    return { unary, letsIn, accept: (call, ...by) => accept(noting(call), ...by) };
   }
 
   return {

@@ -6,6 +6,7 @@ import {
   type Evidence,
   evidenceFrom,
   matchesGlob,
+  type Proof,
   type Rules,
   readNetworks,
   type When,
@@ -27,7 +28,7 @@ export interface Role {
 }
 
 /** All that is given must hold. */
-interface RoleWhen extends Omit<When, "jwt"> {
+interface RoleWhen extends When {
   /** The user whom a trusted proxy names; a glob. */
   readonly user?: string | undefined;
 }
@@ -44,6 +45,12 @@ interface RoleInUse extends Role {
   readonly rules: Rules;
 }
 
+/** Who sent a request, by these roles. */
+interface Settled {
+  readonly caller: ApiCaller | "anybody" | undefined;
+  readonly roles: readonly RoleInUse[] | undefined;
+}
+
 /** Longer names of users are of nobody. */
 const maxUserLength = 256;
 
@@ -57,6 +64,7 @@ export class Access {
   #tokens = new TokenNames({});
 
   #inUse: AccessSettings = {};
+  readonly #settled = new WeakMap<IncomingMessage, Settled>();
 
   constructor(isUnix = false) {
     this.#isUnix = isUnix;
@@ -104,20 +112,46 @@ export class Access {
   /** The name of a token; undefined: it is not known. */
   readonly tokenName = (token: string): string | undefined => this.#tokens.nameOf(token);
 
+  /** Finds out who sends a request, which takes time if a role asks for a JWT. `callerOf` knows it from then on. */
+  async settle(request: IncomingMessage): Promise<void> {
+    const roles = this.#roles;
+    if (!roles?.some(({ when }) => when.jwt !== undefined)) return;
+    const judged = this.#judge(request);
+    // Kept in any case: a moment later it could take time again.
+    const caller = judged instanceof Promise ? await judged.catch(() => undefined) : judged;
+    this.#settled.set(request, { caller, roles });
+  }
+
   readonly callerOf: ApiCallerOf = (request) => {
+    const settled = this.#settled.get(request);
+    // Judged by the roles of now: those of before may have been taken away.
+    if (settled !== undefined && settled.roles === this.#roles) return settled.caller;
+    const caller = this.#judge(request);
+    return caller instanceof Promise ? undefined : caller;
+  };
+
+  #judge(request: IncomingMessage): Judged | "anybody" {
     const roles = this.#roles;
     if (roles === undefined) return "anybody";
     const evidence = evidenceFrom(peerOf(request.socket, this.#isUnix), request.headers.authorization);
     if (!this.#isProxy(evidence)) return callerIn(roles, evidence, undefined);
     // Whatever else holds for a proxy's connection holds for all whom it serves: only who it names, or a token, counts.
-    const ofPeople = roles.filter(({ when }) => when.user !== undefined || when.token !== undefined);
+    const ofPeople = roles.filter(({ when: { user, token, jwt } }) => (user ?? token ?? jwt) !== undefined);
     return callerIn(ofPeople, evidence, userIn(request));
-  };
+  }
 
   /** Whether a caller over gRPC may read what all clients have; undefined: there are no roles. */
-  readonly reads = (evidence: Evidence): boolean | undefined =>
-    this.#roles && (callerIn(this.#roles, evidence, undefined)?.may("read", undefined) ?? false);
+  readonly reads = (evidence: Evidence): boolean | undefined | Promise<boolean> => {
+    if (this.#roles === undefined) return undefined;
+    const caller = callerIn(this.#roles, evidence, undefined);
+    return caller instanceof Promise ? caller.then(mayRead) : mayRead(caller);
+  };
 }
+
+/** Who sends a request. A promise while its JWT is verified. */
+type Judged = ApiCaller | undefined | Promise<ApiCaller | undefined>;
+
+const mayRead = (caller: ApiCaller | undefined) => caller?.may("read", undefined) ?? false;
 
 /** Whether a connection is one of a trusted proxy. */
 function proxiesIn(from: readonly string[]): (evidence: Evidence) => boolean {
@@ -133,12 +167,15 @@ function userIn({ headers }: IncomingMessage): string | undefined {
 }
 
 /** The first role that the caller has. */
-function callerIn(roles: readonly RoleInUse[], evidence: Evidence, user: string | undefined) {
+function callerIn(roles: readonly RoleInUse[], evidence: Evidence, user: string | undefined, first = 0): Judged {
   for (const [at, role] of roles.entries()) {
+    if (at < first || !isOf(role.when.user, user)) continue;
+    const callerBy = (proof: Proof | undefined) =>
+      proof && callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""));
     const proof = role.rules.prove(evidence);
-    // Only a JWT takes time, and no role asks for one.
-    if (proof === undefined || proof instanceof Promise || !isOf(role.when.user, user)) continue;
-    return callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""));
+    if (proof instanceof Promise)
+      return proof.then((known) => callerBy(known) ?? callerIn(roles, evidence, user, at + 1));
+    if (proof !== undefined) return callerBy(proof);
   }
   return undefined;
 }

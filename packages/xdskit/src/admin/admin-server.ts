@@ -102,6 +102,7 @@ async function respond(
   state: AdminState,
   host: string,
 ): Promise<void> {
+  await state.access.settle(request);
   if (state.audit !== undefined) auditRequest(state.audit, state.access, request, response);
   const own = await answer(request, state, host).catch((error: unknown): Answer => {
     const text = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { AuditEntry } from "../access/audit-log.js";
 import { hashOfToken, newToken } from "../settings/token.js";
 import { eventually } from "../testing/command.js";
@@ -74,4 +76,57 @@ test("what all clients have is told over gRPC only to a role that may read", asy
     assert.equal(asked.status, status, asked.err);
     if (status === 1) assert.match(asked.err, /client status needs a role that may read/);
   }
+});
+
+test("a role is enough to hear of all clients over gRPC, without a rule of identities, and may be of a JWT", async () => {
+  await using beside = await testFolder();
+  const keys = await generateKeyPair("ES256");
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
+  const jwks = await beside.write("keys.json", JSON.stringify({ keys: [jwk] }));
+  const signed = (sub: string) =>
+    new SignJWT({ iss: "https://i", aud: "xdskit", sub, exp: Math.floor(Date.now() / 1_000) + 600 })
+      .setProtectedHeader({ alg: "ES256", kid: "one" })
+      .sign(keys.privateKey);
+  const jwt = `{ issuer: "https://i", audience: xdskit, jwks: ${jwks}, claims: { sub: ops } }`;
+  const [ops, other] = [await beside.write("ops", await signed("ops")), await beside.write("o", await signed("o"))];
+  const file = `
+tokens: { edge: "${hashOfToken(edge)}" }
+identities: [{ when: { token: edge }, node: { id: "edge-*" } }]
+roles: [{ when: { jwt: ${jwt} }, may: [read] }]
+`;
+  await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": file });
+  const token = await beside.write("token", edge);
+  const args = ["--server", server.grpc, "--node-id", "edge-1", "--token-file", token, "--output", "jsonl"];
+  await using watch = inProcess(["watch", "cluster", ...args]);
+  await watch.seen(({ name }) => name === "web");
+
+  const asked = async (file: string) => {
+    const client = new Client(server.grpc, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
+    const metadata = new Metadata();
+    metadata.set("authorization", `Bearer ${await readFile(file, "utf8")}`);
+    const path = "/envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus";
+    try {
+      return await new Promise<string>((resolve) => {
+        const told = (error: ServiceError | null, answer?: Buffer) =>
+          resolve(error === null ? String(answer) : String(error.code));
+        const asIs = (bytes: Buffer) => bytes;
+        client.makeUnaryRequest(path, asIs, asIs, Buffer.alloc(0), metadata, { deadline: Date.now() + 20_000 }, told);
+      });
+    } finally {
+      client.close();
+    }
+  };
+  assert.match(await asked(ops), /edge-1/);
+  assert.equal(await asked(other), String(status.PERMISSION_DENIED));
+  // The same over HTTP, from the first request on.
+  const overHttp = async (file: string) => {
+    const headers = { authorization: `Bearer ${await readFile(file, "utf8")}` };
+    const answer = await fetch(`${server.admin}/api/v1/nodes`, { headers });
+    return `${answer.status} ${await answer.text()}`;
+  };
+  assert.match(await overHttp(ops), /^200 .*edge-1/s);
+  assert.match(await overHttp(other), /^401 /);
+  // It is no node for that.
+  const got = await inProcessEnds("get", "cluster", "--server", server.grpc, "--token-file", ops, "--timeout", "2s");
+  assert.equal(got.status, 1);
 });

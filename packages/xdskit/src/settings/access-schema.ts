@@ -18,9 +18,7 @@ const right = z.union(
   { error: aRight },
 );
 const role = z.strictObject({
-  // A JWT takes time to verify, and a request is judged at once.
   when: whenSchema
-    .omit({ jwt: true })
     .extend({
       user: z.string().min(1).max(256).optional(),
       network: z.union([z.string(), z.array(z.string()).min(1).max(100)]).optional(),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe, XdskitError } from "@xdskit/api";
-import { identitiesFrom } from "./identities.js";
+import { rulesFrom } from "./identities.js";
 import { readSettings } from "./read-settings.js";
 
 function findingsOf(text: string): string[] {
@@ -23,7 +23,7 @@ test("rules for callers are read, and the files of keys are beside the settings"
 `;
   const { identities = [] } = readSettings("xdskit.yaml", text);
   assert.deepEqual(identities[0]?.node, { id: "{ns}.*" });
-  assert.equal(identitiesFrom(identities, "/etc/xdskit/xdskit.yaml")[0]?.when.jwt?.jwks, "/etc/xdskit/keys.json");
+  assert.equal(rulesFrom(identities, "/etc/xdskit/xdskit.yaml")[0]?.when.jwt?.jwks, "/etc/xdskit/keys.json");
 });
 
 test("what is wrong with a rule is said at its line and field", () => {

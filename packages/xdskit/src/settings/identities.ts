@@ -46,7 +46,7 @@ export const identitiesSchema = z.array(identity).superRefine((rules, context) =
 interface WithIdentities {
   readonly identities?: readonly IdentityRule[] | undefined;
   readonly groups?: readonly { readonly name: string }[] | undefined;
-  readonly tls?: { readonly client_ca?: string | undefined; readonly client_certs?: string | undefined } | undefined;
+  readonly tls?: Readonly<Partial<Record<"client_ca" | "client_certs" | "sds", string | undefined>>> | undefined;
 }
 
 /** Checks them against the rest of the settings. */
@@ -66,13 +66,13 @@ export function identitiesThatFit({ identities, groups, tls }: WithIdentities, c
       "without identities, whoever has no certificate would be every node: add them, or require certificates";
     context.addIssue({ code: "custom", message, path });
   }
-  if (tls.client_ca === undefined) {
+  if (tls.client_ca === undefined && tls.sds === undefined) {
     context.addIssue({ code: "custom", message: "without client_ca, no client is asked for a certificate", path });
   }
 }
 
 /** The same rules with the files of their keys: paths in the settings are relative to the settings file. */
-export function identitiesFrom(rules: readonly IdentityRule[], file: string): IdentityRule[] {
+export function rulesFrom<Rule extends { readonly when: When }>(rules: readonly Rule[], file: string): Rule[] {
   return rules.map((rule) => ({ ...rule, when: whenFrom(rule.when, file) }));
 }
 

@@ -54,13 +54,18 @@ export async function loadRelaySettings(file: string | undefined): Promise<Loade
 }
 
 /** The files of keys are named from the settings file. */
-async function fromItsFolder<Shape extends Pick<Settings, "identities">>(
+async function fromItsFolder<Shape extends Pick<Settings, "identities" | "roles">>(
   settings: Shape,
   file: string,
 ): Promise<Shape> {
-  if (settings.identities === undefined) return settings;
-  const { identitiesFrom } = await import("./identities.js");
-  return { ...settings, identities: identitiesFrom(settings.identities, file) };
+  const { identities, roles } = settings;
+  if (identities === undefined && roles === undefined) return settings;
+  const { rulesFrom } = await import("./identities.js");
+  return {
+    ...settings,
+    ...(identities && { identities: rulesFrom(identities, file) }),
+    ...(roles && { roles: rulesFrom(roles, file) }),
+  };
 }
 
 async function settingsText(file: string, mayBeMissing: boolean): Promise<string | undefined> {

@@ -38,7 +38,7 @@ export interface ClientStatusOptions extends StatusSource {
   /** The other servers of the store that are known now. */
   readonly peers: () => readonly StatusPeer[];
   /** See `KernelOptions.readsClientStatus`. */
-  readonly reads?: ((evidence: Evidence) => boolean | undefined) | undefined;
+  readonly reads?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
   /** Records a fault of the server. */
   fault(call: Call, error: unknown): void;
 }
@@ -52,9 +52,10 @@ export function createClientStatus(options: ClientStatusOptions): Service {
   const shared: SharedByCalls = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
   const method = (unary: boolean): ServiceMethod => ({
     unary,
-    accept(call, caller) {
+    letsIn: options.reads,
+    accept(call, caller, isLetIn) {
       const { evidence = nothingShown } = call;
-      const hearsOfAll = options.reads?.(evidence()) ?? !caller.isRestricted;
+      const hearsOfAll = isLetIn || (options.reads?.(evidence()) === undefined && !caller.isRestricted);
       if (!hearsOfAll && !caller.isRestricted) return needsRole;
       return new StatusCall(shared, call, hearsOfAll ? undefined : caller.key, unary);
     },
@@ -67,7 +68,7 @@ export function createClientStatus(options: ClientStatusOptions): Service {
 
 const needsRole: Refusal = {
   code: statusCode.permissionDenied,
-  message: "client status needs a role that may read: the admin listener takes its token (--server http://HOST:PORT)",
+  message: "client status needs a role that may read: show its certificate or its token",
 };
 
 function* ofCaller(streams: StatusSource["streams"], key: string): Iterable<ReportedStream> {
