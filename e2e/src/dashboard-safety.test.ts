@@ -42,14 +42,14 @@ test("the dashboard does exactly the changes that it showed", { timeout: 240_000
 
   await scene.step("Enter on a link or a button is theirs, where rows have keys, too", async () => {
     await goTo("config/all");
-    await page.locator(".links a").first().waitFor();
+    await page.locator("tbody th a").first().waitFor();
     await page.getByRole("link", { name: "Change", exact: true }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Change", exact: true }).waitFor();
     await goTo("config/all");
-    await page.locator(".links a").first().waitFor();
+    await page.locator("tbody th a").first().waitFor();
     await page.keyboard.press("j");
-    await page.locator(".links .current a:focus").waitFor();
+    await page.locator("tr.current a:focus").waitFor();
     await page.getByRole("link", { name: "History", exact: true }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "History", exact: true }).waitFor();

@@ -146,9 +146,17 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     await goTo("history");
     await page.locator("td.words", { hasText: "by another" }).waitFor();
     await goTo("config?q=users.internal&contents=true");
-    await page.locator(".links a", { hasText: "internal-routes" }).waitFor();
-    assert.equal(await page.locator(".links a").count(), 1);
+    const rows = page.getByRole("region", { name: "Resources" }).locator("tbody tr");
+    await rows.filter({ hasText: "internal-routes" }).waitFor();
+    assert.equal(await rows.count(), 1);
     await page.getByText("names recommendations, which is missing").waitFor();
+    // A column sorts all of them, on the server.
+    await goTo("config/all/cluster");
+    await page.getByRole("button", { name: "Name" }).click();
+    await page.getByRole("button", { name: "Name" }).click();
+    await page.getByRole("columnheader", { name: "Name" }).and(page.locator("[aria-sort=descending]")).waitFor();
+    await rows.first().filter({ hasText: "users" }).waitFor();
+    await rows.first().getByText("clusters.yaml:").waitFor();
   });
 
   await scene.step("keys lead everywhere", async () => {

@@ -8,8 +8,12 @@ import { Search, Select } from "../../parts/search.js";
 import { go, linkTo, type Place, replaceQuery } from "../../router.js";
 import { numberText } from "../../text/counts.js";
 import { ResourceList } from "./resource-list.js";
+import { ResourceTable } from "./resource-table.js";
 import { ResourceView } from "./resource-view.js";
 import { WholeGraph } from "./whole-graph.js";
+
+/** The graph of so many resources can be looked at as a whole: it is shown without being asked for. */
+const maxSmall = 40;
 
 interface Group {
   readonly name: string;
@@ -30,6 +34,8 @@ export function ConfigView({ place }: { readonly place: Place }) {
   if (groups.data === undefined) return groups.error === undefined ? <Loading /> : <Failure error={groups.error} />;
   if (asked !== "" && !names.includes(asked)) return <NoGroup name={asked} />;
   const all = Object.fromEntries(query);
+  const isSmall = (groups.data.groups.find((one) => one.name === group)?.resources ?? 0) <= maxSmall;
+  const asksGraph = query.get("graph") ?? (isSmall ? "all" : "none");
   return (
     <>
       <header class="page-head">
@@ -62,14 +68,13 @@ export function ConfigView({ place }: { readonly place: Place }) {
           options={["", ["dangling", "names what is missing"], ["unused", "unused"]]}
           change={(only) => replaceQuery({ only })}
         />
-        <a
-          class="button"
-          href={linkTo("config", [group], { ...all, graph: query.get("graph") === "all" ? "" : "all" })}
-        >
-          {query.get("graph") === "all" ? "Hide the whole graph" : "Show the whole graph"}
-        </a>
+        {type !== "" ? null : (
+          <a class="button" href={linkTo("config", [group], { ...all, graph: asksGraph === "all" ? "none" : "all" })}>
+            {asksGraph === "all" ? "Hide the whole graph" : "Show the whole graph"}
+          </a>
+        )}
       </div>
-      {query.get("graph") === "all" && name === undefined ? <WholeGraph group={group} /> : null}
+      {asksGraph === "all" && name === undefined && type === "" ? <WholeGraph group={group} /> : null}
       <Resources {...{ group, type, name, query, isOnly: names.length === 1 }} field={place.query.get("field") ?? ""} />
     </>
   );
@@ -95,6 +100,8 @@ function resourcesPath(group: string, type: string, query: URLSearchParams): str
     q: query.get("q") ?? "",
     contents: query.get("contents") ?? "",
     only: query.get("only") ?? "",
+    sort: query.get("sort") ?? "",
+    order: query.get("order") ?? "",
     limit: "500",
   }).filter(([, value]) => value !== "");
   return `groups/${pathOf(group)}/resources?${new URLSearchParams(given)}`;
@@ -130,8 +137,14 @@ function Resources({
     <>
       <Types group={group} type={type} data={data} query={query} />
       <div class={name === undefined ? "" : "two-columns"}>
-        <ResourceList group={group} type={type} data={data} name={name} query={query} />
-        {name === undefined ? null : <ResourceView {...{ group, isOnly, type, name, query, field }} />}
+        {name === undefined ? (
+          <ResourceTable group={group} data={data} query={query} />
+        ) : (
+          <>
+            <ResourceList group={group} type={type} data={data} name={name} query={query} />
+            <ResourceView {...{ group, isOnly, type, name, query, field }} />
+          </>
+        )}
       </div>
     </>
   );

@@ -18,8 +18,14 @@ export const groupResourceSchema = z
     usedBy: z.int(),
     dangling: z.array(namedSchema).openapi({ description: "What it names and the group lacks; at most 20" }),
     unused: z.boolean().openapi({ description: "Nothing in the group names it, and clients ask for it only by name" }),
+    where: whereSchema.nullable().openapi({ description: "Where it is written, if that is known" }),
   })
   .openapi("GroupResource");
+
+/** By what a list of resources is sorted. */
+export const groupSortSchema = z
+  .enum(["type", "name", "layer", "uses", "used-by"])
+  .openapi({ description: "`type`: in the order of the types, and by name within a type" });
 
 export const groupResourcesSchema = z
   .object({
@@ -36,7 +42,6 @@ export const groupContentSchema = groupResourceSchema
       .openapi({ description: "JSON without secrets, with the names of fields as in protos" }),
     usesNames: z.array(namedSchema.extend({ isThere: z.boolean() })),
     usedByNames: z.array(namedSchema).openapi({ description: "At most 200" }),
-    where: whereSchema.nullable(),
   })
   .openapi("GroupContent");
 

@@ -269,6 +269,12 @@ describe("the list of a group's resources", () => {
     assert.equal((await get("resources?q=shop.example")).total, 0);
     assert.equal((await get("resources?q=shop.example&contents=true")).total, 1);
     assert.equal((await get("resources?only=unused&type=cds")).total, 1);
+    const order = async (query: string) =>
+      (await get(`resources?${query}`)).resources.map((one: { name: string }) => one.name);
+    assert.deepEqual(await order("sort=name"), ["alone", "cart", "routes", "web"]);
+    assert.deepEqual(await order("sort=used-by&order=desc"), ["cart", "routes", "alone", "web"]);
+    assert.deepEqual(await order("sort=uses&order=desc&limit=1"), ["routes"]);
+    assert.equal((await api.ask("GET", "groups/all/resources?sort=size")).status, 400);
     const shown = await get("resources/cluster/cart");
     assert.deepEqual(shown.usedByNames, [{ type: "route", name: "routes" }]);
     assert.equal(shown.resource.connect_timeout, "1s");

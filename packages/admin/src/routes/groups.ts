@@ -2,7 +2,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { type ApiContext, quoted } from "../context/api-context.js";
-import { graphSchema, groupContentSchema, groupResourcesSchema } from "../contract/group-schemas.js";
+import { graphSchema, groupContentSchema, groupResourcesSchema, groupSortSchema } from "../contract/group-schemas.js";
 import { maxInList } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
@@ -37,11 +37,13 @@ const list = createRoute({
       q: z.string().max(200).optional().openapi({ description: "A part of the name" }),
       contents: flag.optional().openapi({ description: "`q` may be a part of the content, too" }),
       only: z.enum(["dangling", "unused"]).optional(),
+      sort: groupSortSchema.default("type"),
+      order: z.enum(["asc", "desc"]).default("asc"),
       limit: limit(200, 2_000),
       offset,
     }),
   },
-  responses: { 200: json(groupResourcesSchema, "A page of resources by type and name"), ...problems(400, 404) },
+  responses: { 200: json(groupResourcesSchema, "A page of resources"), ...problems(400, 404) },
 });
 
 const get = createRoute({
@@ -70,7 +72,7 @@ const graph = createRoute({
 
 /** The routes that show the resources of groups. */
 export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
-  const { server, whereIs } = context.options;
+  const { server } = context.options;
   app.openapi(listGroups, (c) => {
     const groups = server.stats().groups.map(({ name, streams }) => {
       const sets = [...(server.snapshotOf(name)?.sets.values() ?? [])];
@@ -79,10 +81,10 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
     return c.json({ groups }, 200);
   });
   app.openapi(list, async (c) => {
-    const { type, contents = false, ...query } = c.req.valid("query");
+    const { type, contents = false, order, ...query } = c.req.valid("query");
     const of = contextOf(context, c.req.valid("param").group);
     const named = context.typeFilter(type)?.name;
-    return c.json(await groupRows(of, { ...query, contents, type: named }), 200);
+    return c.json(await groupRows(of, { ...query, contents, type: named, descending: order === "desc" }), 200);
   });
   app.openapi(get, async (c) => {
     const { group, type: typeName, name } = c.req.valid("param");
@@ -96,7 +98,6 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
     await of.show.prepare([resource]);
     const usage = usageOf(of.snapshot);
     const nameOf = (typeUrl: string) => server.types.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
-    const where = whereIs?.(group, { type: type.typeUrl, key: resource.key });
     const content = {
       ...groupRow(of, resource),
       resource: context.showProto(resource) as z.output<typeof groupContentSchema>["resource"],
@@ -107,7 +108,6 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
         .usedBy({ type: type.typeUrl, name })
         .slice(0, maxInList)
         .map((one) => ({ type: one.type.name, name: one.name })),
-      where: where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column },
     };
     return c.json(content, 200);
   });
@@ -123,11 +123,15 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
 
 /** Throws a problem if there is no such group, or nothing is known of it yet. */
 function contextOf({ options, showProto }: ApiContext, group: string): GroupContext {
-  const { server, layers } = options;
+  const { server, layers, whereIs } = options;
   const snapshot: Snapshot | undefined = server.snapshotOf(group);
   if (snapshot === undefined) throw ApiProblem.of(404, "XDSKIT_GROUP_UNKNOWN", `there is no group ${quoted(group)}`);
   const highestFirst = layers.toReversed();
   const layerOf = ({ type, key, version }: Resource) =>
     highestFirst.find(({ layer }) => server.layerSnapshot(layer)?.of(type).get(key)?.version === version)?.name ?? null;
-  return { snapshot, types: server.types, show: showProto, layerOf };
+  const whereOf = ({ type, key }: Resource) => {
+    const where = whereIs?.(group, { type: type.typeUrl, key });
+    return where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column };
+  };
+  return { snapshot, types: server.types, show: showProto, layerOf, whereOf };
 }

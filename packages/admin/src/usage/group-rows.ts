@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GroupResource, GroupResources } from "../contract/answers.js";
 import type { NodeResourcesQuery } from "../contract/fleet.js";
+import type { groupSortSchema } from "../contract/group-schemas.js";
 import { maxInEntry } from "../contract/limits.js";
 import type { GraphContext } from "./graph.js";
 import { resourceSummary } from "./summary.js";
@@ -16,6 +18,7 @@ const inTurn = 200;
 export interface GroupContext extends GraphContext {
   /** The layer that a resource comes from. */
   layerOf(resource: Resource): string | null;
+  whereOf(resource: Resource): GroupResource["where"];
 }
 
 /** Selects resources of a group. */
@@ -24,9 +27,11 @@ export interface GroupQuery extends Pick<NodeResourcesQuery, "type" | "offset" |
   readonly q?: string | undefined;
   readonly contents: boolean;
   readonly only?: "dangling" | "unused" | undefined;
+  readonly sort: z.output<typeof groupSortSchema>;
+  readonly descending: boolean;
 }
 
-/** A page of a group's resources, by type and name. */
+/** A page of a group's resources. */
 export async function groupRows(context: GroupContext, query: GroupQuery): Promise<GroupResources> {
   const { snapshot, types, show } = context;
   const usage = usageOf(snapshot);
@@ -54,13 +59,29 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
     }
     found.push(...listed.sort((a, b) => (a.key < b.key ? -1 : 1)));
   }
-  const page = found.slice(query.offset, query.offset + query.limit);
+  const page = sorted(found, context, query).slice(query.offset, query.offset + query.limit);
   await show.prepare(page);
   return { total: found.length, counts, resources: page.map((resource) => groupRow(context, resource)) };
 }
 
+/** `found` is by type and name; what is alike stays in this order. */
+function sorted(found: readonly Resource[], context: GroupContext, query: GroupQuery): readonly Resource[] {
+  const { sort, descending } = query;
+  const usage = usageOf(context.snapshot);
+  const keys: Readonly<Record<Exclude<typeof sort, "type">, (resource: Resource) => string | number>> = {
+    name: ({ name }) => name,
+    layer: (resource) => context.layerOf(resource) ?? "",
+    uses: ({ references }) => references.length,
+    "used-by": ({ type, name }) => usage.usedBy({ type: type.typeUrl, name }).length,
+  };
+  if (sort === "type") return descending ? found.toReversed() : found;
+  const keyed = found.map((resource) => ({ resource, key: keys[sort](resource) }));
+  const sign = descending ? -1 : 1;
+  return keyed.sort((a, b) => (a.key < b.key ? -sign : a.key > b.key ? sign : 0)).map(({ resource }) => resource);
+}
+
 /** One resource as a row. */
-export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resource: Resource): GroupResource {
+export function groupRow({ snapshot, types, show, layerOf, whereOf }: GroupContext, resource: Resource): GroupResource {
   const usage = usageOf(snapshot);
   const { type, name, version, references } = resource;
   const dangling = usage.dangling(resource).slice(0, maxInEntry);
@@ -71,6 +92,7 @@ export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resou
     usedBy: usage.usedBy({ type: type.typeUrl, name }).length,
     dangling: dangling.map((one) => ({ type: types.byTypeUrl(one.type)?.type.name ?? one.type, name: one.name })),
     unused: isUnused(resource, usage),
+    where: whereOf(resource),
   };
 }
 
