@@ -23,6 +23,7 @@ function judge(
     requirements: "9999-12",
     expected: new Map(),
     parallel: 16,
+    seed: 1,
     driver,
     onResult: () => {},
   });

@@ -1,6 +1,7 @@
 import { type Check, checksOf } from "./contract/check.js";
 import { clientChecks } from "./drive/clients.js";
 import { orderingChecks } from "./drive/ordering.js";
+import { scheduleChecks } from "./drive/schedule/schedules.js";
 import { silenceChecks } from "./drive/silences.js";
 import { removalChecks, updateChecks } from "./drive/updates.js";
 import { answerChecks } from "./observe/answers.js";
@@ -17,7 +18,7 @@ const both = [
   ...[reconnectChecks, nodeChecks, streamChecks, serviceChecks],
 ];
 
-const bothDriven = [updateChecks, removalChecks, silenceChecks, clientChecks, orderingChecks];
+const bothDriven = [updateChecks, removalChecks, silenceChecks, clientChecks, orderingChecks, scheduleChecks];
 
 /** The requirements of a date never change: a check that is added later has a later date. */
 const december = "2026-12";

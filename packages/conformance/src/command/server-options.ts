@@ -33,11 +33,13 @@ const options = {
   "tls-cert": text,
   "tls-key": text,
   parallel: text,
+  seed: text,
   driver: text,
   "driver-url": text,
 } as const;
 
 const mostParallel = 64;
+const largestSeed = 2 ** 32 - 1;
 
 /** Reads the command line of `server`. Throws Usage. */
 export function readServerOptions(args: readonly string[], all: readonly Check[]): ServerOptions {
@@ -54,6 +56,7 @@ export function readServerOptions(args: readonly string[], all: readonly Check[]
     }),
     ...readCommonOptions(values, all),
     parallel: numberOption("parallel", values.parallel, 8, mostParallel),
+    seed: numberOption("seed", values.seed, 1, largestSeed),
     startDriver: driverOf(values.driver, values["driver-url"]),
   };
 }

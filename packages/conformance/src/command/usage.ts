@@ -24,6 +24,7 @@ xds-conformance explain ID                   says what a check is about, and whe
   --quiet-ms N              how long nothing may come where nothing must (300)
   --total-ms N              how long all may take (300000)
   --parallel N              checks at a time (8)
+  --seed N                  chooses the random series of changes (1)
 
 Exit status: 0 if every MUST holds or is expected to fail, 1 if not, 2 if the command line is wrong.
 `;

@@ -20,6 +20,8 @@ export interface PeerOptions {
   readonly offered: ReadonlySet<Variant>;
   /** Undefined: nobody changes what the server serves. */
   readonly driver: Driver | undefined;
+  /** Chooses what checks choose at random. */
+  readonly seed: number;
 }
 
 const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
@@ -55,6 +57,10 @@ export class Peer {
   async set(world: World): Promise<void> {
     this.transcript.add(`set ${worldWords(world)}`);
     await this.driver.set(drivenContent(world));
+  }
+
+  get seed(): number {
+    return this.#options.seed;
   }
 
   get node(): Node {

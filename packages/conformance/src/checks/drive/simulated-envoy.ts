@@ -41,6 +41,14 @@ export class SimulatedEnvoy {
     while (!isDone()) this.#take(await this.#stream.nextOfAny());
   }
 
+  /** The same, and then it is quiet, and still as it must be. Throws Failed if it does not come to that. */
+  async settle(isDone: () => boolean): Promise<void> {
+    do {
+      await this.follow(isDone);
+      for (const response of await this.#stream.comes()) this.#take(response);
+    } while (!isDone());
+  }
+
   #take(response: Received): void {
     const { type } = response;
     const held = new Map(this.#held.get(type));

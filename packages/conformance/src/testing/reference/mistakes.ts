@@ -68,6 +68,7 @@ const rows = {
   "stale-drops-names": { only: ["delta-stale-nonce-with-names"] },
   "later-initial-subscribes": { only: ["delta-later-initial-ignored"] },
   "delta-lacks-one": { only: ["variants-agree"] },
+  "second-change-lost": { both: ["schedule-content"] },
   "updates-untold": { both: ["updated-cluster", "updated-endpoint", "updated-listener", "updated-route"] },
   "version-kept": { both: ["updated-cluster", "updated-route"] },
   "all-resent": { both: ["unchanged-silent"] },
@@ -79,7 +80,7 @@ const rows = {
   "one-client": { both: ["two-clients-updated"] },
   "restart-deaf": { both: ["restarted"] },
   "updates-backwards": { both: ["update-order"] },
-  "breaks-before-make": { both: ["make-before-break"] },
+  "breaks-before-make": { both: ["make-before-break", "schedule-make-before-break"] },
 } as const satisfies Readonly<Record<string, MistakeRow>>;
 
 /** One thing that a server does wrong. */

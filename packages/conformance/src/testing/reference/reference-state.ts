@@ -41,6 +41,7 @@ export class ReferenceState {
 
   /** Serves this from now on. Sessions hear of it. */
   set(content: ReferenceContent): void {
+    if (this.#stages.length > 0 && this.#mistakes.has("second-change-lost")) return;
     const old = this.#stages.at(-1) ?? this.#content;
     const below = new Map(
       [...content].map(([type, resources]) => [type, new Map([...(old.get(type) ?? []), ...resources])]),
