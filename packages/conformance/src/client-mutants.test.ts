@@ -17,7 +17,7 @@ function judge(variant: Variant, ids: readonly string[], answerMs: number, mista
 }
 
 /** What only requests of SotW have. */
-const sotwOnly = new Set<string>(["client-ack-names", "version-claimed", "names-dropped"]);
+const sotwOnly = new Set<string>(["client-ack-names", "client-nack-names", "version-claimed", "names-dropped"]);
 const ids = clientChecks.map(({ id }) => id);
 
 describe("clients", { concurrency: 8 }, () => {

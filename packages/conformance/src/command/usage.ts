@@ -5,7 +5,8 @@ export class Usage extends Error {
 
 /** What the command prints when it is asked for help. */
 export const help = `xds-conformance server HOST:PORT [options]   holds a management server against the xDS protocol
-xds-conformance client [options] -- CMD …    holds a client against it: CMD finds the server in XDS_SERVER and GRPC_XDS_BOOTSTRAP
+xds-conformance client [options] -- CMD …    holds a client against it: CMD finds the server in XDS_SERVER,
+                                             GRPC_XDS_BOOTSTRAP or XDS_CONFORMANCE_ENVOY_BOOTSTRAP
 xds-conformance list                         lists the checks
 xds-conformance explain ID                   says what a check is about, and where to read
 

@@ -11,8 +11,9 @@ export const clientMistakes = {
   "no-node": ["client-node"],
   "no-answer": ["client-ack"],
   "wrong-version": ["client-ack"],
-  "names-dropped": ["client-ack-names"],
-  "all-accepted": ["client-nack"],
+  "names-dropped": ["client-ack-names", "client-nack-names"],
+  "all-accepted": ["client-nack", "client-nack-in-part"],
+  "one-is-enough": ["client-nack-in-part"],
   "version-claimed": ["client-nack"],
   "deaf-after-nack": ["client-ack-after-nack"],
   "nonce-kept": ["client-reconnect"],
@@ -36,6 +37,7 @@ export function referenceClient(variant: Variant, mistake?: ClientMistake): Star
     let call: ClientDuplexStream<Uint8Array, Uint8Array> | undefined;
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
+    let waitMs = 200;
     let accepted = "";
     let lastNonce = "";
     let isDeaf = false;
@@ -43,7 +45,8 @@ export function referenceClient(variant: Variant, mistake?: ClientMistake): Star
     const isReadable = ({ resources }: Received): boolean => {
       try {
         const schema = resourceTypes.find("cluster")!.schema!;
-        for (const { body } of resources) fromBinary(schema, body);
+        const read = mistake === "one-is-enough" ? resources.slice(0, 1) : resources;
+        for (const { body } of read) fromBinary(schema, body);
         return true;
       } catch {
         return false;
@@ -56,7 +59,8 @@ export function referenceClient(variant: Variant, mistake?: ClientMistake): Star
       call.on("error", () => {});
       call.on("status", () => {
         if (isOver || mistake === "no-reconnect") return;
-        timer = setTimeout(open, mistake === "no-wait" ? 1 : 400);
+        waitMs *= 2;
+        timer = setTimeout(open, mistake === "no-wait" ? 1 : waitMs);
       });
       const node = mistake === "no-node" ? undefined : create(NodeSchema, { id: "a-client" });
       const had = mistake === "version-forgotten" ? "" : accepted;
