@@ -5,6 +5,7 @@ import type { Finding } from "@xdskit/api";
 import type { Context } from "hono";
 import { ApiContext } from "./context/api-context.js";
 import type { AdminApiOptions } from "./contract/admin-options.js";
+import { checkAdminOptions } from "./contract/option-table.js";
 import type { PeerAnswers } from "./contract/peers.js";
 import { ApiProblem, problemOf } from "./contract/problem.js";
 import { fleetAnswers } from "./fleet/replicated-fleet.js";
@@ -38,9 +39,10 @@ export interface AdminApi {
 
 /**
  * Makes the API of a server: a handler for an HTTP server, which decides who may call it. `close` ends everything that
- * it holds.
+ * it holds. Throws an XdskitError (XDSKIT_ADMIN_OPTION) if an option is wrong.
  */
 export function createAdminApi(options: AdminApiOptions): AdminApi {
+  checkAdminOptions(options);
   const { app, answers, stats, close } = createApp(options);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return {

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Resource, resourceTypes } from "@xdskit/api";
 import type { OnDemandOptions, SupplyRequest } from "@xdskit/server";
-import type { RelayedGroup } from "./relay.js";
+import type { RelayedGroup } from "./relay-options.js";
 import {
   becomes,
   cluster,

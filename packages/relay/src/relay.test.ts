@@ -10,7 +10,7 @@ import type { GrpcServerSettings } from "@xdskit/client";
 import { createMemoryTransport } from "@xdskit/server";
 import { readCacheFile } from "./cache/cache-file.js";
 import type { GroupRelay } from "./groups/group-relay.js";
-import type { RelayedGroup } from "./relay.js";
+import type { RelayedGroup } from "./relay-options.js";
 import {
   becomes,
   cluster,

@@ -119,6 +119,16 @@ export const errorCodes = {
     cause: "A time that is negative or not a number, a limit of 0, or a word that the option does not know.",
     fix: "Correct the option that the message names. Times are in milliseconds.",
   },
+  XDSKIT_ADMIN_OPTION: {
+    meaning: "An option of `createAdminApi` has an invalid value.",
+    cause: "An option that does not exist, one that is missing, or a value of another kind.",
+    fix: "Correct the option that the message names.",
+  },
+  XDSKIT_RELAY_OPTION: {
+    meaning: "An option of `createRelay` has an invalid value.",
+    cause: "An option that does not exist, one that is missing, or a value of another kind.",
+    fix: "Correct the option that the message names. Times are in milliseconds.",
+  },
   XDSKIT_CHANGE_REFUSED: {
     meaning: "The server refused a change from a source.",
     cause: "The server is closing, or the change does not fit any group.",

@@ -66,9 +66,35 @@ describe("options of a program without types", () => {
       "make: name must be a string, not a number",
       "make: how must be a function or false, not true",
       'make: limits must be an object or "off", not a string',
-      "make: servers[0] must be an object, not a number",
+      "make: servers[0] must be an object or a string, not a number",
     ]);
     assert.deepEqual(faults({ servers: { url: "a" } }), ["make: servers must be a list, not an object"]);
+  });
+
+  it("what an option needs is missing, and what its items and its methods are is said with their place", () => {
+    const table: CallWithOptions["table"] = {
+      names: { items: "string" },
+      steps: { items: { match: "object" }, needs: ["match"] },
+      clock: { methods: ["now"] },
+      bytes: "count",
+    };
+    const wrong = { names: ["a", 5], steps: [{}], clock: { now: 5 }, bytes: -1 };
+    assert.throws(
+      () => checkCall({ ...made, table, needs: ["name"] }, wrong),
+      (error: XdskitError) => {
+        assert.deepEqual(
+          error.findings.map(({ message }) => message),
+          [
+            "make: names[1] must be a string, not a number",
+            "make: steps[0].match is missing",
+            'make: clock must have a function "now"',
+            "make: bytes must be a number from 0 up, not a negative number",
+            "make: name is missing",
+          ],
+        );
+        return true;
+      },
+    );
   });
 
   it("one message is refused instead of a list", () => {

@@ -3,8 +3,8 @@ import { XdskitError } from "./errors.js";
 import { didYouMean } from "./nearest-name.js";
 import { throwIfAny } from "./throw-if-any.js";
 
-/** The kinds of values that options take. `off` and `false` stand for themselves. */
-export type OptionKind = "string" | "number" | "boolean" | "function" | "object" | "list" | "off" | "false";
+/** The kinds of values that options take. `count` is a number from 0 up; `off` and `false` stand for themselves. */
+export type OptionKind = "string" | "number" | "count" | "boolean" | "function" | "object" | "list" | "off" | "false";
 
 /**
  * The values that an option takes: one of some kinds, or an object with its own options, in a list, as each value of an
@@ -15,8 +15,12 @@ export type OptionRule =
   | readonly OptionKind[]
   | {
       readonly options?: OptionTable;
-      /** The options of each item of a list. */
-      readonly items?: OptionTable;
+      /** The options, or the kind, of each item of a list. */
+      readonly items?: OptionTable | OptionKind;
+      /** The options that the object, or each item, must have. */
+      readonly needs?: readonly string[];
+      /** The methods of an object that a program may make by itself. */
+      readonly methods?: readonly string[];
       /** Whether an item may also be a string. */
       readonly texts?: boolean;
       readonly or?: readonly OptionKind[];
@@ -29,8 +33,8 @@ export type OptionTable = { readonly [option: string]: OptionRule };
 export type TableOf<Options> = { readonly [Option in keyof Required<Options>]: OptionRule };
 
 /** Rules for options that are all numbers and have defaults. */
-export function numberOptions(defaults: object): OptionTable {
-  return Object.fromEntries(Object.keys(defaults).map((option) => [option, "number"]));
+export function numberOptions(defaults: object, kind: "number" | "count" = "number"): OptionTable {
+  return Object.fromEntries(Object.keys(defaults).map((option) => [option, kind]));
 }
 
 /** The function that a program calls, for messages about its arguments. */
@@ -40,6 +44,8 @@ export interface CallWithOptions {
   /** An example in JavaScript. */
   readonly example: string;
   readonly table: OptionTable;
+  /** The options that must be there. */
+  readonly needs?: readonly string[];
   readonly code: XdskitErrorCode;
 }
 
@@ -48,10 +54,10 @@ export interface CallWithOptions {
  * must have the right kind. Undefined counts as omitted. Throws an XdskitError that lists all problems with
  * suggestions, and shows no value.
  */
-export function checkCall({ call, example, table, code }: CallWithOptions, options: unknown): void {
+export function checkCall({ call, example, table, needs = [], code }: CallWithOptions, options: unknown): void {
   if (!isOptions(options))
     throw XdskitError.of(code, `${call} takes an object, such as ${example}, not ${nameOf(options)}`);
-  const faults = [...faultsOf(table, options, "")];
+  const faults = [...faultsOf(table, needs, options, "")];
   throwIfAny(faults.map((fault) => ({ code, severity: "error", message: `${call}: ${fault}` })));
 }
 
@@ -67,8 +73,9 @@ export function checkIterable(
 
 type FullRule = Exclude<OptionRule, OptionKind | readonly OptionKind[]>;
 
-function* faultsOf(table: OptionTable, options: object, above: string): Generator<string> {
-  for (const [option, value] of Object.entries(options)) {
+function* faultsOf(table: OptionTable, needs: readonly string[], options: object, above: string): Generator<string> {
+  const given = new Map(Object.entries(options));
+  for (const [option, value] of given) {
     if (value === undefined) continue;
     const field = above === "" ? option : `${above}.${option}`;
     const rule = Object.hasOwn(table, option) ? table[option] : undefined;
@@ -78,19 +85,23 @@ function* faultsOf(table: OptionTable, options: object, above: string): Generato
       yield `there is no option ${JSON.stringify(field.slice(0, 128))}${hint}`;
     } else yield* faultsOfValue(rule, value, field);
   }
+  for (const option of needs) {
+    if (given.get(option) === undefined) yield `${above === "" ? option : `${above}.${option}`} is missing`;
+  }
 }
 
 function* faultsOfValue(rule: OptionRule, value: unknown, field: string): Generator<string> {
   const full: FullRule = typeof rule === "string" ? { or: [rule] } : "length" in rule ? { or: rule } : rule;
-  const { options, items, texts = false, or = [] } = full;
-  if (options !== undefined && isOptions(value)) yield* faultsOf(options, value, field);
-  else if (items !== undefined && Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      if (isOptions(item)) yield* faultsOf(items, item, `${field}[${index}]`);
-      else if (!texts || typeof item !== "string") yield `${field}[${index}] must be an object, not ${nameOf(item)}`;
-    }
+  const { options, items, needs = [], methods, texts = false, or = [] } = full;
+  if (options !== undefined && isOptions(value)) yield* faultsOf(options, needs, value, field);
+  else if (methods !== undefined && isOptions(value)) {
+    const lacks = methods.find((method) => typeof (value as Record<string, unknown>)[method] !== "function");
+    if (lacks !== undefined) yield `${field} must have a function "${lacks}"`;
+  } else if (items !== undefined && Array.isArray(value)) {
+    const rule = typeof items === "string" ? items : { options: items, needs, or: texts ? ["string" as const] : [] };
+    for (const [index, item] of value.entries()) yield* faultsOfValue(rule, item, `${field}[${index}]`);
   } else if (!or.some((kind) => isOf(kind, value))) {
-    const object: OptionKind[] = options === undefined ? [] : ["object"];
+    const object: OptionKind[] = options === undefined && methods === undefined ? [] : ["object"];
     const list: OptionKind[] = items === undefined ? [] : ["list"];
     const kinds = [...object, ...list, ...or].map((kind) => names[kind]);
     yield `${field} must be ${kinds.join(" or ")}, not ${nameOf(value)}`;
@@ -100,6 +111,7 @@ function* faultsOfValue(rule: OptionRule, value: unknown, field: string): Genera
 const names: Readonly<Record<OptionKind, string>> = {
   string: "a string",
   number: "a number",
+  count: "a number from 0 up",
   boolean: "true or false",
   function: "a function",
   object: "an object",
@@ -118,6 +130,8 @@ function isOf(kind: OptionKind, value: unknown): boolean {
       return value === "off";
     case "false":
       return value === false;
+    case "count":
+      return typeof value === "number" && value >= 0;
     default:
       return typeof value === kind;
   }
@@ -132,6 +146,7 @@ function nameOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
+  if (typeof value === "number" && !(value >= 0)) return Number.isNaN(value) ? "NaN" : "a negative number";
   if (typeof value !== "object") return typeof value === "boolean" ? String(value) : `a ${typeof value}`;
   return "$typeName" in value && typeof value.$typeName === "string" ? `one ${value.$typeName}` : "an object";
 }

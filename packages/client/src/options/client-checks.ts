@@ -1,4 +1,4 @@
-import { type Finding, type Registry, type ResourceTypes, validateMessage, XdskitError } from "@xdskit/api";
+import { type Finding, noSuchType, type Registry, type ResourceTypes, validateMessage, XdskitError } from "@xdskit/api";
 import type { CheckMessage } from "@xdskit/protocol";
 import type { ClientOptions } from "./client-options.js";
 import { levelOf } from "./validate-level.js";
@@ -15,7 +15,7 @@ export function clientChecks(
   const own = Object.entries(checks).map(([name, check]) => {
     const type = types.find(name);
     if (name === "*" || type !== undefined) return { type, check };
-    throw XdskitError.of("XDSKIT_CLIENT_OPTION", `checks: ${JSON.stringify(name)} is no type of resources`);
+    throw XdskitError.of("XDSKIT_CLIENT_OPTION", `checks: ${noSuchType(name, types)}`);
   });
   const level = levelOf(validate);
   if (level === "off" && own.length === 0) return undefined;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clientOptionsFromBootstrap } from "../bootstrap/bootstrap.js";
 import { createClient } from "../create-client.js";
+import { clientOptions } from "./option-tables.js";
 
 // As a program without types would call it.
 const anything = (value: unknown) => value as never;
@@ -70,5 +71,31 @@ test("a call with wrong options is refused with the probable meaning, in a progr
       },
     );
   }
+  await client.close();
+});
+
+test("every option of createClient is refused by its name if its value is of no kind that it takes", async () => {
+  const servers = ["127.0.0.1:1"];
+  for (const option of Object.keys(clientOptions)) {
+    assert.throws(() => createClient(anything({ servers, node, [option]: Symbol("S3CR3T") })), {
+      code: "XDSKIT_CLIENT_OPTION",
+      message: new RegExp(`^createClient: ${option} must be .*, not a symbol`),
+    });
+  }
+});
+
+test("a type or a name that cannot be is refused with the type that was probably meant", async () => {
+  const client = createClient({ servers: ["127.0.0.1:1"], node });
+  const unknown = {
+    code: "XDSKIT_TYPE_NAME_UNKNOWN",
+    message: /^there is no type "clutser"; did you mean "cluster"\?/,
+  };
+  assert.throws(() => client.watch(anything("clutser"), "web"), unknown);
+  await assert.rejects(async () => client.get(anything("clutser"), "web"), unknown);
+  for (const name of [5, undefined, null])
+    assert.throws(() => client.watch("cluster", anything(name)), {
+      code: "XDSKIT_CLIENT_OPTION",
+      message: /^a cluster has a name, such as "web"/,
+    });
   await client.close();
 });

@@ -1,4 +1,4 @@
-import { type CallWithOptions, checkCall, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
+import { type CallWithOptions, type Clock, checkCall, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
 import type { GetOptions } from "../contract/xds-client.js";
 import type { ConfigOptions } from "../contract/xds-config.js";
 import { defaultBackoff } from "../timing/backoff.js";
@@ -55,13 +55,14 @@ const node = {
   cluster: "string",
   locality: { options: { region: "string", zone: "string", subZone: "string" } },
   metadata: "object",
-  clientFeatures: "list",
+  clientFeatures: { items: "string" },
 } satisfies TableOf<NodeSettings>;
 
 /** A word that is checked elsewhere, by code that lists the valid words. */
 const word = ["string", "boolean", "number"] as const;
 
-const clientOptions = {
+/** The options of `createClient`. */
+export const clientOptions = {
   // Checked by the kind of each.
   servers: "list",
   fallback: word,
@@ -72,14 +73,14 @@ const clientOptions = {
   types: "object",
   registry: "object",
   validate: word,
-  features: "list",
+  features: { items: "string" },
   checks: "object",
   acknowledge: "function",
   held: "list",
   absentAfterMs: "number",
   backoff: { options: numberOptions(defaultBackoff) },
   limits: { options: numberOptions(defaultClientLimits) },
-  clock: "object",
+  clock: { methods: ["now", "after"] satisfies (keyof Clock)[] },
   random: "function",
   // The result of reading a bootstrap may be passed as it is.
   kind: "string",

@@ -5,6 +5,7 @@ import {
   canonicalName,
   isGlobName,
   nameProblem,
+  noSuchType,
   type ResourceName,
   type ResourceType,
   type ResourceTypes,
@@ -40,19 +41,19 @@ export class ClientWatches {
   }
 
   watch(type: TypeOf<Message>, name: ResourceName, watcher?: Watcher<ReceivedResource> & Watcher<Collection>): Watch {
-    const found = this.#typeOf(type);
+    const found = this.#typeOf(type, name);
     if (watcher !== undefined) checkWatcher("client.watch", watcher);
     return name === "*" ? this.#watchAll(found, name, watcher) : this.#watchOne(found, name, watcher);
   }
 
   watchCollection(type: TypeOf<Message>, name: ResourceName, watcher: Watcher<Collection>): Watch {
     checkWatcher("client.watchCollection", watcher);
-    return this.#watchAll(this.#typeOf(type), name, watcher);
+    return this.#watchAll(this.#typeOf(type, name), name, watcher);
   }
 
   async get(type: TypeOf<Message>, name: ResourceName, options: GetOptions = {}): Promise<ReceivedResource> {
     checkClientCall("client.get", options);
-    const found = this.#typeOf(type);
+    const found = this.#typeOf(type, name);
     const onClose = (reject: (error: XdskitError) => void) => {
       this.#waiting.add(reject);
       return () => void this.#waiting.delete(reject);
@@ -84,15 +85,18 @@ export class ClientWatches {
     return this.#closing;
   }
 
-  #typeOf(type: TypeOf<Message>): ResourceType {
+  /** Finds the type, and checks that the resource's name can be one. */
+  #typeOf(type: TypeOf<Message>, resource: unknown): ResourceType {
     if (this.#closing !== undefined) throw closedError();
     const name: unknown = typeof type === "string" ? type : (type as Partial<typeof type> | undefined)?.typeName;
     if (typeof name !== "string")
       throw XdskitError.of("XDSKIT_CLIENT_OPTION", 'a type is a string, such as "cluster", or the schema of a message');
     const found =
       typeof type === "string" ? this.#types.find(name) : this.#types.byTypeUrl(`${typeUrlPrefix}${name}`)?.type;
-    if (found !== undefined) return found;
-    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `${JSON.stringify(name)} is no type of resources`);
+    if (found !== undefined && typeof resource === "string") return found;
+    if (found !== undefined)
+      throw XdskitError.of("XDSKIT_CLIENT_OPTION", `a ${found.name} has a name, such as "web", or "*" for all`);
+    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", noSuchType(name, this.#types));
   }
 
   #watchOne(type: ResourceType, written: ResourceName, watcher: Watcher<ReceivedResource> | undefined): Watch {

@@ -5,7 +5,8 @@ import { type ResourceType, resourceTypes } from "@xdskit/api";
 import { assignment, oddCluster, responseBytes } from "../../../client/src/testing/odd/odd-responses.js";
 import { createOddServer, type OddServer } from "../../../client/src/testing/odd/odd-server.js";
 import type { ServerSettingsInFull } from "../groups/upstream/upstream-types.js";
-import type { Relay, RelayedGroup, RelayOptions } from "../relay.js";
+import type { Relay } from "../relay.js";
+import type { RelayedGroup, RelayOptions } from "../relay-options.js";
 import { becomes, cluster, quick, resourcesOf, type Stage, see, seeOne, withStage } from "../testing/relayed.js";
 
 const typeOf = (name: string) => resourceTypes.find(name)!;

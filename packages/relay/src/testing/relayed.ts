@@ -7,7 +7,8 @@ import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client
 import { createServer, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
 import type { ServerSettingsInFull } from "../groups/upstream/upstream-types.js";
-import { createRelay, type Relay, type RelayOptions } from "../relay.js";
+import { createRelay, type Relay } from "../relay.js";
+import type { RelayOptions } from "../relay-options.js";
 
 const url = (name: string): string => `type.googleapis.com/envoy.${name}`;
 const ads = { ads: {}, resourceApiVersion: "V3" };

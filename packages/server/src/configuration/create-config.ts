@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import {
   createResource,
   type Finding,
+  noSuchType,
   type Registry,
   type Resource,
   type ResourceType,
@@ -112,5 +113,5 @@ function typeOf(selector: Partial<ResourceSelector>, types: ResourceTypes): Reso
   const { type, name } = selector;
   const found = types.find(String(type));
   if (found !== undefined) return found;
-  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources", { type, resource: name });
+  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", noSuchType(String(type), types), { type, resource: name });
 }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { createServer } from "../create-server.js";
 import { createFolderSource } from "../sources/folder/folder-source.js";
 import { cluster } from "../testing/test-resources.js";
+import { serverOptions } from "./option-tables.js";
 
 // As a program without types would call it.
 const anything = (value: unknown) => value as never;
@@ -51,4 +52,36 @@ test("a call with wrong options is refused with the probable meaning, in a progr
   assert.throws(() => createFolderSource(anything("config")), folder);
   assert.throws(() => createFolderSource(anything({})), /createFolderSource needs a directory/);
   await server.close();
+});
+
+test("every option of createServer is refused by its name if its value is of no kind that it takes", () => {
+  const options = Object.keys(serverOptions);
+  assert.ok(options.length > 20);
+  for (const option of options) {
+    assert.throws(() => createServer(anything({ [option]: Symbol("S3CR3T") })), {
+      code: "XDSKIT_SERVER_OPTION",
+      message: new RegExp(`^createServer: ${option} must be .*, not a symbol`),
+    });
+  }
+});
+
+test("a value inside an option is refused by its place, in a program without types too", () => {
+  const group = { name: "a", match: {}, layers: ["default"] };
+  for (const [options, message] of [
+    [{ groups: [{ name: "a" }] }, /^groups\[0\]\.match: a group needs it: its nodes, such as { cluster: "edge-\*" }/],
+    [{ groups: ["a"] }, /groups\[0\] must be an object, not a string/],
+    [{ groups: [{ ...group, rollout: { steps: ["10%"] } }] }, /groups\[0\]\.rollout\.steps\[0\] must be an object/],
+    [{ rollout: { steps: [{ percnet: 5 }] } }, /"rollout\.steps\[0\]\.percnet"; did you mean "percent"/],
+    [{ identities: [{}] }, /identities\[0\]\.when is missing/],
+    [{ authorities: [5] }, /authorities\[0\] must be a string, not a number/],
+    [{ referencesExcept: [5] }, /referencesExcept\[0\] must be a string, not a number/],
+    [{ parts: [5] }, /parts\[0\] must be a function, not a number/],
+    [{ clock: {} }, /clock must have a function "now"/],
+    [{ limits: { streams: -5 } }, /limits\.streams must be a number from 0 up, not a negative number/],
+    [{ limits: { streams: Number.NaN } }, /limits\.streams must be a number from 0 up, not NaN/],
+    [{ defaultNode: { cluster: 5 } }, /defaultNode\.cluster must be a string, not a number/],
+    [{ onDemand: { types: ["clutser"], supply() {} } }, /there is no type "clutser"; did you mean "cluster"\?/],
+  ] as const) {
+    assert.throws(() => createServer(anything(options)), { name: "XdskitError", message });
+  }
 });

@@ -1,5 +1,14 @@
-import { type CallWithOptions, checkCall, checkIterable, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
+import {
+  type CallWithOptions,
+  type Clock,
+  checkCall,
+  checkIterable,
+  numberOptions,
+  type TableOf,
+  XdskitError,
+} from "@xdskit/api";
 import { defaultKeepalive } from "@xdskit/grpc-server";
+import type { Node } from "@xdskit/protocol";
 import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts/config.js";
 import type { LiveOptions } from "../contracts/kernel-options.js";
 import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/nodes/arrival.js";
@@ -20,7 +29,7 @@ import type { ServerTls } from "../tls/server-tls.js";
 
 const rollout = {
   options: {
-    steps: "list",
+    steps: { items: { percent: "number", count: "number", match: "object" } },
     soakMs: "number",
     haltAfter: "number",
     timeoutMs: "number",
@@ -37,6 +46,8 @@ const loadReports = {
 /** `checkOptions` has better messages for the options that it checks itself. */
 const word = ["string", "boolean", "number"] as const;
 
+const strings = { items: "string" } as const;
+
 const group = {
   name: "string",
   match: "object",
@@ -48,21 +59,37 @@ const group = {
   rollout,
 } satisfies TableOf<GroupSettings>;
 
-const identity = { when: "object", node: "object", groups: "list", secrets: "boolean" } satisfies TableOf<IdentityRule>;
+const identity = {
+  when: "object",
+  node: "object",
+  groups: strings,
+  secrets: "boolean",
+} satisfies TableOf<IdentityRule>;
 
-const server = {
-  identities: { items: identity },
+/** The options of `createServer`. */
+export const serverOptions = {
+  identities: { items: identity, needs: ["when", "node"] },
   groups: { items: group, or: ["function"] },
   ttl: word,
-  authorities: "list",
+  authorities: strings,
   resourceErrors: word,
   references: word,
-  referencesExcept: "list",
+  referencesExcept: strings,
   addresses: word,
   onReject: word,
   rollout,
-  limits: { options: numberOptions(defaultServerLimits) },
-  defaultNode: "object",
+  limits: { options: numberOptions(defaultServerLimits, "count") },
+  defaultNode: {
+    options: {
+      id: "string",
+      cluster: "string",
+      locality: { options: { region: "string", zone: "string", subZone: "string" } },
+      metadata: "object",
+      userAgentName: "string",
+      userAgentVersion: "string",
+      clientFeatures: strings,
+    } satisfies TableOf<Node>,
+  },
   loadReports: { ...loadReports, or: ["false"] },
   clientStatus: "boolean",
   statusPeers: "function",
@@ -84,7 +111,7 @@ const server = {
   types: "object",
   registry: "object",
   validate: "boolean",
-  clock: "object",
+  clock: { methods: ["now", "after"] satisfies (keyof Clock)[] },
   tls: {
     options: {
       certificateFile: "string",
@@ -94,8 +121,8 @@ const server = {
       source: "object",
     } satisfies TableOf<ServerTls>,
   },
-  parts: "list",
-  onDemand: { options: { types: "list", supply: "function", ...numberOptions(defaultOnDemandLimits) } },
+  parts: { items: "function" },
+  onDemand: { options: { types: strings, supply: "function", ...numberOptions(defaultOnDemandLimits) } },
 } satisfies TableOf<ServerOptions>;
 
 const code = "XDSKIT_SERVER_OPTION";
@@ -104,16 +131,16 @@ const selector = { type: "string", name: "string" } satisfies TableOf<ResourceSe
 
 /** Each call with options: its name, the allowed forms, and the allowed options. */
 const calls = {
-  createServer: { example: '{ groups: [{ name: "edge", match: {}, layers: ["default"] }] }', table: server },
+  createServer: { example: '{ groups: [{ name: "edge", match: {}, layers: ["default"] }] }', table: serverOptions },
   "server.reconfigure": {
     example: '{ references: "warn" }',
     table: {
-      identities: server.identities,
-      groups: server.groups,
+      identities: serverOptions.identities,
+      groups: serverOptions.groups,
       references: word,
-      referencesExcept: "list",
-      limits: server.limits,
-      ordering: server.ordering,
+      referencesExcept: strings,
+      limits: serverOptions.limits,
+      ordering: serverOptions.ordering,
       rollout,
       onReject: word,
     } satisfies TableOf<LiveOptions>,

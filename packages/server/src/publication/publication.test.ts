@@ -117,7 +117,9 @@ describe("publication", () => {
       server.config.set([cluster("b")]);
       assert.deepEqual((await named.next()).removedResources, ["a"]);
       assert.equal(all.responses.length, 0);
-      assert.throws(() => server.config.awaits(["clutser"]), { message: /no such type/ });
+      assert.throws(() => server.config.awaits(["clutser"]), {
+        message: /there is no type "clutser"; did you mean "cluster"\?/,
+      });
       server.config.awaits([]);
       await waitFor("the first answer", () => all.responses.length === 1);
     }));

@@ -84,7 +84,7 @@ test("an error in the usage is one clear line, and status 2", async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /no origin is named: --server/],
     [["--settings", join(folder.path, "relay.yaml")], /relay\.yaml:1:13: upstream\.server: there is no such setting/],
-    [["--server", "a:1", "--wildcard", "clutser"], /no such type of resources: "clutser"/],
+    [["--server", "a:1", "--wildcard", "clutser"], /there is no type "clutser"; did you mean "cluster"/],
     [["--path", "cds.yaml"], /expected TYPE=FILE/],
     [["--server", "origin"], /"origin" is not HOST:PORT/],
     [["--server", "a:1", "--server", "a:99999"], /"a:99999" is not HOST:PORT/],

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type ResourceTypes, XdskitError } from "@xdskit/api";
+import { noSuchType, type ResourceTypes, XdskitError } from "@xdskit/api";
 import {
   type ClientOptions,
   clientOptionsFromBootstrap,
@@ -191,7 +191,7 @@ function collectionsOf(words: readonly string[], types: ResourceTypes): readonly
     const [, typeName = word, name = "*"] = /^([^=]+)=(.+)$/.exec(word) ?? [];
     const type = types.find(typeName);
     if (type !== undefined) return { type, name };
-    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `there is no such type of resources: ${JSON.stringify(typeName)}`);
+    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", noSuchType(typeName, types));
   });
 }
 

@@ -38,5 +38,5 @@ test("one type, and any file, have a schema; an unknown type is wrong usage", as
   }
   const { status, err } = await inProcessEnds("schema", "clutser");
   assert.equal(status, 2);
-  assert.match(err, /there is no type "clutser": known are .*cluster/);
+  assert.match(err, /there is no type "clutser"; did you mean "cluster"\? Known are runtime, .*/);
 });

@@ -7,7 +7,7 @@ import type { GrpcServerSettings } from "@xdskit/client";
 import { clusterUrl, oddCluster, responseBytes } from "../../../../client/src/testing/odd/odd-responses.js";
 import { respond, startOddRestServer } from "../../../../client/src/testing/odd/odd-rest-server.js";
 import { createOddServer, type OddServer, type OddStream } from "../../../../client/src/testing/odd/odd-server.js";
-import type { RelayOptions } from "../../relay.js";
+import type { RelayOptions } from "../../relay-options.js";
 import { becomes, type Stage, see, withStage } from "../../testing/relayed.js";
 
 const listenerUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";

@@ -1,6 +1,7 @@
 import {
   type Clock,
   type Finding,
+  noSuchType,
   type Resource,
   type ResourceName,
   type ResourceType,
@@ -204,5 +205,5 @@ export class OnDemand implements Supply, DemandContext {
 function typeUrlOf(type: string, { types }: ConfigOptions): TypeUrl {
   const found = types.find(String(type));
   if (found !== undefined) return found.typeUrl;
-  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources to supply on demand", { type });
+  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `onDemand.types: ${noSuchType(type, types)}`, { type });
 }
