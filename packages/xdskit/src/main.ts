@@ -102,7 +102,19 @@ async function programFor(
       .showHelpAfterError(`(see: xdskit ${command === program ? "" : `${command.name()} `}--help)`)
       .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
   }
+  const command = program.commands.find((one) => one.name() === called?.name);
+  if (command !== undefined) await useEnvironment(command, terminal);
   return program;
+}
+
+/** What the environment says of the called command. */
+async function useEnvironment(command: Command, terminal: Terminal): Promise<void> {
+  const { environmentHelp, takeEnvironment, warnOfUnknownVariables } = await import("./arguments/environment.js");
+  command.addHelpText("after", environmentHelp(command));
+  takeEnvironment(command);
+  const nowhere = { out() {}, err() {} };
+  const all = () => Promise.all(commands.map(async ({ load }) => (await load())(nowhere, () => {})));
+  await warnOfUnknownVariables(command, all, terminal);
 }
 
 function report(error: unknown, terminal: Terminal): number {

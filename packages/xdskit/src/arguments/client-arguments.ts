@@ -2,6 +2,7 @@ import type { Command, Option } from "commander";
 import { outputFormats } from "../asking/output/output-format.js";
 import type { WatchOptions } from "../asking/watch-options.js";
 import { collect, metadataOption, readDuration, readDurationWithUnit, readOption, wordOption } from "./arguments.js";
+import { forXds } from "./environment.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 import { validateOption } from "./validate-option.js";
 
@@ -43,7 +44,7 @@ export function addClientOptions(command: Command): Command {
     .option("--node-id <id>", "the node's id (default: xdskit)")
     .option("--node-cluster <name>", "the node's cluster")
     .addOption(metadataOption("the node"));
-  return addTokenOption(addTlsOptions(command), "stream or poll")
+  addTokenOption(addTlsOptions(command), "stream or poll")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .addOption(validateOption())
     .addOption(
@@ -55,6 +56,7 @@ export function addClientOptions(command: Command): Command {
       ),
     )
     .option("--show-secrets", "show keys, tokens and passwords");
+  return forXds(command);
 }
 
 /** An option of a time, with its unit. */

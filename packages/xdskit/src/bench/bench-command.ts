@@ -8,6 +8,7 @@ import {
   readOption,
   wordOption,
 } from "../arguments/arguments.js";
+import { forXds } from "../arguments/environment.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "../arguments/tls-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { BenchOptions } from "./bench-options.js";
@@ -77,7 +78,7 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(readOption("--stall <share>", "share of the nodes that stop reading", readShare, "0%"))
     .addOption(readOption("--stall-for <duration>", "how long they stop", readDurationWithUnit, "10s"))
     .addOption(readOption("--reject <share>", "share of the nodes that reject each change once", readShare, "0%"));
-  return addTokenOption(addTlsOptions(command), "connection")
+  return forXds(addTokenOption(addTlsOptions(command), "connection"))
     .option("--json", "print JSON")
     .addHelpText("after", details)
     .action(async (options: BenchArguments, command: Command) => {

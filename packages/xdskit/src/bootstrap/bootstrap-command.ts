@@ -3,6 +3,7 @@ import type { SotwOrDelta } from "@xdskit/protocol";
 import { isLoopback, type ListenPlace } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import { collect, metadataOption, readPlace, readPort, wordOption } from "../arguments/arguments.js";
+import { forXds } from "../arguments/environment.js";
 import { refuseHalfPair } from "../arguments/tls-options.js";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
@@ -42,7 +43,7 @@ Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md 
 
 /** `xdskit bootstrap`: prints what an Envoy or a gRPC client needs to find this server. */
 export function bootstrapCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("bootstrap")
+  const command = new Command("bootstrap")
     .description("Prints a bootstrap that points an Envoy (YAML) or a gRPC client (JSON) to an xdskit server.")
     .addOption(
       wordOption(
@@ -86,7 +87,8 @@ export function bootstrapCommand(terminal: Terminal, exit: (status: number) => v
       "--allow-grpc-service <target>",
       "gRPC: a service that resources may name, reached with the server's credentials; may be repeated",
       collect,
-    )
+    );
+  return forXds(command)
     .addHelpText("after", examples)
     .action(async (options: BootstrapArguments, command: Command) => {
       checkOptions(options, command);

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { collect, metadataOption, readDuration, readDurationWithUnit, wordOption } from "../arguments/arguments.js";
+import { forXds } from "../arguments/environment.js";
 import {
   addOutputOptions,
   addPortOptions,
@@ -94,7 +95,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       "the folder for revisions; off: keep none (default: $STATE_DIRECTORY, or below ~/.local/state)",
     );
   addPortOptions(command).option("--settings <file>", "the origin, groups, limits and so on");
-  return addOutputOptions(command)
+  return forXds(addOutputOptions(command))
     .addHelpText("after", details)
     .action(async (options: RelayArguments) => {
       refuseContents(options, command);

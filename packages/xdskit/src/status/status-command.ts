@@ -44,7 +44,12 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     .description("Shows what each client of a running server has, what it was sent, and what it rejected and why.")
     .argument("[node]", "the ID of a node to show in detail")
     .addOption(
-      readOption("--server <address>", "HOST:PORT for gRPC, or an admin listener's URL", readEither, "127.0.0.1:18000"),
+      readOption(
+        "--server <address>",
+        "HOST:PORT for gRPC, or an admin listener's URL",
+        readEither,
+        "127.0.0.1:18000",
+      ).env("XDSKIT_SERVER"),
     )
     .option("--node <id>", "only nodes with this ID; may contain * and ?; may be repeated", collect)
     .option("--type <type>", "only this type, such as cluster; may be repeated", collect)
@@ -92,7 +97,10 @@ async function placeOf(
   node: string | undefined,
   command: Command,
 ): Promise<ListenPlace | URL> {
-  const { server, watch = false, json = false } = options;
+  const { watch = false, json = false } = options;
+  // As of all commands, it is the address of an admin listener.
+  const isOfEnvironment = command.getOptionValueSource("server") === "env";
+  const server = isOfEnvironment ? readServer(process.env.XDSKIT_SERVER ?? "") : options.server;
   const given = Object.keys(options).filter((name) => command.getOptionValueSource(name) !== "default");
   const ofGrpc = given.filter((name) => name === "node" || name === "type" || name.startsWith("tls"));
   const isTls = server instanceof URL && server.protocol === "https:";
