@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Connection, onConnection } from "./api/events.js";
 import type { ProblemList } from "./api/types.js";
 import { useLive } from "./api/use-live.js";
+import { useServerName } from "./api/use-ports.js";
 import { focusSearch, type Keys, useKeys } from "./parts/keys.js";
 import { changeTimeStyle } from "./parts/time.js";
 import { go, linkTo, type Place, usePlace } from "./router.js";
@@ -26,9 +27,10 @@ export function App() {
   const count = problems.data?.errors || problems.data?.warnings || 0;
   const view = place.view === "" ? "fleet" : place.view;
   const name = view === "node" ? (place.parts[0] ?? "") : (viewName(view) ?? "");
+  const server = useServerName();
   useEffect(() => {
-    document.title = `${count > 0 ? `(${count}) ` : ""}${name} · xdskit`;
-  }, [count, name]);
+    document.title = `${count > 0 ? `(${count}) ` : ""}${name} · ${server === "" ? "" : `${server} · `}xdskit`;
+  }, [count, name, server]);
   const keys = useMemo<Keys>(
     () => ({
       "/": focusSearch,
@@ -52,6 +54,7 @@ export function App() {
       </button>
       <Head
         view={view === "node" ? "fleet" : view}
+        server={server}
         problems={problems.data}
         find={() => setOver("find")}
         help={() => setOver("keys")}

@@ -10,11 +10,14 @@ import { views } from "./views.js";
 /** The head of the page: its views, with what is wrong and what goes on, and how it is shown. */
 export function Head({
   view,
+  server,
   problems,
   find,
   help,
 }: {
   readonly view: string;
+  /** What `--name` calls the server, or empty. */
+  readonly server: string;
   readonly problems: ProblemList | undefined;
   find(): void;
   help(): void;
@@ -26,6 +29,11 @@ export function Head({
         <img src="./icon.svg" alt="" width="22" height="22" />
         <span>xdskit</span>
       </a>
+      {server === "" ? null : (
+        <strong class="server-name" title={server}>
+          {server}
+        </strong>
+      )}
       <nav aria-label="Views">
         {views.map(([one, name]) => (
           <a key={one} href={linkTo(one)} aria-current={one === view ? "page" : undefined}>

@@ -9,7 +9,7 @@ export type {
   WhereField,
   WhereIs,
 } from "./contract/admin-options.js";
-export type { ProblemEntry, ProblemList } from "./contract/answers.js";
+export type { ProblemEntry, ProblemList, ServerPorts } from "./contract/answers.js";
 export type { FleetSummary, NodeRow, NodeRows } from "./contract/fleet.js";
 export { maxPage, usualPage } from "./contract/limits.js";
 export type { Peer, PeerAnswers } from "./contract/peers.js";

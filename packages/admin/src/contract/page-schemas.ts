@@ -105,6 +105,7 @@ const listening = z.string().nullable();
 
 export const serverSchema = z
   .object({
+    name: z.string().nullable().openapi({ description: "`--name`; null: it has none" }),
     version: z.string().openapi({ description: "Of xdskit" }),
     grpc: listening.openapi({ description: "`HOST:PORT` as it listens; null: not yet" }),
     rest: listening.openapi({ description: "The same for REST; null: not yet, or not at all" }),

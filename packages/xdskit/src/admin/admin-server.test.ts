@@ -83,12 +83,12 @@ describe("admin pages", () => {
 
   test("/api/v1/server tells where clients reach the server, and how", async () => {
     const told = async () => (await get("/api/v1/server")).json() as Promise<Record<string, unknown>>;
-    assert.deepEqual(await told(), { version, grpc: null, rest: null, tls: "off" });
+    assert.deepEqual(await told(), { name: null, version, grpc: null, rest: null, tls: "off" });
     const own = { certificateFile: "/own.pem", keyFile: "/own.key" };
     ports = { grpc: { host: "0.0.0.0", port: 18_000 }, tls: own };
-    assert.deepEqual(await told(), { version, grpc: "0.0.0.0:18000", rest: null, tls: "server" });
+    assert.deepEqual(await told(), { name: null, version, grpc: "0.0.0.0:18000", rest: null, tls: "server" });
     ports = { rest: { host: "::1", port: 18_001 }, tls: { ...own, clientCaFile: "/ca.pem" } };
-    assert.deepEqual(await told(), { version, grpc: null, rest: "[::1]:18001", tls: "mutual" });
+    assert.deepEqual(await told(), { name: null, version, grpc: null, rest: "[::1]:18001", tls: "mutual" });
   });
 
   test("/api/v1/event-loop tells of the longest stretch without a turn", async () => {

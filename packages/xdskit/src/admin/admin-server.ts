@@ -63,7 +63,7 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
     ],
   ],
   ["/api/v1/event-loop", ["read", (state) => json(state.stats().eventLoop ?? {})]],
-  ["/api/v1/server", ["read", (state) => json(portsJson(state.ports()))]],
+  ["/api/v1/server", ["read", (state) => json({ name: state.name ?? null, ...portsJson(state.ports()) })]],
 ]);
 
 const apiPrefix = "/api/v1/";

@@ -22,6 +22,8 @@ export interface ClientPorts {
 export interface AdminState {
   /** Answers paths below `/api/v1/` besides the pages. Loaded at the first request. */
   api(): Promise<Pick<AdminApi, "respond">>;
+  /** What people call this server. */
+  readonly name?: string | undefined;
   readonly access: Access;
   /** Undefined: nothing is noted. */
   readonly audit?: AuditLog | undefined;

@@ -21,7 +21,7 @@ const source = {
 
 test("metrics are the server's numbers of the moment", async () => {
   const server = createServer();
-  const metrics = createMetrics({ server, readiness: () => "ready", sources: () => [source] });
+  const metrics = createMetrics({ name: "prod-eu", server, readiness: () => "ready", sources: () => [source] });
   server.config.set([create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })]);
   server.config.set([create(ClusterSchema, { name: "a" })]);
   assert.throws(() => server.config.set([create(ClusterSchema, { name: "" })]));
@@ -58,7 +58,12 @@ test("histograms count what clients acknowledged, each bucket with those below i
       async () => server.stats().lags,
       (lags) => lags.length === 1,
     );
-    const { text } = await createMetrics({ server, readiness: () => "ready", sources: () => [] }).read();
+    const { text } = await createMetrics({
+      name: "prod-eu",
+      server,
+      readiness: () => "ready",
+      sources: () => [],
+    }).read();
     const labels = 'type="cluster",group="all"';
     const name = "xdskit_publish_to_ack_seconds";
     const buckets = [...text.matchAll(/^xdskit_publish_to_ack_seconds_bucket\{(.*),le="(.*)"\} (\d+)$/gm)];
@@ -81,7 +86,7 @@ test("histograms count what clients acknowledged, each bucket with those below i
 
 test("the first scrape has no value that was not measured", async () => {
   const server = createServer();
-  const metrics = createMetrics({ server, readiness: () => "ready", sources: () => [] });
+  const metrics = createMetrics({ name: "prod-eu", server, readiness: () => "ready", sources: () => [] });
   // The second follows at once: nothing is measured between them either.
   for (const { text } of [await metrics.read(), await metrics.read()]) {
     const values = [...text.matchAll(/^([a-z]\S*) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)] as const);
@@ -101,7 +106,12 @@ test("the first scrape has no value that was not measured", async () => {
 
 test("docs/metrics.md lists every metric, with its kind and its labels, and no other", async () => {
   const server = createServer();
-  const { text } = await createMetrics({ server, readiness: () => "starting", sources: () => [source] }).read();
+  const { text } = await createMetrics({
+    name: "prod-eu",
+    server,
+    readiness: () => "starting",
+    sources: () => [source],
+  }).read();
   const real = [...text.matchAll(/^# TYPE (xdskit_\w+) (\w+)$/gm)].map(([, name, kind]) => `${name} ${kind}`);
   const page = readFileSync(new URL("../../../../docs/metrics.md", import.meta.url), "utf8");
   const listed = [...page.matchAll(/^\| `(xdskit_\w+)` +\| (\w+) +\|/gm)].map(([, name, kind]) => `${name} ${kind}`);

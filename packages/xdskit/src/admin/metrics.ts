@@ -9,6 +9,8 @@ import type { StoreNumbers } from "./store-numbers.js";
 
 /** The numbers are read from here at every scrape. */
 export interface MetricsInput {
+  /** What people call this server. */
+  readonly name?: string | undefined;
   readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
   readiness(): Readiness;
   sources(): readonly AnySourceStatus[];
@@ -53,9 +55,11 @@ export function createMetrics(input: MetricsInput): Scrape {
 }
 
 /** The build, and whether it is ready. */
-function addProcessMetrics(scrape: Scrape, { readiness, troubles }: MetricsInput): void {
+function addProcessMetrics(scrape: Scrape, { name, readiness, troubles }: MetricsInput): void {
   const versions = ["version", "node_version"];
   scrape.gauge("xdskit_build_info", "1, with the versions as labels.", versions, () => [[version, process.version, 1]]);
+  if (name !== undefined)
+    scrape.gauge("xdskit_server_info", "1, with the name of --name.", ["name"], () => [[name, 1]]);
   scrape.gauge("xdskit_ready", "1 while the server has a configuration and is not stopping.", [], () => [
     [readiness() === "ready" ? 1 : 0],
   ]);

@@ -119,6 +119,12 @@ function metadataValue(text: string): unknown {
   }
 }
 
+/** Reads a name for people: it stands in a title, and is the label of a metric. */
+export function readServerName(text: string): string {
+  if (/^[^\s\p{C}](?:[^\p{C}]{0,61}[^\s\p{C}])?$/u.test(text)) return text;
+  throw new InvalidArgumentError("Expected a name of at most 63 characters, such as prod-eu.");
+}
+
 /** Reads a number of things. */
 export function readCount(text: string): number {
   const count = Number(text);

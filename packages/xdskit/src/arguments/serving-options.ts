@@ -3,11 +3,19 @@ import type { Command } from "commander";
 import { logFormats, logLevels } from "../output/log-options.js";
 import type { ServingOptions } from "../server/serving.js";
 import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
-import { collect, readDurationWithUnit, readOption, readOptionalPlace, readPlace, wordOption } from "./arguments.js";
+import {
+  collect,
+  readDurationWithUnit,
+  readOption,
+  readOptionalPlace,
+  readPlace,
+  readServerName,
+  wordOption,
+} from "./arguments.js";
 
 /** The options of every command that serves, as commander reads them. */
 export interface ServingArguments
-  extends Pick<ServingOptions, "grpc" | "restHold" | "admin" | "logLevel" | "logFormat"> {
+  extends Pick<ServingOptions, "name" | "grpc" | "restHold" | "admin" | "logLevel" | "logFormat"> {
   readonly insecure?: boolean;
   readonly rest: ListenPlace | "off";
   readonly settings?: string;
@@ -41,6 +49,7 @@ export function addPortOptions(command: Command): Command {
         "127.0.0.1:19000",
       ),
     )
+    .addOption(readOption("--name <name>", "what people call this server, for its page and metrics", readServerName))
     .option("--insecure", "listen beyond this machine also without TLS and without roles (docs/security.md)");
 }
 
@@ -67,11 +76,11 @@ export function addOutputOptions(command: Command): Command {
 
 /** What a command that serves needs of the options. Ends with a usage error for options that need `--to-files`. */
 export function servingOptions(options: ServingArguments, command: Command): ServingOptions {
-  const { grpc, rest, restHold, admin, insecure = false, descriptors = [], logLevel, logFormat } = options;
+  const { name, grpc, rest, restHold, admin, insecure = false, descriptors = [], logLevel, logFormat } = options;
   const { toFiles: directory, toFilesGroup: group, toFilesPath: path, toFilesFormat: format } = options;
   const [other] = Object.entries({ group, path, format }).filter(([, value]) => value !== undefined);
   if (directory === undefined && other !== undefined) command.error(`error: --to-files-${other[0]} is for --to-files`);
   const toFiles = directory === undefined ? undefined : { directory, group, path, format };
-  const ports = { grpc, rest: rest === "off" ? undefined : rest, restHold, admin, insecure };
+  const ports = { name, grpc, rest: rest === "off" ? undefined : rest, restHold, admin, insecure };
   return { ...ports, toFiles, descriptors, logLevel, logFormat };
 }

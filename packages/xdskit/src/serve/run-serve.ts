@@ -90,6 +90,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   serving.closers.push(() => state.close());
   const peering: Peering = peeringOf(options, serving, { state, tls });
   const { live, layers } = await liveFolder(options, serving, { loaded, server, registry, types, state, revisions });
+  serving.rereads.push(() => live.folder.source.retry?.());
   if (settings.rebalance !== "off" && peering.isSpread) spreadClients(server, peering, serving);
   const rollouts = await rolloutsOfAll(options, serving, { server, registry, state, peering });
   const compared = comparedFolders(serving, peering, () => folderVersions(server, folderLayers(live)));

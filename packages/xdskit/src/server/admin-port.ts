@@ -20,6 +20,8 @@ import { createTroubles, settingsTroubles } from "./troubles.js";
 
 /** The parts of the admin port. */
 export interface AdminPortOptions {
+  /** What people call this server. */
+  readonly name: string | undefined;
   readonly served: Served;
   readonly readiness: () => Readiness;
   readonly ports: () => ClientPorts;
@@ -49,12 +51,12 @@ export class AdminPort {
   }
 
   get state(): AdminState {
-    const { served, readiness, ports, sources, access, audit } = this.#options;
+    const { name, served, readiness, ports, sources, access, audit } = this.#options;
     const { server, storeAway, storeNumbers, stateTrouble, peering } = served;
     const storeFailing = () => storeNumbers?.().failing;
     const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
     const ofStore = { storeAway, storeFailing, stateTrouble };
-    const shown = { readiness, ports, sources, access, audit, ...ofStore, rollouts, stats: server.stats };
+    const shown = { name, readiness, ports, sources, access, audit, ...ofStore, rollouts, stats: server.stats };
     const allSources = peering?.isPossible === true ? () => this.#allSources() : undefined;
     return { ...shown, allSources, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }
@@ -146,10 +148,10 @@ export class AdminPort {
 
   /** Loaded at the first scrape: a server without scrapes does not need them, and every server starts sooner. */
   async #ownMetrics(): Promise<{ readonly contentType: string; readonly text: string }> {
-    const { served, readiness, sources } = this.#options;
+    const { name, served, readiness, sources } = this.#options;
     this.#metrics ??= import("../admin/metrics.js").then(({ createMetrics }) =>
       createMetrics({
-        ...{ server: served.server, readiness, sources, store: served.storeNumbers },
+        ...{ name, server: served.server, readiness, sources, store: served.storeNumbers },
         troubles: this.#troubles.now,
         isStateWhole: served.stateTrouble === undefined,
         api: () => this.#numbers(),

@@ -13,6 +13,7 @@ import { createLog, type Log } from "../output/log.js";
 import type { LogFormat, LogLevel } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { listenForReload } from "../process/reload.js";
 import { serviceManager, untold } from "../process/service-manager.js";
 import { listenForStop } from "../process/signals.js";
 import { version } from "../process/version.js";
@@ -46,6 +47,8 @@ export interface ServingOptions {
   readonly admin: ListenPlace;
   /** Where other servers of the store ask this one; undefined: on this machine only, or nowhere. */
   readonly replica?: Address;
+  /** What people call this server. */
+  readonly name?: string | undefined;
   /** Listen beyond this machine also without TLS and without roles. */
   readonly insecure: boolean;
   /** Undefined: no files are written. */
@@ -70,6 +73,7 @@ export async function runServing(
 ): Promise<number> {
   const signals = listenForStop(terminal.stop);
   const serving = new Serving(options, terminal, place);
+  const forgetReload = listenForReload(() => void serving.reload());
   const manager = serviceManager((reason) => serving.log.warn("service-manager-untold", { reason }, untold));
   try {
     const outcome = await Promise.race([start(serving).then(() => "ready"), signals.stop.then(() => "stopped")]);
@@ -87,6 +91,7 @@ export async function runServing(
     await serving.stop();
     return isAddressError(error) ? exitStatus.failed : exitStatus.usage;
   } finally {
+    forgetReload();
     signals.release();
   }
 }
@@ -100,6 +105,8 @@ export class Serving {
   readonly place: ProcessPlace | undefined;
   /** Closed after the server's streams have ended. */
   readonly closers: (() => Promise<void>)[] = [];
+  /** Read the sources again, without waiting for news of them. */
+  readonly rereads: (() => void)[] = [];
   /** Takes over what an edit of the settings changes; undefined: settings are read only at the start. */
   takeSettings: TakeSettings | undefined;
   /** Who may do what at the admin listener. */
@@ -225,6 +232,13 @@ export class Serving {
     this.#announce("admin", this.#admin.address);
   }
 
+  /** As SIGHUP asks: what is on disk is read now. Certificates are looked at every two seconds anyway. */
+  async reload(): Promise<void> {
+    this.told.info("reload", {}, "SIGHUP: the folder, the settings and certificates are read again");
+    await this.#settings?.look();
+    for (const reread of this.rereads) reread();
+  }
+
   /** The admin pages stay until the streams have ended; `/readyz` answers 503 meanwhile. */
   async stop(): Promise<void> {
     this.#readiness = "stopping";
@@ -265,6 +279,7 @@ export class Serving {
     const wrongSettings = () => this.#settings?.wrong;
     const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
     const shown = new AdminPort({
+      name: this.#options.name,
       served,
       sources,
       ...now,

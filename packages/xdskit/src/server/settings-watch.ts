@@ -33,13 +33,17 @@ export function watchSettings(
   take: TakeSettings = () => undefined,
   everyMs = lookMs,
 ): WatchedSettings {
-  return disk === undefined ? { wrong: undefined, async close() {} } : new SettingsWatch(disk, log, take, everyMs);
+  return disk === undefined
+    ? { wrong: undefined, async look() {}, async close() {} }
+    : new SettingsWatch(disk, log, take, everyMs);
 }
 
 /** A settings file that is followed. */
 export interface WatchedSettings {
   /** Why a restart would fail, and since when; undefined: the file is valid, or gone. */
   readonly wrong: WrongSettings | undefined;
+  /** Looks now: what the file has is taken for whole. */
+  look(): Promise<void>;
   /** Ends it. */
   close(): Promise<void>;
 }
@@ -75,9 +79,20 @@ class SettingsWatch implements WatchedSettings {
   }
 
   #lookLater(): void {
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#looking = this.#look().finally(() => !this.#closed && this.#lookLater());
     }, this.#everyMs).unref();
+  }
+
+  async look(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#looking = this.#looking.then(async () => {
+      this.#before = await textOf(this.#disk.file);
+      await this.#look();
+    });
+    await this.#looking;
+    if (!this.#closed) this.#lookLater();
   }
 
   async #look(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { FleetSummary, NodeRow, NodeRows, ProblemList, SourceReport } from "@xdskit/admin";
+import type { FleetSummary, NodeRow, NodeRows, ProblemList, ServerPorts, SourceReport } from "@xdskit/admin";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
 import type { LayerJson, RevisionJson } from "../api-client/api-types.js";
@@ -17,6 +17,8 @@ export interface ProblemLine {
 
 /** What one look at a server found. */
 export interface FleetLook {
+  /** What `--name` calls the server; undefined: nothing. */
+  readonly name: string | undefined;
   readonly summary: FleetSummary;
   /** The worst first. */
   readonly rows: readonly NodeRow[];
@@ -63,7 +65,8 @@ export async function lookAtFleet(
   const only = new URLSearchParams(notSynced ? [...given, ["state", othersThanSynced]] : given).toString();
   const page = (limit: number, offset: number) =>
     client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}&${only}`);
-  const [summary, listed, found, text, { sources }, { layers }] = await Promise.all([
+  const [{ name }, summary, listed, found, text, { sources }, { layers }] = await Promise.all([
+    client.get<Pick<ServerPorts, "name">>("/api/v1/server"),
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
     allNodeRows(page, rows),
     client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
@@ -75,7 +78,16 @@ export async function lookAtFleet(
   const troubles = isTop ? [] : [...serverTroubles(found.problems), ...sourceTroubles(sources, summary.silent)];
   const heads = layers.flatMap(({ head }) => head ?? []);
   const problems = isTop ? found.problems : [];
-  return { summary, rows: listed.nodes, total: listed.total, problems, troubles, metrics, heads };
+  return {
+    name: name ?? undefined,
+    summary,
+    rows: listed.nodes,
+    total: listed.total,
+    problems,
+    troubles,
+    metrics,
+    heads,
+  };
 }
 
 /** Whether all nodes run all that there is for them, and that is the newest. */

@@ -22,6 +22,7 @@ function look(rows: readonly Row[], parts: Partial<FleetLook> = {}): FleetLook {
   const revisions = { newest: states, before: { ...states, synced: 10 } };
   const summary = { asOf: "2030-01-01T00:00:00.000Z", nodes: 10_000, states, revisions, replicas };
   return {
+    name: undefined,
     summary: { ...summary, types: [], groups: [], clients: [], silent: [] },
     rows,
     total: 10_000,

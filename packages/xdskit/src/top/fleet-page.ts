@@ -41,7 +41,7 @@ export function fleetPage(
 }
 
 function headLines(
-  { summary, metrics, heads }: FleetLook,
+  { name, summary, metrics, heads }: FleetLook,
   server: string,
   rates: MetricRates | undefined,
   paint: Paint,
@@ -54,7 +54,7 @@ function headLines(
     paint("error", `${printable(replica)} does not answer: ${printable(reason)}`),
   );
   return [
-    `${statesLine(states, paint)}   ${paint("quiet", server)}`,
+    `${statesLine(states, paint)}   ${name === undefined ? "" : `${paint("strong", printable(name))}, `}${paint("quiet", server)}`,
     ...(metrics === undefined ? [] : [second]),
     ...(revisions === "" ? [] : [`newest: ${revisions}`]),
     ...quiet.slice(0, 2),

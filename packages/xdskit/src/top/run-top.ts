@@ -114,8 +114,15 @@ function shower({ command, output, screen }: TopOptions, client: ApiClient, term
 }
 
 /** The same keys as over gRPC, and the counts. */
-function statusJson({ summary, rows, troubles }: FleetLook, server: string): object {
-  return { server, at: summary.asOf, troubles, nodes: rows, states: summary.states };
+function statusJson({ name, summary, rows, troubles }: FleetLook, server: string): object {
+  return {
+    server,
+    ...(name === undefined ? {} : { name }),
+    at: summary.asOf,
+    troubles,
+    nodes: rows,
+    states: summary.states,
+  };
 }
 
 function topJson({ summary, rows, problems }: FleetLook, server: string, rates: MetricRates | undefined): object {

@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { listenForReload } from "../process/reload.js";
 import { serviceManager, untold } from "../process/service-manager.js";
 import { listenForStop } from "../process/signals.js";
 import { environmentOf } from "./process-place.js";
@@ -42,6 +43,7 @@ export async function superviseProcesses(
   // Before the workers begin, which are not the service.
   const manager = serviceManager((reason) => log.warn("service-manager-untold", { reason }, untold));
   const supervisor = new Supervisor(count, directory, terminal, log, () => manager.ready());
+  const forgetReload = listenForReload(() => supervisor.reload());
   try {
     const failed = supervisor.start();
     const stopped = signals.stop.then((signal) => {
@@ -50,6 +52,7 @@ export async function superviseProcesses(
     });
     return await Promise.race([failed, stopped]);
   } finally {
+    forgetReload();
     signals.release();
     await rm(directory, { recursive: true, force: true });
   }
@@ -95,6 +98,11 @@ class Supervisor {
       await new Promise<void>((resolve) => this.#ended.add(resolve));
     clearTimeout(late);
     return exitStatus.ok;
+  }
+
+  /** Those that serve read again what is on disk; the others read it now. */
+  reload(): void {
+    for (const { worker, wasReady } of this.#slots) if (wasReady) worker?.process.kill("SIGHUP");
   }
 
   #signal(signal: NodeJS.Signals): void {
