@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from "commander";
-import { commands } from "./commands.js";
+import { commands, definedCommand } from "./commands.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
 import { exitStatus } from "./process/exit-status.js";
 import { isStopping } from "./process/signals.js";
@@ -79,17 +79,22 @@ async function programFor(
   terminal: Terminal,
   exit: (status: number) => void,
 ): Promise<Command> {
-  const { Command, Help } = await import("commander");
+  const [{ Command, Help }, { fitHelp, helpWidth }] = await Promise.all([
+    import("commander"),
+    import("./output/help-text.js"),
+  ]);
   const program = new Command("xdskit")
     .description("xDS on the command line: a management server for Envoy and gRPC in one command.")
     .version(version, "-V, --version")
     .addHelpText("after", examples);
   const called = argv.map((argument) => commands.find(({ name }) => name === argument)).find(Boolean);
   for (const entry of commands) {
-    const command = entry === called ? (await entry.load())(terminal, exit) : new Command(entry.name);
-    program.addCommand(command.summary(entry.summary));
+    const command = entry === called ? await definedCommand(entry, terminal, exit) : new Command(entry.name);
+    program.addCommand(command.summary(entry.summary).helpGroup(`${entry.group}:`));
   }
   const usages = new Map(commands.map(({ name, usage }) => [name, usage]));
+  // It is read above.
+  program.helpCommand(false);
   program.configureHelp({
     subcommandTerm: (command) => {
       const usage = usages.get(command.name());
@@ -100,7 +105,11 @@ async function programFor(
     command
       .exitOverride()
       .showHelpAfterError(`(see: xdskit ${command === program ? "" : `${command.name()} `}--help)`)
-      .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+      .configureOutput({
+        writeOut: (text) => terminal.out(fitHelp(text)),
+        writeErr: terminal.err,
+        getOutHelpWidth: () => helpWidth,
+      });
   }
   const command = program.commands.find((one) => one.name() === called?.name);
   if (command !== undefined) await useEnvironment(command, terminal);
@@ -113,7 +122,7 @@ async function useEnvironment(command: Command, terminal: Terminal): Promise<voi
   command.addHelpText("after", environmentHelp(command));
   takeEnvironment(command);
   const nowhere = { out() {}, err() {} };
-  const all = () => Promise.all(commands.map(async ({ load }) => (await load())(nowhere, () => {})));
+  const all = () => Promise.all(commands.map((entry) => definedCommand(entry, nowhere, () => {})));
   await warnOfUnknownVariables(command, all, terminal);
 }
 

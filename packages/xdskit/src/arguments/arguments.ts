@@ -1,5 +1,5 @@
 import { type Address, type ListenPlace, maxSocketPath, parseAddress, parsePlace } from "@xdskit/server/address";
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../settings/options/duration.js";
 
 /** An option whose value is read by a function; `usual` is the default, as a user would write it. */
@@ -130,4 +130,19 @@ export function readCount(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count > 0 && count <= 1_000_000) return count;
   throw new InvalidArgumentError("Expected a whole number from 1 to 1000000.");
+}
+
+/** A command that prints JSON takes both `--output json` and `--json` for it. */
+export function withBothForms(command: Command): Command {
+  const output = command.options.find(({ long }) => long === "--output");
+  const json = command.options.find(({ long }) => long === "--json");
+  if (json === undefined && output?.argChoices?.includes("json")) command.option("--json", "the same as --output json");
+  else if (json !== undefined && output === undefined)
+    command.addOption(wordOption("-o, --output <format>", "json is the same as --json", ["text", "json"], "text"));
+  else return command;
+  return command.hook("preAction", (_, called) => {
+    const { output, json } = called.opts<{ output?: string; json?: boolean }>();
+    if (json) called.setOptionValueWithSource("output", "json", "cli");
+    else if (output === "json") called.setOptionValueWithSource("json", true, "cli");
+  });
 }

@@ -30,15 +30,21 @@ export interface ListedCommand extends Pick<CommandWords, "name" | "summary"> {
   readonly load: () => Promise<(terminal: Terminal, exit: (status: number) => void) => Command>;
 }
 
+/** Makes a command, as it is called. */
+export type Define = (
+  command: Pick<ListedCommand, "load">,
+  terminal: Terminal,
+  exit: (status: number) => void,
+) => Promise<Command>;
+
 /** The words of all commands, from the definitions that `--help` shows. */
-export async function commandWords(commands: readonly ListedCommand[]): Promise<readonly CommandWords[]> {
+export async function commandWords(
+  commands: readonly ListedCommand[],
+  define: Define,
+): Promise<readonly CommandWords[]> {
   const terminal = { out: () => {}, err: () => {} };
-  const load = async ({ name, summary, load }: ListedCommand): Promise<CommandWords> =>
-    wordsOf(
-      name,
-      summary,
-      (await load())(terminal, () => {}),
-    );
+  const load = async (listed: ListedCommand): Promise<CommandWords> =>
+    wordsOf(listed.name, listed.summary, await define(listed, terminal, () => {}));
   return await Promise.all(commands.map(load));
 }
 
