@@ -38,6 +38,7 @@ export {
 export { throwIfAny } from "./errors/throw-if-any.js";
 export { type PlacedDocument, readDocument } from "./files/document.js";
 export { type FieldPlaces, type FieldPlacesOptions, fieldPlaces, maxBytesForPlaces } from "./files/field-places.js";
+export { messagesFrom, resourcesFrom, type TextOptions } from "./files/from-text.js";
 export {
   type ReadResourcesOptions,
   type ResourceFile,

@@ -78,11 +78,20 @@ export function readResources(
   file: { readonly path: string; readonly bytes: Uint8Array },
   options: ReadResourcesOptions = {},
 ): ResourceFile {
-  const form = resourceFileForm(file.path);
-  const reading = readingOf(file.path, file.bytes, form, options);
+  return readInForm(file.path, file.bytes, resourceFileForm(file.path), options);
+}
+
+/** The same of a known form, whatever the path; undefined: it is not known. */
+export function readInForm(
+  path: string,
+  bytes: Uint8Array,
+  form: ResourceFileForm | undefined,
+  options: ReadResourcesOptions,
+): ResourceFile {
+  const reading = readingOf(path, bytes, form, options);
   try {
-    if (form === "binary") readBinary(reading, file.bytes);
-    else if (form !== undefined) readText(reading, file.bytes, form);
+    if (form === "binary") readBinary(reading, bytes);
+    else if (form !== undefined) readText(reading, bytes, form);
     else {
       const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
       addFinding(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
