@@ -114,7 +114,7 @@ test("the bundle that is published", async (t) => {
     await relay.line(/^ready$/);
     // Once it is ready it has what the origin has.
     assert.equal(await printed("get", "--type", "cluster", "--server", relayed, "--output", "name"), got);
-    assert.match(await printed("status", "--server", grpc), /xdskit-relay/);
+    assert.match(await printed("status", "--all", "--server", grpc), /xdskit-relay/);
     assert.match(await printed("validate", quickstart), /valid/);
     await printed("plan", quickstart, quickstart);
     assert.match(await printed("bootstrap"), /^node:$/m);

@@ -81,7 +81,7 @@ for (const variant of ["ads-delta", "rest"] as const) {
     await put("keys.json", JSON.stringify({ keys: [jwk] }));
     const file = await put("xdskit.yaml", settings);
     const folder = await createConfigFolder(scene.directory, files("one"));
-    const server = await serve(scene, folder.path, { args: ["--settings", file] });
+    const server = await serve(scene, folder.path, { args: ["--settings", file, "--log-level", "debug"] });
     const trusted = ["--tls-ca", await put("servers.pem", servers.certificate), "--tls-server-name", serverId];
     const start = (id: string, own: readonly string[]) =>
       startEnvoy(scene, {

@@ -25,6 +25,10 @@ export function gated<Handler extends CallHandler>(
   const decide = (known: Caller | undefined) => (known === undefined ? refusedCaller : accept(known, evidence));
   if (!(caller instanceof Promise)) return decide(caller);
   const holding = waiting();
-  void caller.then((known) => holding.decided(() => decide(known)));
+  // Whose proof cannot be judged has shown none.
+  void caller.then(
+    (known) => holding.decided(() => decide(known)),
+    () => holding.decided(() => refusedCaller),
+  );
   return holding;
 }

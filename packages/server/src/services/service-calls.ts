@@ -21,6 +21,9 @@ class UnprovenService extends UnprovenCall implements ServiceHandler {
   }
 }
 
+/** `evidence`: undefined for a call that no change of rules ends. */
+type TakenBy = Omit<OpenCall, "end" | "endsAt" | "evidence"> & { readonly evidence: OpenCall["evidence"] | undefined };
+
 /** The calls in progress of all services beside discovery. */
 export function createServiceCalls(options: {
   readonly gate: Gate;
@@ -67,8 +70,11 @@ export function createServiceCalls(options: {
         if (busy !== undefined) return refuse(busy);
         const from = { peer: call.peer, called: `${service}/${name}` };
         const take = (caller: Caller, evidence: OpenCall["evidence"] | undefined) => {
-          const accepted = accept(call, caller, others.has(caller));
-          return "code" in accepted ? refuse(accepted) : taken(call, accepted, { caller, evidence, from });
+          const isLetIn = others.has(caller);
+          const accepted = accept(call, caller, isLetIn);
+          if ("code" in accepted) return refuse(accepted);
+          // No rule let it in, so no change of rules ends it: the service judges it.
+          return taken(call, accepted, { caller, evidence: isLetIn ? undefined : evidence, from });
         };
         if (isOpen) return take(gate.anybody(from), undefined);
         const accepted = gated(call, { gate: own, from, accept: take, waiting: () => waiting(call) });
@@ -82,11 +88,7 @@ export function createServiceCalls(options: {
       return handler;
     }
 
-    function taken(
-      call: Call,
-      accepted: ServiceHandler,
-      by: Omit<OpenCall, "end" | "endsAt" | "evidence"> & Partial<Pick<OpenCall, "evidence">>,
-    ) {
+    function taken(call: Call, accepted: ServiceHandler, by: TakenBy) {
       const guard = (action: () => void) => {
         try {
           action();

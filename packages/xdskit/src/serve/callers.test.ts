@@ -116,6 +116,9 @@ roles: [{ when: { jwt: ${jwt} }, may: [read] }]
       client.close();
     }
   };
+  // A stream that was let in is asked again at each request: its role may be gone by then.
+  await using asking = statusStream(server.grpc, await readFile(ops, "utf8"));
+  assert.match(await asking.ask(), /edge-1/);
   assert.match(await asked(ops), /edge-1/);
   assert.equal(await asked(other), String(status.PERMISSION_DENIED));
   // The same over HTTP, from the first request on.
@@ -129,4 +132,42 @@ roles: [{ when: { jwt: ${jwt} }, may: [read] }]
   // It is no node for that.
   const got = await inProcessEnds("get", "cluster", "--server", server.grpc, "--token-file", ops, "--timeout", "2s");
   assert.equal(got.status, 1);
+  // Another rule changes nothing for it; without its role it hears nothing more.
+  await server.folder.write("xdskit.yaml", file.replace("edge-*", "edge-?"));
+  await eventually(
+    () => inProcessEnds("get", "cluster", ...args.slice(0, 2), "--node-id", "edge-22", ...args.slice(4, 6)),
+    ({ status }) => status !== 0,
+  );
+  assert.match(await asking.ask(), /edge-1/);
+  await server.folder.write("xdskit.yaml", file.replace("sub: ops", "sub: nobody"));
+  await eventually(
+    () => asked(ops),
+    (answer) => answer === String(status.PERMISSION_DENIED),
+  );
+  assert.equal(await asking.ask(), String(status.PERMISSION_DENIED));
 });
+
+/** A stream of client status; `ask` is answered with the next answer, or the code with which it ended. */
+function statusStream(address: string, token: string) {
+  const client = new Client(address, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${token}`);
+  const path = "/envoy.service.status.v3.ClientStatusDiscoveryService/StreamClientStatus";
+  const asIs = (bytes: Buffer) => bytes;
+  const stream = client.makeBidiStreamRequest(path, asIs, asIs, metadata, { deadline: Date.now() + 60_000 });
+  const ended = new Promise<string>((resolve) => {
+    stream.on("error", (error: ServiceError) => resolve(String(error.code)));
+  });
+  return {
+    ask: () => {
+      const answered = new Promise<string>((resolve) => {
+        stream.once("data", (answer: Buffer) => resolve(String(answer)));
+      });
+      stream.write(Buffer.alloc(0));
+      return Promise.race([answered, ended]);
+    },
+    async [Symbol.asyncDispose]() {
+      client.close();
+    },
+  };
+}

@@ -57,7 +57,8 @@ export function createClientStatus(options: ClientStatusOptions): Service {
       const { evidence = nothingShown } = call;
       const hearsOfAll = isLetIn || (options.reads?.(evidence()) === undefined && !caller.isRestricted);
       if (!hearsOfAll && !caller.isRestricted) return needsRole;
-      return new StatusCall(shared, call, hearsOfAll ? undefined : caller.key, unary);
+      const reads = isLetIn ? () => options.reads?.(evidence()) : undefined;
+      return new StatusCall(shared, call, { only: hearsOfAll ? undefined : caller.key, unary, reads });
     },
   });
   return {
@@ -89,6 +90,13 @@ interface Making {
   readonly others: Promise<PeersStatus> | undefined;
 }
 
+/** What a call may hear of. */
+interface CallRights {
+  readonly only: string | undefined;
+  readonly unary: boolean;
+  readonly reads: (() => boolean | undefined | Promise<boolean>) | undefined;
+}
+
 /** One client's requests, answered in their order, each when the client has read the answers before. */
 class StatusCall implements ServiceHandler {
   readonly #shared: SharedByCalls;
@@ -96,18 +104,22 @@ class StatusCall implements ServiceHandler {
   /** The proof of the streams that it hears of; undefined: all. */
   readonly #only: string | undefined;
   readonly #unary: boolean;
+  /** Whether a client that was let in for what it may read still may; undefined: a rule knows it. */
+  readonly #reads: CallRights["reads"];
   readonly #rate = new RateLimit(most.perSecond, most.burst);
   readonly #waiting: Uint8Array[] = [];
   #answer: Making | undefined;
   #unread: NodeJS.Timeout | undefined;
   #finished = false;
   #over = false;
+  #isJudging = false;
 
-  constructor(shared: SharedByCalls, call: Call, only: string | undefined, unary: boolean) {
+  constructor(shared: SharedByCalls, call: Call, { only, unary, reads }: CallRights) {
     this.#shared = shared;
     this.#only = only;
     this.#call = call;
     this.#unary = unary;
+    this.#reads = reads;
   }
 
   received(bytes: Uint8Array): void {
@@ -186,10 +198,27 @@ class StatusCall implements ServiceHandler {
   }
 
   #next(): void {
-    if (this.#over || this.#answer !== undefined || this.#unread !== undefined) return;
+    if (this.#over || this.#answer !== undefined || this.#unread !== undefined || this.#isJudging) return;
     const bytes = this.#waiting.shift();
-    if (bytes !== undefined) this.#begin(readStatusRequest(bytes), bytes);
+    if (bytes !== undefined) this.#judged(() => this.#begin(readStatusRequest(bytes), bytes));
     else if (this.#finished) this.#end(statusCode.ok, "");
+  }
+
+  /** What lets a client in may end, or be taken away, while the stream is open: it counts at each request. */
+  #judged(begin: () => void): void {
+    const decide = (may: boolean | undefined) => {
+      this.#isJudging = false;
+      if (this.#over) return;
+      if (may === true) begin();
+      else this.#end(needsRole.code, needsRole.message);
+    };
+    const may = this.#reads === undefined ? true : this.#reads();
+    if (!(may instanceof Promise)) {
+      decide(may);
+      return;
+    }
+    this.#isJudging = true;
+    may.then(decide, (error) => this.#failed(error));
   }
 
   #begin(request: StatusRequest | string, asked: Uint8Array): void {
