@@ -86,75 +86,65 @@ install_go_deploy() {
     && go build -trimpath -o "$cache/bin/compose-config" ./compose)
 }
 
-# Debian's, unpacked: it needs no root, and nothing starts it.
-install_etcd() {
-  local folder="$cache/etcd"
+# Puts programs of Debian's packages into a folder of their own: that needs no root, and nothing starts them.
+# unpacked STEP "PACKAGES" "PROGRAMS": prints the version of the first program.
+unpacked() {
+  local folder="$cache/$1" packages programs program
+  read -ra packages <<<"$2"
+  read -ra programs <<<"$3"
   rm -rf "$folder"
   mkdir -p "$folder"
   cd "$folder"
-  local packages=(etcd-server etcd-client)
   apt-get download -q "${packages[@]}" || { as_root apt-get update -q && apt-get download -q "${packages[@]}"; }
   for package in *.deb; do dpkg -x "$package" .; done
   rm ./*.deb
   cd "$here"
-  ln -sf "$folder/usr/bin/etcd" "$folder/usr/bin/etcdctl" "$cache/bin/"
-  "$cache/bin/etcd" --version
+  for program in "${programs[@]}"; do ln -sf "$folder/usr/bin/$program" "$cache/bin/"; done
+  "$cache/bin/${programs[0]}" --version
 }
 
-# Debian's, unpacked for its promtool, which checks the alert rules in deploy/. The server is not run.
+install_etcd() {
+  unpacked etcd "etcd-server etcd-client" "etcd etcdctl"
+}
+
+# It checks the alert rules in deploy/. The server is not run.
 install_promtool() {
-  local folder="$cache/promtool"
-  rm -rf "$folder"
-  mkdir -p "$folder"
-  cd "$folder"
-  apt-get download -q prometheus || { as_root apt-get update -q && apt-get download -q prometheus; }
-  dpkg -x ./*.deb .
-  rm ./*.deb
-  cd "$here"
-  ln -sf "$folder/usr/bin/promtool" "$cache/bin/"
-  "$cache/bin/promtool" --version
+  unpacked promtool prometheus promtool
 }
 
-# Debian's, unpacked: it starts a program as a container would, without an engine.
+# It starts a program as a container would, without an engine.
 install_bwrap() {
-  local folder="$cache/bwrap"
-  rm -rf "$folder"
-  mkdir -p "$folder"
-  cd "$folder"
-  apt-get download -q bubblewrap || { as_root apt-get update -q && apt-get download -q bubblewrap; }
-  dpkg -x ./*.deb .
-  rm ./*.deb
-  cd "$here"
-  ln -sf "$folder/usr/bin/bwrap" "$cache/bin/"
-  "$cache/bin/bwrap" --version
+  unpacked bwrap bubblewrap bwrap
 }
 
-# Debian's. It is installed for the whole machine: it needs dozens of libraries.
-install_chromium() {
-  if ! command -v chromium >/dev/null; then
-    local install=(apt-get install -q -y --no-install-recommends chromium)
+# Puts packages of Debian's on the whole machine, unless these programs are there.
+# installed "PACKAGES" "PROGRAMS"
+installed() {
+  local packages programs program
+  read -ra packages <<<"$1"
+  read -ra programs <<<"$2"
+  # It prints a line for each that is there.
+  if [[ $(command -v "${programs[@]}" | wc -l) != "${#programs[@]}" ]]; then
+    local install=(apt-get install -q -y --no-install-recommends "${packages[@]}")
     as_root "${install[@]}" || { as_root apt-get update -q && as_root "${install[@]}"; }
   fi
-  ln -sf "$(command -v chromium)" "$cache/bin/chromium"
+  for program in "${programs[@]}"; do ln -sf "$(command -v "$program")" "$cache/bin/"; done
+}
+
+# It needs dozens of libraries.
+install_chromium() {
+  installed chromium chromium
   chromium --version
 }
 
-# Debian's. Nothing of it runs as a service: it judges the units in deploy/, and sends what a service says.
+# Nothing of it runs as a service: it judges the units in deploy/, and sends what a service says.
 install_systemd() {
-  if ! command -v systemd-analyze >/dev/null || ! command -v systemd-notify >/dev/null; then
-    local install=(apt-get install -q -y --no-install-recommends systemd)
-    as_root "${install[@]}" || { as_root apt-get update -q && as_root "${install[@]}"; }
-  fi
-  ln -sf "$(command -v systemd-analyze)" "$(command -v systemd-notify)" "$cache/bin/"
+  installed systemd "systemd-analyze systemd-notify"
 }
 
-# Debian's shells, which try the scripts of "xdskit completion". They need files of their own in /usr/share.
+# They try the scripts of "xdskit completion", and need files of their own in /usr/share.
 install_shells() {
-  if ! command -v zsh >/dev/null || ! command -v fish >/dev/null; then
-    local install=(apt-get install -q -y --no-install-recommends zsh fish)
-    as_root "${install[@]}" || { as_root apt-get update -q && as_root "${install[@]}"; }
-  fi
-  ln -sf "$(command -v zsh)" "$(command -v fish)" "$cache/bin/"
+  installed "zsh fish" "zsh fish"
 }
 
 as_root() {

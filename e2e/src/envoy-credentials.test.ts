@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createConfigFolder, type Files } from "./harness/basics/config-folder.js";
+import { movedFiles } from "./harness/basics/moved-files.js";
 import { peer } from "./harness/basics/peers.js";
 import { freePort } from "./harness/basics/ports.js";
 import { answering, configSource, httpListener, typeUrl } from "./harness/basics/resources.js";
@@ -56,16 +56,7 @@ for (const variant of ["ads-delta", "rest"] as const) {
           ],
         ]),
       );
-    const put = async (name: string, text: string): Promise<string> => {
-      const at = join(scene.directory, name);
-      await writeFile(`${at}.new`, text);
-      await rename(`${at}.new`, at);
-      return at;
-    };
-    const putPair = async (name: string, { certificate, key }: Certificate) => [
-      ...["--tls-cert", await put(`${name}.pem`, certificate)],
-      ...["--tls-key", await put(`${name}.key`, key)],
-    ];
+    const { put, putPair } = movedFiles(scene.directory);
     const keys = await generateKeyPair("ES256");
     const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
     const token = async (seconds: number) => {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
-import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createConfigFolder, type Files } from "./harness/basics/config-folder.js";
+import { movedFiles } from "./harness/basics/moved-files.js";
 import { peer } from "./harness/basics/peers.js";
 import { freePort } from "./harness/basics/ports.js";
 import { answering, configSource, httpListener, typeUrl } from "./harness/basics/resources.js";
@@ -50,17 +49,8 @@ for (const variant of ["ads-delta", "ads-sotw", "per-type-delta", "rest"] as con
           ],
         ]),
       );
-    const put = async (name: string, text: string): Promise<string> => {
-      const at = join(scene.directory, name);
-      await writeFile(`${at}.new`, text);
-      await rename(`${at}.new`, at);
-      return at;
-    };
-    const pairArgs = async (name: string, { certificate, key }: Certificate): Promise<readonly string[]> => [
-      ...["--tls-cert", await put(`${name}.pem`, certificate)],
-      ...["--tls-key", await put(`${name}.key`, key)],
-    ];
-    await pairArgs("server", authority.issue("server", "IP:127.0.0.1"));
+    const { put, putPair } = movedFiles(scene.directory);
+    await putPair("server", authority.issue("server", "IP:127.0.0.1"));
     await put("mesh.pem", mesh.certificate);
     const ca = await put("servers.pem", authority.certificate);
     const file = await put("xdskit.yaml", settings);
@@ -69,7 +59,7 @@ for (const variant of ["ads-delta", "ads-sotw", "per-type-delta", "rest"] as con
     const start = async (id: string, tenant: string, onlyStart = false) =>
       await startEnvoy(scene, {
         ...{ path, variant, id, onlyStart, server: variant === "rest" ? server.rest : server.grpc },
-        bootstrapArgs: ["--tls-ca", ca, ...(await pairArgs(id, spiffe(tenant)))],
+        bootstrapArgs: ["--tls-ca", ca, ...(await putPair(id, spiffe(tenant)))],
       });
     const answers = (tenant: "shop" | "bank", body: string) =>
       eventually(`${tenant} ${body}`, async () => (await get(ports[tenant])).body === `${tenant} ${body}`, {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createConfigFolder } from "./harness/basics/config-folder.js";
+import { movedFiles } from "./harness/basics/moved-files.js";
 import { apiListener, cluster, configSource, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
 import { createScene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
@@ -50,14 +49,7 @@ for (const name of ["python", "go"] as const) {
       "shop/all.yaml": shop,
       "bank/all.yaml": [...bank, vault],
     });
-    const put = async (file: string, text: string): Promise<string> => {
-      await writeFile(join(scene.directory, file), text);
-      return join(scene.directory, file);
-    };
-    const putPair = async (file: string, { certificate, key }: Certificate) => [
-      ...["--tls-cert", await put(`${file}.pem`, certificate)],
-      ...["--tls-key", await put(`${file}.key`, key)],
-    ];
+    const { put, putPair } = movedFiles(scene.directory);
     const keys = await generateKeyPair("ES256");
     const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
     await put("keys.json", JSON.stringify({ keys: [jwk] }));
