@@ -10,27 +10,25 @@ export const usualPort = { grpc: "0.0.0.0:18000", tls: "off" } as const satisfie
 
 /** What `serve --name` calls the server; empty: nothing, or it has not answered yet. */
 export function useServerName(): string {
-  const [name, setName] = useState("");
-  useEffect(() => {
-    const abort = new AbortController();
-    get<ServerPorts>("server", abort.signal).then(
-      (server) => setName(server.name ?? ""),
-      () => {},
-    );
-    return () => abort.abort();
-  }, []);
-  return name;
+  const server = useServer();
+  return server === undefined || server === "away" ? "" : (server.name ?? "");
 }
 
 /** Where clients reach the server; undefined: the server has not answered yet. Where it cannot, the usual port. */
 export function usePorts(): GrpcPort | undefined {
-  const [ports, setPorts] = useState<GrpcPort | undefined>(undefined);
+  const server = useServer();
+  return server === "away" ? usualPort : server;
+}
+
+/** What the server says of itself; undefined: it has not answered yet. */
+function useServer(): ServerPorts | "away" | undefined {
+  const [server, setServer] = useState<ServerPorts | "away" | undefined>(undefined);
   useEffect(() => {
     const abort = new AbortController();
-    get<ServerPorts>("server", abort.signal).then(setPorts, () => {
-      if (!abort.signal.aborted) setPorts(usualPort);
+    get<ServerPorts>("server", abort.signal).then(setServer, () => {
+      if (!abort.signal.aborted) setServer("away");
     });
     return () => abort.abort();
   }, []);
-  return ports;
+  return server;
 }

@@ -3,6 +3,7 @@ import type { ArrivalJson } from "../api/types.js";
 import { useLive } from "../api/use-live.js";
 import { linkTo } from "../router.js";
 import { counted, numberText } from "../text/counts.js";
+import { NodeNames } from "./node-names.js";
 import { nameOf, StateBar } from "./state.js";
 
 /** How far the clients are with a revision. */
@@ -68,12 +69,7 @@ function Reasons({ nodes }: Pick<ArrivalJson, "nodes">) {
         <li key={reason} class={found[0]?.state === "rejected" ? "finding-error" : "finding-warning"}>
           <b>{nameOf(found[0]?.state ?? "")}</b> {found[0]?.message}
           <br />
-          {found.slice(0, 5).map(({ id }) => (
-            <span key={id}>
-              <a href={linkTo("node", [id])}>{id}</a>{" "}
-            </span>
-          ))}
-          {found.length > 5 ? <span class="quiet">and {numberText(found.length - 5)} more that are listed</span> : null}
+          <NodeNames ids={found.map(({ id }) => id)} rest="more that are listed" />
         </li>
       ))}
     </ul>

@@ -8,12 +8,16 @@ import { Time } from "../../parts/time.js";
 import { intoView } from "../../parts/yaml/into-view.js";
 import { go, linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
-import { ProblemActions } from "./problem-actions.js";
+import type { RolloutPage } from "../rollouts/rollout-state.js";
+import { type KnownRollouts, needsRollouts, ProblemActions } from "./problem-actions.js";
 import { linkOf, nodeLink } from "./problem-links.js";
 
 /** Everything that is wrong, the worst first, with what to do. */
 export function ProblemsView({ chosen }: { readonly chosen: string | undefined }) {
   const { data, error } = useLive<ProblemList>("problems");
+  // Once for all cards.
+  const rollouts = useLive<RolloutPage>(data?.problems.some(needsRollouts) ? "rollouts" : undefined);
+  const known = { page: rollouts.data, renew: rollouts.renew };
   const current = useCursor(data?.problems.length ?? 0, (index) => {
     const chosen = data?.problems[index];
     const link = chosen && linkOf(chosen);
@@ -42,7 +46,13 @@ export function ProblemsView({ chosen }: { readonly chosen: string | undefined }
         </Empty>
       ) : null}
       {data.problems.map((problem, index) => (
-        <Problem key={problem.id} problem={problem} isCurrent={index === current} isChosen={problem.id === chosen} />
+        <Problem
+          key={problem.id}
+          problem={problem}
+          known={known}
+          isCurrent={index === current}
+          isChosen={problem.id === chosen}
+        />
       ))}
     </>
   );
@@ -50,10 +60,12 @@ export function ProblemsView({ chosen }: { readonly chosen: string | undefined }
 
 function Problem({
   problem,
+  known,
   isCurrent,
   isChosen,
 }: {
   readonly problem: ProblemEntry;
+  readonly known: KnownRollouts;
   readonly isCurrent: boolean;
   /** The link of the page names it. */
   readonly isChosen: boolean;
@@ -98,7 +110,7 @@ function Problem({
               {link.text}
             </a>
           )}
-          <ProblemActions problem={problem} />
+          <ProblemActions problem={problem} known={known} />
         </div>
         <p class="quiet small-text problem-end">
           {since === null ? null : <Time at={since} />}

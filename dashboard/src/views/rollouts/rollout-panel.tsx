@@ -1,14 +1,12 @@
 import type { RolloutJson } from "../../api/types.js";
+import { NodeNames } from "../../parts/node-names.js";
 import { Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 import { RolloutButtons } from "./rollout-buttons.js";
 import { RolloutDiff } from "./rollout-diff.js";
-import { byWords, isUnderWay } from "./rollout-state.js";
+import { acknowledgedOf, byWords, isUnderWay } from "./rollout-state.js";
 import { RolloutSteps } from "./steps.js";
-
-/** How many nodes are named for one reason. */
-const maxNodes = 5;
 
 /** One rollout: how far it is, who rejected it, what it changes, and what somebody can do. */
 export function RolloutPanel({ rollout, done }: { readonly rollout: RolloutJson; done(): void }) {
@@ -36,11 +34,10 @@ export function RolloutPanel({ rollout, done }: { readonly rollout: RolloutJson;
 }
 
 function Nodes({ rollout: { group, nodes } }: { readonly rollout: RolloutJson }) {
-  const acknowledged = Math.max(0, nodes.reached - nodes.pending - nodes.rejected);
   return (
     <p>
-      {numberText(acknowledged)} of {numberText(nodes.reached)} acknowledged, {numberText(nodes.pending)} pending,{" "}
-      {numberText(nodes.rejected)} rejected;{" "}
+      {numberText(acknowledgedOf(nodes))} of {numberText(nodes.reached)} acknowledged, {numberText(nodes.pending)}{" "}
+      pending, {numberText(nodes.rejected)} rejected;{" "}
       {nodes.held === 0 ? (
         "0 held back"
       ) : (
@@ -58,12 +55,7 @@ function Rejections({ rollout: { rejections } }: { readonly rollout: RolloutJson
         <li key={words} class="finding-error">
           {words}
           <br />
-          {nodes.slice(0, maxNodes).map((node) => (
-            <span key={node}>
-              <a href={linkTo("node", [node])}>{node}</a>{" "}
-            </span>
-          ))}
-          {nodes.length > maxNodes ? <span class="quiet">and {nodes.length - maxNodes} more</span> : null}
+          <NodeNames ids={nodes} />
         </li>
       ))}
     </ul>

@@ -16,6 +16,11 @@ export function isInTrouble(rollout: RolloutJson): boolean {
   return isUnderWay(rollout) && (rollout.state === "halted" || rollout.nodes.rejected > 0);
 }
 
+/** How many of the nodes that it reached have acknowledged it. */
+export function acknowledgedOf({ reached, pending, rejected }: RolloutJson["nodes"]): number {
+  return Math.max(0, reached - pending - rejected);
+}
+
 /** A step as the settings have it: `{ count: 10 }`, `{ percent: 50 }`, `{ match: … }`. */
 export function stepName(step: Readonly<Record<string, unknown>>): string {
   const { count, percent, match } = step;

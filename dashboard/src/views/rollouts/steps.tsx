@@ -1,7 +1,7 @@
 import type { RolloutJson } from "../../api/types.js";
 import { StateBar } from "../../parts/state.js";
 import { numberText } from "../../text/counts.js";
-import { isUnderWay, stepName } from "./rollout-state.js";
+import { acknowledgedOf, isUnderWay, stepName } from "./rollout-state.js";
 
 type StepState = "done" | "now" | "later";
 
@@ -38,7 +38,7 @@ function stateOf(rollout: RolloutJson, step: number, steps: number): StepState {
 /** `8/10 ✕2`. */
 function Counts({ nodes }: Pick<RolloutJson, "nodes">) {
   const { reached, pending, rejected } = nodes;
-  const acknowledged = Math.max(0, reached - pending - rejected);
+  const acknowledged = acknowledgedOf(nodes);
   return (
     <>
       <p class="step-counts">
