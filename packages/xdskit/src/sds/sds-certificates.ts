@@ -1,4 +1,4 @@
-import { XdskitError } from "@xdskit/api";
+import { firstWithin, XdskitError } from "@xdskit/api";
 import { type Secret, SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
 import { checkedTls, type TlsFiles } from "@xdskit/api/tls-files";
 import { createClient, type XdsClient } from "@xdskit/client";
@@ -84,7 +84,7 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
     place: placeOf(certificate),
     async read() {
       if (client === undefined) start();
-      if (last === undefined) await withinMs(first, waitMs);
+      if (last === undefined) await firstWithin(waitMs, [first]);
       if (last !== undefined) return last;
       const cause = problem();
       const why = `nothing usable came within ${waitMs / 1_000} s${cause === undefined ? "" : `: ${cause.message}`}`;
@@ -97,14 +97,4 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
       void client?.close();
     },
   };
-}
-
-/** Resolves with the promise, or when the time is over. */
-async function withinMs(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
