@@ -89,8 +89,8 @@ export interface ServiceMethod {
    * one too.
    */
   readonly unary: boolean;
-  /** Takes over a call of a caller that the server let in; `isLetIn`: by `letsIn`, and not by a rule. */
-  accept(call: Call, caller: Caller, isLetIn: boolean): ServiceHandler | Refusal;
+  /** Takes over a call of a caller that the server let in. `isLetIn`: what `letsIn` said; true: no rule let it in. */
+  accept(call: Call, caller: Caller, isLetIn: boolean | undefined): ServiceHandler | Refusal;
 }
 
 /** A method as a transport calls it: who calls is found out behind it. */

@@ -38,16 +38,14 @@ export function createServiceCalls(options: {
   const { gate, openCalls, admit, refused, fault } = options;
   const open = new Set<ServiceHandler>();
 
-  /** The gate of a method that lets in others beside those whom a rule knows. */
-  function gateOf({ letsIn }: ServiceMethod, others: WeakSet<Caller>): Pick<Gate, "callerOf"> {
+  /** The gate of a call of a method that lets in others beside those whom a rule knows; `told` hears what it says. */
+  function gateOf({ letsIn }: ServiceMethod, told: (isIn: boolean | undefined) => void): Pick<Gate, "callerOf"> {
     if (letsIn === undefined) return gate;
     return {
       callerOf(evidence, from) {
         const decide = (isIn: boolean | undefined) => {
-          if (!isIn) return gate.callerOf(evidence, from);
-          const other = gate.anybody(from);
-          others.add(other);
-          return other;
+          told(isIn);
+          return isIn ? gate.anybody(from) : gate.callerOf(evidence, from);
         };
         const isIn = letsIn(evidence());
         return isIn instanceof Promise ? isIn.then(decide) : decide(isIn);
@@ -57,8 +55,6 @@ export function createServiceCalls(options: {
 
   function serveMethod(service: string, name: string, method: ServiceMethod, isOpen: boolean): ServedMethod {
     const { unary, accept } = method;
-    const others = new WeakSet<Caller>();
-    const own = gateOf(method, others);
     return {
       unary,
       accept(call) {
@@ -69,8 +65,11 @@ export function createServiceCalls(options: {
         const busy = admit();
         if (busy !== undefined) return refuse(busy);
         const from = { peer: call.peer, called: `${service}/${name}` };
+        let isLetIn: boolean | undefined;
+        const own = gateOf(method, (isIn) => {
+          isLetIn = isIn;
+        });
         const take = (caller: Caller, evidence: OpenCall["evidence"] | undefined) => {
-          const isLetIn = others.has(caller);
           const accepted = accept(call, caller, isLetIn);
           if ("code" in accepted) return refuse(accepted);
           // No rule let it in, so no change of rules ends it: the service judges it.

@@ -33,7 +33,7 @@ function asking(method: "FetchClientStatus" | "StreamClientStatus") {
   const handler = service.methods[method]?.accept(
     call,
     createGate({ rules: undefined, refused() {} }).anybody({ peer: "here", called: "" }),
-    false,
+    undefined,
   );
   if (handler === undefined || "code" in handler) return assert.fail("refused");
   handler.received(new Uint8Array());

@@ -55,7 +55,7 @@ export function createClientStatus(options: ClientStatusOptions): Service {
     letsIn: options.reads,
     accept(call, caller, isLetIn) {
       const { evidence = nothingShown } = call;
-      const hearsOfAll = isLetIn || (options.reads?.(evidence()) === undefined && !caller.isRestricted);
+      const hearsOfAll = isLetIn ?? !caller.isRestricted;
       if (!hearsOfAll && !caller.isRestricted) return needsRole;
       const reads = isLetIn ? () => options.reads?.(evidence()) : undefined;
       return new StatusCall(shared, call, { only: hearsOfAll ? undefined : caller.key, unary, reads });
