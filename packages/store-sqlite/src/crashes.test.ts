@@ -8,11 +8,9 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Store } from "@xdskit/server";
+import { effort } from "../../api/src/testing/effort.js";
 import { openSqliteStore, readSqliteStore } from "./open-sqlite-store.js";
 import { SqliteTables } from "./sqlite-tables.js";
-
-/** The length of random tests, in multiples of the suite's; `npm run test:long` plays fifty times as long. */
-const effort = Number(process.env.EFFORT ?? 1);
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "xdskit-sqlite-"));
