@@ -15,13 +15,11 @@ const larger = {
   file: new Map(
     Object.entries({
       "packages/grpc-server/src/connection/http2-connection.ts": 420,
-      "packages/protocol/src/server/stream/stream.ts": 520,
       "packages/server/src/streams/session.ts": 460,
     }),
   ),
   class: new Map(
     Object.entries({
-      StreamMachine: 460,
       Session: 420,
       Http2Connection: 390,
       GroupDemand: 380,

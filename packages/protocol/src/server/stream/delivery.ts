@@ -56,7 +56,7 @@ export interface DeliveryContext<Kind extends Subscriber> {
 }
 
 /**
- * Makes the responses of one stream. Each brings one type from the client's set to the target that `StreamMachine`
+ * Makes the responses of one stream. Each brings one type from the client's set to the target that the stream
  * gives. It has the resources that the client lacks (`content.ts`), as bytes that all streams with the same need share
  * (`shared-responses.ts`), and the stream's own nonce.
  */

@@ -36,7 +36,7 @@ export interface Surroundings {
 }
 
 /**
- * Everything in which SotW and delta differ. `sotw.ts` and `delta.ts` implement it; `StreamMachine` is the same for
+ * Everything in which SotW and delta differ. `sotw.ts` and `delta.ts` implement it; the rest is the same for
  * both. `Asked` is the request, `Kind` the state of a client for one type.
  */
 export interface SotwOrDeltaRules<Asked extends Request, Kind extends Subscriber> extends BodyWriter {

@@ -1,0 +1,111 @@
+import type { Node } from "../../model/basics/node.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import { wholeStage } from "../../planning/make-before-break.js";
+import type { Request } from "../../wire/requests/requests.js";
+import { change, type RecordedTransition } from "../cohorts/cohort.js";
+import type { OutgoingResponse } from "../contract/response.js";
+import { asksForUnknown, someAsk } from "../requests/unknown-types.js";
+import { type Subscriber, someHaveDrained } from "../state/subscriber.js";
+import type { StreamState } from "./stream-state.js";
+
+/** The next response to send; undefined if nothing is due. See `Stream.next`. */
+export function nextResponse<Asked extends Request, Kind extends Subscriber>(
+  state: StreamState<Asked, Kind>,
+): OutgoingResponse | undefined {
+  if (state.phase.kind !== "identified" || state.place.isIdle) return undefined;
+  const { wanted, moving } = state.place;
+  if (wanted === undefined) return undefined;
+  if (moving !== undefined && someHaveDrained(state.subscribers, state.now)) state.goAlone();
+  else if (moving?.next !== undefined) return repeat(state, moving.next, wanted);
+  return findNext(state, wanted, state.phase.node);
+}
+
+/**
+ * Works out the next response for this stream. It is a separate function, since inside `nextResponse` V8 would take
+ * three times as long to optimize that.
+ */
+function findNext<Asked extends Request, Kind extends Subscriber>(
+  state: StreamState<Asked, Kind>,
+  wanted: Snapshot,
+  node: Node,
+): OutgoingResponse | undefined {
+  const { ordering, place, subscribers, delivery, now } = state;
+  const snapshot = state.begun ?? wanted;
+  // A type that moves on without a response counts as acknowledged, which may let another type go on. So there is at
+  // most one round for each type.
+  for (let round = 0; round <= subscribers.length; round++) {
+    const stage = ordering?.stageOf(state, snapshot, now) ?? wholeStage;
+    // From now on, the other streams of its order matter.
+    if (stage !== wholeStage && ordering?.isShared === true) state.goAlone();
+    place.noteStage(stage);
+    let moved: Kind[] | undefined;
+    for (const subscriber of subscribers) {
+      if (asksForUnknown(subscriber, state.unknown)) continue;
+      const target = ordering?.targetOf(subscriber, stage, snapshot, now) ?? snapshot.of(subscriber.type);
+      const waiting = stage.waiting.get(subscriber.type.typeUrl);
+      const {
+        used: { set: usedSet },
+      } = subscriber;
+      const course = { target, waiting, snapshot, node, now };
+      const response = delivery.bring(subscriber, course) ?? delivery.heartbeat(subscriber, now);
+      if (response === undefined) {
+        if (subscriber.used.set !== usedSet) moved = [...(moved ?? []), subscriber];
+        continue;
+      }
+      if (!response.isHeartbeat) state.begun = snapshot;
+      // Names that wait for the first request of their type are this stream's own: a repetition would lack them.
+      if (!state.warming.isIdle) place.leave();
+      if (place.moving !== undefined) place.recordSent(subscribers, subscribers.indexOf(subscriber));
+      return response;
+    }
+    if (ordering === undefined || moved === undefined) break;
+    for (const { type } of moved) ordering.progressed(state, type);
+    if (stage === wholeStage) break;
+  }
+  state.begun = undefined;
+  if (snapshot !== wanted) return nextResponse(state);
+  settle(state);
+  return undefined;
+}
+
+/** Repeats another stream of the cohort, and returns the response that it sent, if any. */
+export function repeat<Asked extends Request, Kind extends Subscriber>(
+  state: StreamState<Asked, Kind>,
+  transition: RecordedTransition,
+  wanted: Snapshot,
+): OutgoingResponse | undefined {
+  const { ordering, place, subscribers, now } = state;
+  const { sends, changes, stage } = transition;
+  const { moving } = place;
+  const update = moving?.update;
+  if (moving === update?.start && update !== undefined) {
+    ordering?.begin(wanted, update.orderAtStart, state.lineage);
+  }
+  change(subscribers, changes);
+  ordering?.repeat(state, stage, wanted, sends?.index, now);
+  place.moved(transition);
+  state.begun = sends && wanted;
+  return sends && state.delivery.repeat(subscribers[sends.index] as Kind, sends, now);
+}
+
+/** There is nothing to send: settles the stream if it may, or records that its cohort waits. */
+export function settle<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): void {
+  const { phase, place, ordering, told, subscribers } = state;
+  const { wanted } = place;
+  if (phase.kind !== "identified" || wanted === undefined || state.begun !== undefined) return;
+  if (told.errors || !state.warming.isIdle || someAsk(subscribers, state.unknown)) {
+    place.leave();
+    return;
+  }
+  const maySettle = ordering?.maySettle(state) !== false;
+  if (!maySettle && place.moving === undefined) return;
+  place.recordNothing(subscribers, maySettle, {
+    needed: (subscriber) => ordering?.meanwhile(state, subscriber, wanted) ?? wanted.of(subscriber.type),
+    options: state.options,
+    told,
+    node: phase.node,
+    isOrdered: ordering !== undefined,
+    sharesOrder: ordering?.isShared === true,
+    lineage: state.lineage,
+  });
+}

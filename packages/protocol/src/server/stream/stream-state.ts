@@ -1,0 +1,157 @@
+import type { TypeUrl } from "@xdskit/api";
+import { clientKindOf } from "../../model/basics/client-kind.js";
+import type { Node } from "../../model/basics/node.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import type { StatusCode } from "../../wire/basics/status-code.js";
+import type { Request } from "../../wire/requests/requests.js";
+import { CohortPlace } from "../cohorts/cohort-place.js";
+import type { StreamEffect } from "../contract/effects.js";
+import type { StreamOptions } from "../contract/options.js";
+import type { OrderedStream } from "../ordering/ordered-stream.js";
+import type { Ordering } from "../ordering/ordering.js";
+import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
+import { ForeignAuthorities } from "../requests/foreign-authorities.js";
+import type { UnknownTypes } from "../requests/unknown-types.js";
+import type { HeldSnapshot } from "../responses/held-snapshot.js";
+import { StreamWarming } from "../responses/stream-warming.js";
+import { Told } from "../responses/told.js";
+import type { Subscriber } from "../state/subscriber.js";
+import { Delivery } from "./delivery.js";
+import { KeptMemory } from "./kept-memory.js";
+import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
+
+/** The phase of a stream: before its first request, served, or ended. */
+type Phase =
+  | { readonly kind: "new" }
+  | { readonly kind: "identified"; readonly node: Node }
+  | { readonly kind: "closed" };
+
+/**
+ * What one stream knows. Requests change it (`receive-request.ts`), responses come out of it (`next-response.ts`), and
+ * the other streams of its order see it as an `OrderedStream`.
+ */
+export class StreamState<Asked extends Request, Kind extends Subscriber> implements OrderedStream {
+  readonly options: StreamOptions;
+  readonly rules: SotwOrDeltaRules<Asked, Kind>;
+  readonly byType = new Map<TypeUrl, Kind>();
+  /** In delivery order (rules 117–119), whatever the order of the requests. */
+  subscribers: Kind[] = [];
+  readonly warming: StreamWarming;
+  phase: Phase = { kind: "new" };
+  lineage: SnapshotLineage | undefined;
+  /** The resources that the client came back with, as they were put together last, until it has another target. */
+  held: HeldSnapshot | undefined;
+  /** The snapshot of the current pass, once a response of it went out; undefined between passes. See `Stream`. */
+  begun: Snapshot | undefined;
+  readonly told: Told;
+  readonly kept: KeptMemory;
+  /** The last time that the machine was told, in milliseconds. */
+  now = 0;
+  ordering: Ordering | undefined;
+  unknown: UnknownTypes;
+  readonly foreign: ForeignAuthorities;
+  readonly place = new CohortPlace();
+  readonly surroundings: Surroundings;
+  readonly delivery: Delivery<Asked, Kind>;
+
+  constructor(options: StreamOptions, rules: SotwOrDeltaRules<Asked, Kind>) {
+    this.options = options;
+    this.rules = rules;
+    this.told = new Told(options);
+    this.kept = new KeptMemory(options.heldMemory);
+    this.foreign = new ForeignAuthorities(options.authorities);
+    this.warming = new StreamWarming(options);
+    this.surroundings = surroundingsOf(this);
+    this.delivery = new Delivery(rules, {
+      options,
+      told: this.told,
+      warming: this.warming,
+      place: this.place,
+      subscribers: this.byType,
+      surroundings: this.surroundings,
+    });
+  }
+
+  follow(ordering: Ordering | undefined): void {
+    if (ordering === this.ordering) return;
+    this.place.changed();
+    this.ordering?.leave(this);
+    this.ordering = ordering;
+    ordering?.join(this);
+    if (this.subscribers.some((one) => this.rules.saidOf(one) !== undefined)) ordering?.cameBack(this.now);
+  }
+
+  /**
+   * Leaves the cohort because of an event that the cohort does not share, and that other streams of the order may have
+   * to consider.
+   */
+  goAlone(): void {
+    this.place.leave();
+    this.ordering?.leaveCohorts();
+  }
+
+  mayGoOn(): void {
+    this.options.mayGoOn?.();
+  }
+
+  leaveCohort(): void {
+    this.place.changed();
+  }
+
+  overtaken(): void {
+    if (this.place.moving !== undefined) this.place.leave();
+  }
+
+  isBetween(from: Snapshot, to: Snapshot): boolean {
+    return this.place.isBetween(from, to);
+  }
+
+  /** Ends the stream for a fault of its client's. */
+  close(code: StatusCode, message: string): readonly StreamEffect[] {
+    this.end();
+    return [{ kind: "close", code, message }];
+  }
+
+  end(): void {
+    for (const subscriber of this.subscribers) {
+      this.kept.change(subscriber.subscription.names, undefined);
+      this.kept.change(this.rules.claimsOf(subscriber), undefined);
+    }
+    this.kept.end(this.phase.kind === "identified" ? this.phase.node : undefined);
+    this.phase = { kind: "closed" };
+    this.place.give(undefined);
+    // Others of the order take over what drains.
+    this.ordering?.leave(this);
+    this.byType.clear();
+    this.subscribers = [];
+    this.lineage = undefined;
+    this.held = undefined;
+    this.begun = undefined;
+  }
+}
+
+function surroundingsOf<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): Surroundings {
+  return {
+    api: state.options.api,
+    tellsTtl: ({ type }) => state.told.ttl(type),
+    sentBefore: (subscriber) =>
+      subscriber.type.askedAgainAfter.some(
+        (url) => lastContentCountOf(state.byType.get(url)) > lastContentCountOf(subscriber),
+      ),
+    warming: (subscriber) => {
+      const { type, subscription } = subscriber;
+      const { wanted } = state.place;
+      const isAwaited = wanted !== undefined && state.warming.mayBeAwaited(type, state.byType, wanted);
+      if (!isAwaited) return state.warming.namesOf(type.typeUrl);
+      const awaited = state.held?.snapshot === wanted ? state.held.awaited.get(type.typeUrl) : undefined;
+      return awaited ?? subscription.names;
+    },
+    sendsUnmeantWildcard: () => state.phase.kind === "identified" && clientKindOf(state.phase.node) === "envoy",
+    claimsDropped: (claimed) => void state.kept.change(claimed, undefined),
+  };
+}
+
+/** The number of the last response of a type on its stream that was no heartbeat; 0 if there is none. */
+function lastContentCountOf(subscriber: Subscriber | undefined): number {
+  return subscriber?.exchange.lastSent?.lastContentCount ?? 0;
+}
