@@ -14,14 +14,12 @@ const tables = new Set(["packages/api/src/errors/error-codes.ts"]);
 const larger = {
   file: new Map(
     Object.entries({
-      "packages/grpc-server/src/connection/http2-connection.ts": 420,
       "packages/server/src/streams/session.ts": 460,
     }),
   ),
   class: new Map(
     Object.entries({
       Session: 420,
-      Http2Connection: 390,
       GroupDemand: 380,
       Ordering: 360,
       GroupTargets: 360,
