@@ -134,7 +134,7 @@ test("each test that a page names exists, and each attack names one", () => {
   for (const row of rows) assert.notEqual(named(row).length, 0, row);
 });
 
-test("links between pages lead to existing files and headings, and README leads to every page", () => {
+test("links between pages lead to existing files and headings, and README leads to the contents", () => {
   const root = new URL("../../../", import.meta.url);
   const pages = readdirSync(new URL("docs/", root)).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
   const chapters = pages.flatMap((page) => {
@@ -160,8 +160,7 @@ test("links between pages lead to existing files and headings, and README leads 
       if (heading !== "") assert.ok(headings(readFileSync(to, "utf8")).includes(heading), `${path}: ${link}`);
     }
   }
-  const led = links(readFileSync(new URL("README.md", root), "utf8"));
-  for (const path of pages) assert.ok(led.includes(path), `README.md does not lead to ${path}`);
+  assert.ok(links(readFileSync(new URL("README.md", root), "utf8")).includes("docs/README.md"));
   for (const { page, path } of chapters) {
     const link = path.replace("docs/", "");
     assert.ok(links(readFileSync(new URL(page, root), "utf8")).includes(link), `${page} does not lead to ${path}`);
