@@ -14,7 +14,7 @@ export const packages = {
   "store-sqlite": { imports: ["api", "server"] },
   "store-etcd": { imports: ["api", "server"] },
   client: { imports: ["api", "protocol"], tests: ["grpc-server", "server"] },
-  admin: { imports: ["api", "protocol", "server"] },
+  admin: { imports: ["grpc-server", "api", "protocol", "server"], tests: ["client"] },
   // A fleet needs neither a server nor gRPC's client: one processor has to do for thousands of nodes.
   fleet: {
     imports: [
@@ -152,7 +152,10 @@ export const layers = {
   ],
   admin: [
     ["contract", "text"],
-    ["requests", "answers", "events", "activity"],
+    "access",
+    "metrics",
+    "listener",
+    ["requests", "answers", "events", "activity", "troubles"],
     ["fleet", "usage", "fields"],
     "problems",
     "context",
@@ -181,9 +184,9 @@ export const layers = {
     "output",
     "sds",
     "settings",
-    ["to-files", "checking", "asking/output", "access"],
+    ["to-files", "checking", "asking/output"],
     ["api-client", "replicas", "workers"],
-    ["comparison", "admin", "asking", "server/logs"],
+    ["comparison", "asking", "server/logs"],
     ["server", "api-writes", "revisions"],
     "arguments",
     "serve/folder",

@@ -9,7 +9,7 @@ import { publintOf, wrongTypesOf } from "./packed/checks.js";
 import { compileAll, compileEach } from "./packed/compile.js";
 import { install, pack } from "./packed/install.js";
 import { typed } from "./packed/pages.js";
-import { peerOf, runsAsCommonJs, runsAsModule, serves } from "./packed/run.js";
+import { hasAdmin, peerOf, runsAsCommonJs, runsAsModule, serves } from "./packed/run.js";
 
 const packedWhole = join(root, "scripts/packed-whole.mjs");
 
@@ -92,6 +92,7 @@ describe("packages that are packed", () => {
         if (!isCi && !existsSync(node)) return t.skip(`needs ${node}: bash e2e/peers/install.sh`);
         runsAsModule(node, folder);
         runsAsCommonJs(node, folder);
+        await hasAdmin(node, folder);
         await serves(node, folder);
       });
     }

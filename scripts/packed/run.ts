@@ -34,6 +34,38 @@ function run(node: string, folder: string, file: string, program: string, said: 
   assert.deepEqual([status, stdout], [0, said], stderr);
 }
 
+/** The page's program with an admin listener: it has the page, the API and metrics. */
+export async function hasAdmin(node: string, folder: string): Promise<void> {
+  const [program = ""] = blocks("docs/library.md", "## The page, the API and metrics", "ts");
+  const text = untilItServes(program);
+  assert.match(text, /admin\.listen\("127\.0\.0\.1:19000"\)/);
+  writeFileSync(join(folder, "admin.mjs"), text.replace(":19000", ":0"));
+  const child = spawn(node, ["admin.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const kill = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  try {
+    const [said] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+    const [, address] = /^admin listening on (127\.0\.0\.1:\d+)$/m.exec(said) ?? [];
+    const get = async (path: string) => {
+      const response = await fetch(`http://${address}${path}`, { headers: { accept: "text/html" } });
+      assert.equal(response.status, 200, path);
+      return await response.text();
+    };
+    const page = await get("/");
+    const [, script = ""] = /src="(\/assets\/[^"]+\.js)"/.exec(page) ?? [];
+    assert.match(page, /<title>/);
+    assert.ok((await get(script)).length > 10_000);
+    assert.deepEqual(JSON.parse(await get("/api/v1/nodes")).nodes, []);
+    assert.equal(JSON.parse(await get("/api/v1/server")).name, "mine");
+    assert.match(await get("/metrics"), /^xdskit_ready 1$/m);
+    assert.equal(await get("/readyz"), "ready\n");
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+    clearTimeout(kill);
+  }
+}
+
 /** The command, with its state. */
 export async function serves(node: string, folder: string): Promise<void> {
   const [config, state] = [join(folder, "config"), join(folder, "state")];

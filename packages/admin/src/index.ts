@@ -1,3 +1,4 @@
+export type { AccessSettings, Role, TrustedProxies } from "./access/access.js";
 export type { ApiCaller, ApiCallerOf, Need } from "./contract/access.js";
 export type {
   ActivityKeeper,
@@ -14,4 +15,8 @@ export type { FleetSummary, NodeRow, NodeRows } from "./contract/fleet.js";
 export { maxPage, usualPage } from "./contract/limits.js";
 export type { Peer, PeerAnswers } from "./contract/peers.js";
 export type { ProblemDocument as Problem } from "./contract/problem.js";
+export type { ClientPorts, Readiness } from "./contract/readiness.js";
+export type { AnySourceStatus } from "./contract/source-status.js";
+export { type Admin, createAdmin } from "./create-admin.js";
 export { type AdminApi, createAdminApi } from "./create-admin-api.js";
+export type { AdminOptions, AdminStore, OtherServers } from "./listener/admin-listener-options.js";

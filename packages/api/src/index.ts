@@ -35,6 +35,7 @@ export {
   type OptionTable,
   type TableOf,
 } from "./errors/option-table.js";
+export { findingText, printable } from "./errors/printable.js";
 export { throwIfAny } from "./errors/throw-if-any.js";
 export { type PlacedDocument, readDocument } from "./files/document.js";
 export { type FieldPlaces, type FieldPlacesOptions, fieldPlaces, maxBytesForPlaces } from "./files/field-places.js";

@@ -3,6 +3,8 @@ import type { AdminApiOptions } from "./admin-options.js";
 
 const methods = <const Names extends readonly string[]>(...names: Names) => ({ methods: names });
 
+const server = methods("nodes", "on", "stats", "snapshotOf");
+
 /** The options of the API, for programs without types. */
 export const adminCall = {
   call: "createAdminApi",
@@ -10,7 +12,7 @@ export const adminCall = {
   example: '{ server, registry: envoyRegistry(), layers: [], version: "1.0.0" }',
   needs: ["server", "registry", "layers", "version"],
   table: {
-    server: methods("nodes", "on", "stats", "snapshotOf"),
+    server,
     registry: methods("getMessage"),
     layers: { items: "object" },
     onRevision: "function",
@@ -29,4 +31,10 @@ export const adminCall = {
 /** Throws an XdskitError (XDSKIT_ADMIN_OPTION) that names the wrong option, and the one that was probably meant. */
 export function checkAdminOptions(options: unknown): void {
   checkCall(adminCall, options);
+}
+
+/** The same for the server that a function is given beside its options. */
+export function checkServer(call: string, given: unknown): void {
+  const { code } = adminCall;
+  checkCall({ call, code, example: "createServer()", needs: ["server"], table: { server } }, { server: given });
 }

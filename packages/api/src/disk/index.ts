@@ -12,3 +12,4 @@ export { lookMs } from "./look-ms.js";
 export { contentIdentity, errnoOf, errnoText, fileKindOf, inodeOf, isAbsence, isBelow } from "./metadata.js";
 export { type FileBytes, readWholeFile } from "./read-file.js";
 export { type FileMode, replaceFile, replaceFiles } from "./replace-file.js";
+export { version } from "./version.js";

@@ -120,7 +120,7 @@ export const errorCodes = {
     fix: "Correct the option that the message names. Times are in milliseconds.",
   },
   XDSKIT_ADMIN_OPTION: {
-    meaning: "An option of `createAdminApi` has an invalid value.",
+    meaning: "An option of `createAdmin` or `createAdminApi` has an invalid value.",
     cause: "An option that does not exist, one that is missing, or a value of another kind.",
     fix: "Correct the option that the message names.",
   },
@@ -163,7 +163,7 @@ export const errorCodes = {
   XDSKIT_OPEN_LISTENER: {
     meaning: "A listener would let in everybody on the network.",
     cause: "Its address is not of this machine alone, and it has no TLS, or the admin listener has no roles.",
-    fix: "Write the line that the message names into the settings, listen on 127.0.0.1 or unix:/PATH, or start with --insecure where something else protects it.",
+    fix: "Write the line that the message names into the settings (a program: give it to `createAdmin`), listen on 127.0.0.1 or unix:/PATH, or start with --insecure where something else protects it.",
   },
   XDSKIT_ADDRESS_INVALID: {
     meaning: "A listening address does not have the form HOST:PORT or unix:/PATH.",

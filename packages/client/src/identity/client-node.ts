@@ -1,8 +1,8 @@
 import { create, isMessage, type JsonObject, type Message } from "@bufbuild/protobuf";
 import { XdskitError } from "@xdskit/api";
+import { version } from "@xdskit/api/disk";
 import { type Node, NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { NodeSettings } from "../options/client-options.js";
-import { version } from "./version.js";
 
 /**
  * The client's features, in the names that servers know (rules 127–129 and A61 of gRPC): the program handles endpoints

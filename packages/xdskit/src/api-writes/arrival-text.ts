@@ -1,8 +1,7 @@
-import { maxListed } from "@xdskit/api";
+import { maxListed, printable } from "@xdskit/api";
 import type { ArrivalJson } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
-import { printable } from "../output/printable.js";
 import type { WaitResult } from "./wait-for-nodes.js";
 
 /** How many nodes acknowledged a change, who rejected it with which words, and who is silent. */

@@ -1,4 +1,4 @@
-import type { Finding } from "@xdskit/api";
+import { type Finding, printable } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import type { ApiServer } from "../api-client/api-server.js";
 import type { ChangeAnswer, RevisionJson } from "../api-client/api-types.js";
@@ -9,7 +9,6 @@ import { shortId } from "../comparison/short-id.js";
 import { groupStagesText } from "../comparison/stages-text.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
-import { printable } from "../output/printable.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { arrivalText } from "./arrival-text.js";

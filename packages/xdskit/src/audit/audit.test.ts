@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rename, rmdir, stat } from "node:fs/promises";
 import { test } from "node:test";
-import { type AuditEntry, AuditLog } from "../access/audit-log.js";
-import { hashOfToken, newToken } from "../settings/token.js";
+import { type AuditEntry, AuditLog } from "@xdskit/admin/access";
+import { hashOfToken, newToken } from "@xdskit/admin/tokens";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";

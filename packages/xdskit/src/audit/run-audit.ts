@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import type { AuditEntry } from "@xdskit/admin/access";
+import { printable } from "@xdskit/api";
 import { matchesGlob } from "@xdskit/server";
-import type { AuditEntry } from "../access/audit-log.js";
 import { reportFailure } from "../output/failure.js";
-import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 

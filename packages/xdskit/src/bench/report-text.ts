@@ -1,8 +1,7 @@
-import { listNames } from "@xdskit/api";
+import { listNames, printable } from "@xdskit/api";
 import type { BenchReport, FigureSpread, WaitingReport } from "@xdskit/fleet";
 import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
-import { printable } from "../output/printable.js";
 
 /** The report as a table for people. */
 export function reportText(report: BenchReport, paint: Paint = plain): string {

@@ -1,5 +1,5 @@
+import { printable } from "@xdskit/api";
 import type { Paint } from "../output/colours.js";
-import { printable } from "../output/printable.js";
 import { type ChangeKind, kindOf, type ShownChange } from "./shown-change.js";
 
 const kinds: readonly ChangeKind[] = ["added", "changed", "removed"];

@@ -1,8 +1,7 @@
-import { listNames } from "@xdskit/api";
+import { listNames, printable } from "@xdskit/api";
 import { everyNode } from "@xdskit/server";
 import { changeText } from "../asking/output/change-text.js";
 import type { Colour, Paint } from "../output/colours.js";
-import { printable } from "../output/printable.js";
 import { type ChangeKind, kindOf, type ShownChange } from "./shown-change.js";
 
 const colours: { readonly [Kind in ChangeKind]: Colour } = { added: "added", changed: "strong", removed: "removed" };

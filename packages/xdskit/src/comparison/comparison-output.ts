@@ -1,5 +1,5 @@
+import { printable } from "@xdskit/api";
 import { describeFinding } from "../output/failure.js";
-import { printable } from "../output/printable.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { changesText, changesView } from "./changes-text.js";
 import type { ComparedFolders } from "./compare-folders.js";

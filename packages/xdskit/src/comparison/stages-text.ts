@@ -1,7 +1,7 @@
+import { printable } from "@xdskit/api";
 import { formatPlan, type PlanOutline, type StageJson, type WaitJson, type WaitOutline } from "@xdskit/protocol";
 import { everyNode } from "@xdskit/server";
 import type { Paint } from "../output/colours.js";
-import { printable } from "../output/printable.js";
 import { colouredPlan } from "./plan-colours.js";
 
 /** The stages in which one group gets a change. */

@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import {
   leavesSecretOut,
   listNames,
+  printable,
   type Resource,
   referenceText,
   resourceTypes,
@@ -22,7 +23,6 @@ import { createSentForm } from "../api-writes/sent-resource.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
-import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";

@@ -1,8 +1,7 @@
-import { listNames } from "@xdskit/api";
+import { listNames, printable } from "@xdskit/api";
 import type { RevisionJson } from "../api-client/api-types.js";
 import { shortId } from "../comparison/short-id.js";
 import type { Paint } from "../output/colours.js";
-import { printable } from "../output/printable.js";
 
 const maxFiles = 3;
 

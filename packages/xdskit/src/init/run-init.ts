@@ -1,9 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { fileSchema } from "@xdskit/api";
+import { fileSchema, printable } from "@xdskit/api";
 import { replaceFiles } from "@xdskit/api/disk";
 import { reportFailure } from "../output/failure.js";
-import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { settingsJsonSchema } from "../schema/run-schema.js";

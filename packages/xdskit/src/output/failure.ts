@@ -1,6 +1,5 @@
-import { describe, type Finding, XdskitError } from "@xdskit/api";
+import { describe, type Finding, printable, XdskitError } from "@xdskit/api";
 import { type Paint, plain } from "./colours.js";
-import { printable } from "./printable.js";
 import { paintOf, type Terminal } from "./terminal.js";
 
 /** Says why a command gives up: one line, and every further finding below it. */

@@ -1,7 +1,7 @@
+import { printable } from "@xdskit/api";
 import type { Colour, Paint } from "./colours.js";
 import type { LogEvent } from "./log-events.js";
 import type { LogFormat, LogLevel } from "./log-options.js";
-import { printable } from "./printable.js";
 import { paintOf, type Terminal } from "./terminal.js";
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
+import { printable } from "@xdskit/api";
 import { createRelay, createUpstreamMetrics } from "@xdskit/relay";
-import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { logFinding } from "../server/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../server/serving.js";

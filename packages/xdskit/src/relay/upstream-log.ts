@@ -1,9 +1,8 @@
+import { findingText, printable } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
-import { findingText } from "../output/failure.js";
 import type { Fields, Log } from "../output/log.js";
 import type { LogEvent } from "../output/log-events.js";
-import { printable } from "../output/printable.js";
 import { createLoggedErrors } from "./logged-errors.js";
 
 /**

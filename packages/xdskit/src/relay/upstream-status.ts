@@ -1,9 +1,8 @@
-import type { Finding } from "@xdskit/api";
+import type { AnySourceStatus } from "@xdskit/admin/listener";
+import { type Finding, printable } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { GroupRelay, UpstreamState } from "@xdskit/relay";
-import type { AnySourceStatus } from "../admin/source-status.js";
 import { countsOfSnapshot } from "../output/counts.js";
-import { printable } from "../output/printable.js";
 
 /** The answer of `/api/v1/sources` about the origin of one group. */
 export interface UpstreamStatus extends AnySourceStatus {

@@ -1,5 +1,6 @@
 import type { ApiLayer } from "@xdskit/admin";
-import type { Finding, Registry, ResourceTypes } from "@xdskit/api";
+import { countedStore, type StoreNumbers } from "@xdskit/admin/listener";
+import { type Finding, printable, type Registry, type ResourceTypes } from "@xdskit/api";
 import {
   createMemoryStore,
   type KeptSource,
@@ -10,9 +11,7 @@ import {
   WrittenLayers,
   type XdsServer,
 } from "@xdskit/server";
-import { countedStore, type StoreNumbers } from "../admin/store-numbers.js";
 import type { Log } from "../output/log.js";
-import { printable } from "../output/printable.js";
 import { logFinding } from "../server/logs/source-log.js";
 import type { Settings } from "../settings/schema.js";
 import { writtenLayers } from "../settings/written-layers.js";

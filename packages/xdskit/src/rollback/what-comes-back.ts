@@ -1,7 +1,7 @@
 import type { SourceReport } from "@xdskit/admin";
+import { printable } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import { printable } from "../output/printable.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 
 /** Says on standard error where the source of a layer still holds what was taken back: it would bring it back. */

@@ -1,8 +1,7 @@
-import { listNames, maxListed } from "@xdskit/api";
+import { listNames, maxListed, printable } from "@xdskit/api";
 import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
 import type { Colour, Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
-import { printable } from "../output/printable.js";
 
 /** All rollouts and quarantines of a server. */
 export interface RolloutsView {

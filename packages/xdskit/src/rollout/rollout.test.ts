@@ -2,11 +2,8 @@ import assert from "node:assert/strict";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { describe, test } from "node:test";
-import type { Address } from "@xdskit/server/address";
+import { createAdmin } from "@xdskit/admin";
 import { cluster, resourcesOf, see, withStage } from "../../../relay/src/testing/relayed.js";
-import { Access } from "../access/access.js";
-import { startAdminServer } from "../admin/admin-server.js";
-import type { AdminState } from "../admin/admin-state.js";
 import type { RolloutJson } from "../api-client/api-types.js";
 import { plain } from "../output/colours.js";
 import { eventually, xdskitEnds } from "../testing/command.js";
@@ -55,12 +52,9 @@ async function withRollout(run: (url: string, hooks: Hooks) => Promise<void>): P
         return found;
       },
     };
-    const admin = await startAdminServer({ host: "127.0.0.1", port: 0 }, {
-      access: new Access(),
-      rollouts: { server: watched, shared: undefined, peers: () => [] },
-    } as unknown as AdminState);
+    const admin = createAdmin({ ...server, ...watched });
     try {
-      await run(`http://127.0.0.1:${(admin.address as Address).port}`, hooks);
+      await run(`http://${await admin.listen("127.0.0.1:0")}`, hooks);
     } finally {
       await admin.close();
     }

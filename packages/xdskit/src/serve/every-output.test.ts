@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { hashOfToken, newToken } from "@xdskit/admin/tokens";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
-import { hashOfToken, newToken } from "../settings/token.js";
 import { eventually } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";
 import { inProcess, inProcessEnds } from "../testing/in-process.js";

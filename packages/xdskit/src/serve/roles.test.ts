@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { hashOfToken, newToken } from "../settings/token.js";
+import { hashOfToken, newToken } from "@xdskit/admin/tokens";
 import { eventually } from "../testing/command.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { type Served, served } from "../testing/served.js";

@@ -4,7 +4,7 @@ import { mkdir, rename, symlink } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { SourceStatus } from "../admin/source-status.js";
+import type { SourceStatus } from "@xdskit/admin/listener";
 import { logEvents } from "../output/log-events.js";
 import { eventually, within, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";

@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { assertDescribed } from "../../../admin/src/testing/described.js";
 import { eventually, xdskit } from "../testing/command.js";
-import { assertDescribed } from "../testing/described.js";
 import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
 import { inProcess, inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
 

@@ -1,4 +1,4 @@
-import { AuditLog, appendTo } from "../access/audit-log.js";
+import { AuditLog, appendTo } from "@xdskit/admin/access";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";

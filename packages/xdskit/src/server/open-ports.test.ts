@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { hashOfToken } from "@xdskit/admin/tokens";
 import { isLoopback } from "@xdskit/server/address";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
 import { createLog } from "../output/log.js";
-import { hashOfToken } from "../settings/token.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds, servesHere } from "../testing/in-process.js";
 import { type Listeners, refuseOpen } from "./open-ports.js";

@@ -1,9 +1,7 @@
 import type { AdminApiOptions, ApiLayer, PeerAnswers } from "@xdskit/admin";
+import type { AdminStore, AnySourceStatus, StoreNumbers } from "@xdskit/admin/listener";
 import type { Finding, Registry, Resource, Where } from "@xdskit/api";
 import type { GroupSettings, ServerTls, SharedRollouts, XdsServer } from "@xdskit/server";
-import type { AdminState } from "../admin/admin-state.js";
-import type { AnySourceStatus } from "../admin/source-status.js";
-import type { StoreNumbers } from "../admin/store-numbers.js";
 import type { Fields } from "../output/log.js";
 import type { FolderVersions } from "../replicas/folder-comparison.js";
 
@@ -34,7 +32,7 @@ export interface Served {
   /** What is served of the folder now; undefined: there is no folder. Other servers of the store ask for it. */
   readonly folderVersions?: (() => FolderVersions) | undefined;
   /** The store cannot be read. */
-  readonly storeAway?: AdminState["storeAway"];
+  readonly storeAway?: AdminStore["away"];
   /** For metrics; undefined: nothing is kept. */
   readonly storeNumbers?: (() => StoreNumbers) | undefined;
   /** What is wrong with the state since the start; undefined: nothing. */

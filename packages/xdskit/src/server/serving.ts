@@ -1,12 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Access, type AccessSettings, type AuditLog, refusedCall } from "@xdskit/admin/access";
+import {
+  type Admin,
+  type AnySourceStatus,
+  type ClientPorts,
+  createAdmin,
+  type Readiness,
+} from "@xdskit/admin/listener";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
-import { Access, type AccessSettings } from "../access/access.js";
-import { type AuditLog, refusedCall } from "../access/audit-log.js";
-import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
-import type { ClientPorts, Readiness } from "../admin/admin-state.js";
-import type { AnySourceStatus } from "../admin/source-status.js";
 import { countsOfSnapshot } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
 import { createLog, type Log } from "../output/log.js";
@@ -25,7 +28,8 @@ import { groupNames, serverTls } from "../settings/server-settings.js";
 import type { accessKeys } from "../settings/settings-change.js";
 import { groupOfFiles, startToFiles, type ToFilesSettings } from "../to-files/to-files.js";
 import type { ProcessPlace } from "../workers/process-place.js";
-import { AdminPort } from "./admin-port.js";
+import { metricsOfMachine } from "../workers/worker-metrics.js";
+import { adminPartsOf } from "./admin-parts.js";
 import { exampleNode } from "./example-node.js";
 import { createJsonFindings } from "./json-findings.js";
 import { logCertificates } from "./logs/certificate-log.js";
@@ -34,6 +38,7 @@ import { warnOfOlderEnvoys } from "./older-envoys.js";
 import { openAudit } from "./open-audit.js";
 import { type Listeners, opened, refuseOpen } from "./open-ports.js";
 import type { Served } from "./served.js";
+import { settingsTroubles } from "./settings-troubles.js";
 import { type TakenSettings, type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
 
@@ -118,7 +123,8 @@ export class Serving {
   /** Undefined until it is ready. */
   #servesSince: Date | undefined;
   #served: Served | undefined;
-  #admin: AdminServer | undefined;
+  /** Undefined: it does not listen yet. */
+  #admin: { readonly shown: Admin; readonly address: ListenPlace } | undefined;
   #adminTls: ServerTls | undefined;
   #audit: AuditLog | undefined;
   #isAdminAnnounced = false;
@@ -212,7 +218,7 @@ export class Serving {
     await this.#writeFiles(served);
     const grpc = await this.#listen(served.server, "grpc", this.#options.grpc);
     const rest = this.#options.rest && (await this.#listen(served.server, "rest", this.#options.rest));
-    this.#ports = { grpc, rest, tls: served.tls };
+    this.#ports = { grpc: formatAddress(grpc), rest: rest && formatAddress(rest), tls: served.tls };
     if (this.#readiness === "stopping") return;
     this.#announce("grpc", grpc);
     if (rest !== undefined) this.#announce("rest", rest);
@@ -244,7 +250,7 @@ export class Serving {
     this.#readiness = "stopping";
     const closing = Promise.allSettled([this.#served?.server.close({ timeoutMs: servingStopMs })])
       .then(() => Promise.allSettled(this.closers.map((close) => close())))
-      .then(() => this.#admin?.close())
+      .then(() => this.#admin?.shown.close())
       .then(() => this.#audit?.close());
     await Promise.race([closing, delay(servingStopMs + 500, undefined, { ref: false })]);
   }
@@ -276,27 +282,30 @@ export class Serving {
 
   async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<ListenPlace> {
     const { admin } = this.#options;
-    const wrongSettings = () => this.#settings?.wrong;
-    const now = { readiness: () => this.#readiness, ports: () => this.#ports, wrongSettings };
-    const shown = new AdminPort({
-      name: this.#options.name,
-      served,
-      sources,
-      ...now,
-      place: this.place,
-      access: this.access,
-      audit: this.#audit,
+    const { peering } = served;
+    const others = peering?.isPossible === true ? peering : undefined;
+    const shown = createAdmin(served.server, {
+      ...{ name: this.#options.name, version, sources, access: this.access, audit: this.#audit },
+      ...adminPartsOf(served),
+      readiness: () => this.#readiness,
+      ports: () => this.#ports,
+      troubles: () => settingsTroubles(this.#settings?.wrong),
+      others: others && { name: others.name, peers: others.peers, isAlone: () => others.isAlone },
+      joinMetrics: this.place && ((own) => metricsOfMachine(own, this.place?.slot ?? 1, peering?.peers() ?? [])),
+      tls: this.#adminTls,
+      onCertificates: logCertificates(this.told),
+      // Refused before, in the words of the settings.
+      insecure: true,
     });
-    this.closers.push(() => shown.close());
-    this.#admin = await startAdminServer(
-      admin,
-      shown.state,
-      this.#adminTls && { files: this.#adminTls, told: logCertificates(this.told) },
-    ).catch((cause) => {
-      throw cannotListen("admin", admin, cause);
+    const listening = await shown.listen(formatAddress(admin)).catch(async (error) => {
+      await shown.close();
+      throw isAddressError(error) ? cannotListen("admin", admin, error.cause) : error;
     });
-    if (served.peering?.isPossible === true) await served.peering.join(() => shown.answers());
-    return this.#admin.address;
+    const address = parsePlace(listening) ?? admin;
+    this.#admin = { shown, address };
+    const folders = { "folder-versions": async () => served.folderVersions?.() ?? {} };
+    await others?.join(async () => ({ ...(await shown.answers()), ...folders }));
+    return address;
   }
 
   async #writeFiles({ server, registry, groups, whole }: Served): Promise<void> {

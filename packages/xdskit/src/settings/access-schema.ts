@@ -1,7 +1,7 @@
+import { tokenHash, tokenName } from "@xdskit/admin/tokens";
 import { checkWhen, readNetworks, type When } from "@xdskit/server";
 import { z } from "zod";
 import { whenSchema } from "./identities.js";
-import { tokenHash, tokenName } from "./token.js";
 
 const aTokenHash = "expected sha256: and 64 hexadecimal digits, as xdskit token create prints them";
 const hashOf = z.string({ error: aTokenHash }).regex(tokenHash, { error: aTokenHash });

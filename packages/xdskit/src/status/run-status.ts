@@ -1,4 +1,4 @@
-import { noSuchType, resourceTypes, XdskitError } from "@xdskit/api";
+import { noSuchType, printable, resourceTypes, XdskitError } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { formatAddress, type ListenPlace } from "@xdskit/server/address";
@@ -13,7 +13,6 @@ import type { Paint } from "../output/colours.js";
 import { reportFailure } from "../output/failure.js";
 import { connectError } from "../output/messages/connect-error.js";
 import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
-import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";

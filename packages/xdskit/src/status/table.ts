@@ -1,6 +1,6 @@
+import { printable } from "@xdskit/api";
 import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
-import { printable } from "../output/printable.js";
 import { stateColours } from "../output/state-colours.js";
 import { type NodeLine, nodesPage, type PageSize, statesLine } from "../top/node-table.js";
 import { type ClientView, concernOf, type ErrorView, type ResourceStatusView, type TypeView } from "./client-view.js";

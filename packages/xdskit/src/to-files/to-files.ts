@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { type Registry, XdskitError } from "@xdskit/api";
+import { findingText, type Registry, XdskitError } from "@xdskit/api";
 import type { XdsServer } from "@xdskit/server";
-import { findingText } from "../output/failure.js";
 import type { Log } from "../output/log.js";
 import { createFileForm } from "./file-form.js";
 import type { FileFormat } from "./file-formats.js";

@@ -1,6 +1,6 @@
+import { hashOfToken, newToken, tokenName } from "@xdskit/admin/tokens";
 import { Argument, Command, InvalidArgumentError } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import { hashOfToken, newToken, tokenName } from "../settings/token.js";
 
 const details = `
 Standard output gets the token, and nothing else: it is shown this once. Standard error gets the lines for the settings,

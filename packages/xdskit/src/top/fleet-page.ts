@@ -1,7 +1,7 @@
+import { printable } from "@xdskit/api";
 import { shortId } from "../comparison/short-id.js";
 import type { Paint } from "../output/colours.js";
 import { troubleLine } from "../output/messages/trouble-line.js";
-import { printable } from "../output/printable.js";
 import type { FleetLook } from "./fleet-look.js";
 import type { MetricRates } from "./metric-totals.js";
 import { grouped, nodesPage, type PageSize, roughDuration, statesLine } from "./node-table.js";

@@ -1,5 +1,5 @@
+import { printable } from "@xdskit/api";
 import { type Paint, plain } from "../output/colours.js";
-import { printable } from "../output/printable.js";
 import { cutToWidth, padToWidth, widthOf } from "../output/screen/fit.js";
 import { nodeColours, stateColours } from "../output/state-colours.js";
 

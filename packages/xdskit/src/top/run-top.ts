@@ -1,7 +1,7 @@
+import { printable } from "@xdskit/api";
 import { type ApiClient, createApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
-import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";

@@ -1,10 +1,9 @@
-import { firstWithin, XdskitError } from "@xdskit/api";
+import { firstWithin, printable, XdskitError } from "@xdskit/api";
 import { type ClientSession, openSession } from "../asking/client-session.js";
 import { readClientSettings } from "../asking/client-settings.js";
 import { closed, stopMs } from "../asking/close-session.js";
 import type { WatchOptions } from "../asking/watch-options.js";
 import { reportFailure } from "../output/failure.js";
-import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";

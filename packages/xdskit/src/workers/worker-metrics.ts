@@ -1,3 +1,6 @@
+import type { Peer } from "@xdskit/admin";
+import { askAll } from "@xdskit/admin/listener";
+
 /** The metrics of one process, in Prometheus' text format. */
 export interface WorkerMetrics {
   readonly worker: number;
@@ -31,6 +34,16 @@ export function metricsOfWorkers(texts: readonly WorkerMetrics[]): string {
     }
   }
   return [...families.values()].map(({ about, samples }) => `${[...about, ...samples].join("\n")}\n\n`).join("");
+}
+
+/** The metrics of all processes of this machine: whoever scrapes gets any of them. */
+export async function metricsOfMachine(own: string, slot: number, peers: readonly Peer[]): Promise<string> {
+  const { answers } = await askAll<string>(peers, "metrics");
+  const others = answers.map(({ replica, answer }) => ({
+    worker: Number(/^worker (\d+)$/.exec(replica)?.[1]),
+    text: answer,
+  }));
+  return metricsOfWorkers([{ worker: slot, text: own }, ...others].toSorted((a, b) => a.worker - b.worker));
 }
 
 /** `name{a="b"} 1` and `name 1`: a value of a label may hold anything but a line break. */

@@ -7,9 +7,9 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { redactErrorText } from "@xdskit/api";
+import { version } from "@xdskit/api/disk";
 import type { GrpcCredentials } from "../../credentials/grpc-credentials.js";
 import { connectWords } from "../../errors/connect-words.js";
-import { version } from "../../identity/version.js";
 import { type DiscoveryMethod, pathOf } from "./methods.js";
 import type { OpenStream, StreamHandler, StreamTransport } from "./stream-transport.js";
 

@@ -1,6 +1,6 @@
 import { type DiffLine, diffLines } from "@xdskit/admin/line-diff";
+import { printable } from "@xdskit/api";
 import type { Paint } from "../../output/colours.js";
-import { printable } from "../../output/printable.js";
 
 /** How many unchanged lines around a difference are shown. */
 const context = 2;

@@ -1,7 +1,6 @@
-import type { ResourceType } from "@xdskit/api";
+import { printable, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Paint } from "../../output/colours.js";
-import { printable } from "../../output/printable.js";
 import { paintOf, type Terminal } from "../../output/terminal.js";
 import { changeText } from "./change-text.js";
 import { eventRecord } from "./event-record.js";

@@ -1,7 +1,6 @@
-import { listNames } from "@xdskit/api";
+import { listNames, printable } from "@xdskit/api";
 import type { AdoptedFile } from "@xdskit/server";
 import { countedAll } from "../counts.js";
-import { printable } from "../printable.js";
 
 /** `config/envoy.yaml: an Envoy bootstrap: 3 clusters, 1 listener; left out: admin, node` */
 export function adoptedText({ file, form, taken, leftOut, serverClusters }: AdoptedFile): string {

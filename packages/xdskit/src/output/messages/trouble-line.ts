@@ -1,6 +1,6 @@
+import { printable } from "@xdskit/api";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import { type Paint, plain } from "../colours.js";
-import { printable } from "../printable.js";
 
 /** A source whose newest content is not served, or a server that does not answer. */
 export function troubleLine({ source, kind, message }: SourceTrouble, paint: Paint = plain): string {

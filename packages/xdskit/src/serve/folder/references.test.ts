@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { SourceStatus } from "../../admin/source-status.js";
+import type { SourceStatus } from "@xdskit/admin/listener";
 import { eventually } from "../../testing/command.js";
 import { clusterYaml, routesYaml, type TestFolder, testFolder } from "../../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../../testing/in-process.js";

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { leavesOutFiles, pendingSource, type SourceStatus, sourceAfter } from "@xdskit/admin/listener";
 import type { Finding, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
 import {
   type CommitInfo,
@@ -12,7 +13,6 @@ import {
   wholeFolderLayer,
   type XdsServer,
 } from "@xdskit/server";
-import { leavesOutFiles, pendingSource, type SourceStatus, sourceAfter } from "../../admin/source-status.js";
 import type { Log } from "../../output/log.js";
 import { userName } from "../../process/user-name.js";
 import type { KeptHistory } from "../../revisions/retention.js";

@@ -1,3 +1,4 @@
+import { largeText } from "@xdskit/admin/listener";
 import { maxKept, maxListed, type ResourceType, type Where } from "@xdskit/api";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
@@ -9,7 +10,6 @@ import type { LogLevel } from "../../output/log-options.js";
 import { createBlockLog } from "./block-log.js";
 import { logCertificates } from "./certificate-log.js";
 import { ConnectionsLog } from "./connections-log.js";
-import { largeText } from "./large-text.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 
 /** Where a resource of a group is; undefined if unknown. */

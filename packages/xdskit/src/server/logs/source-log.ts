@@ -1,10 +1,9 @@
-import type { Finding } from "@xdskit/api";
+import { skippedText } from "@xdskit/admin/listener";
+import { type Finding, findingText } from "@xdskit/api";
 import type { AdoptedFile, FolderSummary } from "@xdskit/server";
 import { counted } from "../../output/counts.js";
-import { findingText } from "../../output/failure.js";
 import type { Log } from "../../output/log.js";
 import { adoptedText } from "../../output/messages/adopted.js";
-import { skippedText } from "../../output/messages/skipped.js";
 
 /** The revision of a change, and the groups that have it. */
 export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Peer } from "@xdskit/admin";
+import type { Peer } from "../contract/peers.js";
 
 /** Says which servers did not answer; missing: all did. */
 export interface AllAnswered {

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import type { ApiCaller, ApiCallerOf, Need } from "@xdskit/admin";
 import { peerOf } from "@xdskit/grpc-server";
 import {
   createRules,
@@ -11,7 +10,8 @@ import {
   readNetworks,
   type When,
 } from "@xdskit/server";
-import { TokenNames } from "../settings/token.js";
+import type { ApiCaller, ApiCallerOf, Need } from "../contract/access.js";
+import { TokenNames } from "./tokens.js";
 
 /** The settings that say who may do what. */
 export interface AccessSettings {
@@ -58,7 +58,7 @@ const maxUserLength = 256;
 export class Access {
   #roles: readonly RoleInUse[] | undefined;
   /** Whether the admin listener is a Unix socket: a connection that is gone does not know any more how it came. */
-  readonly #isUnix: boolean;
+  isUnix: boolean;
   #isProxy: (evidence: Evidence) => boolean = () => false;
   #host: string | undefined;
   #tokens = new TokenNames({});
@@ -67,7 +67,7 @@ export class Access {
   readonly #settled = new WeakMap<IncomingMessage, Settled>();
 
   constructor(isUnix = false) {
-    this.#isUnix = isUnix;
+    this.isUnix = isUnix;
   }
 
   /**
@@ -133,7 +133,7 @@ export class Access {
   #judge(request: IncomingMessage): Judged | "anybody" {
     const roles = this.#roles;
     if (roles === undefined) return "anybody";
-    const evidence = evidenceFrom(peerOf(request.socket, this.#isUnix), request.headers.authorization);
+    const evidence = evidenceFrom(peerOf(request.socket, this.isUnix), request.headers.authorization);
     if (!this.#isProxy(evidence)) return callerIn(roles, evidence, undefined);
     // Whatever else holds for a proxy's connection holds for all whom it serves: only who it names, or a token, counts.
     const ofPeople = roles.filter(({ when: { user, token, jwt } }) => (user ?? token ?? jwt) !== undefined);

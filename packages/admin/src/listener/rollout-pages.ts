@@ -1,12 +1,9 @@
-import type { Peer } from "@xdskit/admin";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Rollout, SharedRollouts, XdsServer } from "@xdskit/server";
+import { maxPage, usualPage } from "../contract/limits.js";
+import type { Peer } from "../contract/peers.js";
 import { type AllAnswered, askAll } from "./ask-all.js";
 import { mergedQuarantines, mergedRollouts, type RolloutsJson } from "./merge-rollouts.js";
-
-/** As the API's. Its package is loaded once somebody asks. */
-const usualPage = 1_000;
-const maxPage = 10_000;
 
 /** The parts that the pages about rollouts read and act on, for all servers of the store. */
 export interface RolloutsInput {

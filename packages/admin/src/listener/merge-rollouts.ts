@@ -1,5 +1,5 @@
-import type { QuarantineJson, RolloutJson } from "@xdskit/admin/answers";
 import { shownAtMost } from "@xdskit/server";
+import type { QuarantineJson, RolloutJson } from "../contract/answers.js";
 
 /** The rollouts and quarantines of one server. */
 export interface RolloutsJson {

@@ -1,6 +1,6 @@
-import type { Peer } from "@xdskit/admin";
+import type { Peer } from "../contract/peers.js";
+import type { AnySourceStatus } from "../contract/source-status.js";
 import { type AllAnswered, askAll } from "./ask-all.js";
-import type { AnySourceStatus } from "./source-status.js";
 
 /** The sources of all servers of a store. */
 export interface AllSources extends AllAnswered {

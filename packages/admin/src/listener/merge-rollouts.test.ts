@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { RolloutJson } from "@xdskit/admin/answers";
+import type { RolloutJson } from "../contract/answers.js";
 import { mergedRollouts } from "./merge-rollouts.js";
 
 const rolloutOf = (state: RolloutJson["state"], nodes: Partial<RolloutJson["nodes"]>) =>

@@ -8,14 +8,14 @@ interface FileAnswer {
   readonly body: string | Buffer;
 }
 
-type Module = typeof import("@xdskit/admin/dashboard");
+type Module = typeof import("./dashboard-files.js");
 type Files = Awaited<ReturnType<Module["dashboardFiles"]>>;
 
 let loaded: Promise<{ readonly files: Files; readonly policy: string }> | undefined;
 
 /** Loaded at the first request: most servers never get one. */
 function load() {
-  loaded ??= import("@xdskit/admin/dashboard").then(async ({ dashboardFiles, dashboardPolicy }) => {
+  loaded ??= import("./dashboard-files.js").then(async ({ dashboardFiles, dashboardPolicy }) => {
     return { files: await dashboardFiles(), policy: dashboardPolicy };
   });
   return loaded;

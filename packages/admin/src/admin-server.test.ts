@@ -3,7 +3,6 @@ import { request } from "node:http";
 import { hostname } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { createAdminApi } from "@xdskit/admin";
 import { envoyRegistry } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import {
@@ -13,19 +12,20 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport, createServer, type EventLoopStats } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
-import { Access } from "../access/access.js";
-import { version } from "../process/version.js";
-import { eventually } from "../testing/command.js";
-import { assertDescribed } from "../testing/described.js";
+import { waitFor } from "../../server/src/testing/basics/wait-for.js";
+import { Access } from "./access/access.js";
 import { type AdminServer, startAdminServer } from "./admin-server.js";
-import type { ClientPorts, Readiness } from "./admin-state.js";
-import { pendingSource } from "./source-status.js";
+import type { ClientPorts, Readiness } from "./contract/readiness.js";
+import { pendingSource } from "./contract/source-status.js";
+import { createAdminApi } from "./create-admin-api.js";
+import { assertDescribed } from "./testing/described.js";
 
 describe("admin pages", () => {
   let admin: AdminServer;
   let readiness: Readiness = "starting";
   let ports: ClientPorts = {};
   let broken = false;
+  const version = "1.2.3";
   const server = createServer();
   let document: Parameters<typeof assertDescribed>[0];
   const fetched = (path: string, init?: RequestInit) => fetch(`http://${formatAddress(admin.address)}${path}`, init);
@@ -53,6 +53,7 @@ describe("admin pages", () => {
         sources: () => [pendingSource("folder config", "config")],
         rollouts: { server, shared: undefined, peers: () => [] },
         ports: () => ports,
+        version,
         stats: server.stats,
       },
     );
@@ -85,9 +86,9 @@ describe("admin pages", () => {
     const told = async () => (await get("/api/v1/server")).json() as Promise<Record<string, unknown>>;
     assert.deepEqual(await told(), { name: null, version, grpc: null, rest: null, tls: "off" });
     const own = { certificateFile: "/own.pem", keyFile: "/own.key" };
-    ports = { grpc: { host: "0.0.0.0", port: 18_000 }, tls: own };
+    ports = { grpc: "0.0.0.0:18000", tls: own };
     assert.deepEqual(await told(), { name: null, version, grpc: "0.0.0.0:18000", rest: null, tls: "server" });
-    ports = { rest: { host: "::1", port: 18_001 }, tls: { ...own, clientCaFile: "/ca.pem" } };
+    ports = { rest: "[::1]:18001", tls: { ...own, clientCaFile: "/ca.pem" } };
     assert.deepEqual(await told(), { name: null, version, grpc: null, rest: "[::1]:18001", tls: "mutual" });
   });
 
@@ -135,16 +136,10 @@ describe("admin pages", () => {
     const id = "edge/1 ü";
     const node = { id, cluster: "edge", metadata: { token: "hidden" }, userAgentName: "envoy" };
     send({ node, typeUrl, resourceNames: ["a", "gone"] });
-    await eventually(
-      async () => responses.length,
-      (count) => count === 1,
-    );
+    await waitFor("count", () => responses.length === 1);
     const { versionInfo, nonce } = responses[0]!;
     send({ typeUrl, versionInfo, responseNonce: nonce, resourceNames: ["a", "gone"] });
-    await eventually(
-      async () => server.node(id)?.state,
-      (state) => state === "synced",
-    );
+    await waitFor("state", () => server.node(id)?.state === "synced");
 
     const read = async (path: string) => {
       const response = await get(path);
@@ -174,10 +169,7 @@ describe("admin pages", () => {
       other.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl })));
       return other;
     });
-    await eventually(
-      async () => server.nodes().length,
-      (count) => count === 4,
-    );
+    await waitFor("count", () => server.nodes().length === 4);
     const pages: string[][] = [];
     for (let after: string | undefined = ""; after !== undefined; ) {
       const page: { nodes: { id: string }[]; next?: string } = await read(
@@ -222,10 +214,7 @@ describe("admin pages", () => {
     const request = create(DiscoveryRequestSchema, { node: { id: "silent" }, typeUrl });
     server.config.set([create(ClusterSchema, { name: "a" })]);
     stream.send(toBinary(DiscoveryRequestSchema, request));
-    await eventually(
-      async () => responses,
-      (count) => count === 1,
-    );
+    await waitFor("count", () => responses === 1);
     const upsert = [create(ClusterSchema, { name: "a", altStatName: "2" })];
     server.config.update({ upsert }, { rollout: { steps: [{ count: 1 }] } });
     const post = async (path: string, init: RequestInit = {}) => {
@@ -408,6 +397,7 @@ describe("admin pages", () => {
       sources: () => [],
       rollouts: { server, shared: undefined, peers: () => [] },
       ports: () => ({}),
+      version: "1",
       stats: server.stats,
     };
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });

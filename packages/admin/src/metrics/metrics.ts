@@ -1,14 +1,15 @@
 import { getHeapStatistics } from "node:v8";
-import type { Trouble } from "@xdskit/admin";
 import type { RolloutState, XdsServer } from "@xdskit/server";
-import { version } from "../process/version.js";
-import type { Readiness } from "./admin-state.js";
+import type { Trouble } from "../contract/admin-options.js";
+import type { Readiness } from "../contract/readiness.js";
+import type { AnySourceStatus } from "../contract/source-status.js";
 import { type HistogramRow, type Row, Scrape } from "./scrape.js";
-import type { AnySourceStatus } from "./source-status.js";
 import type { StoreNumbers } from "./store-numbers.js";
 
 /** The numbers are read from here at every scrape. */
 export interface MetricsInput {
+  /** Of the program. */
+  readonly version: string;
   /** What people call this server. */
   readonly name?: string | undefined;
   readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
@@ -33,7 +34,7 @@ export interface ApiNumbers {
 }
 
 /**
- * All metrics of the command. Nothing is counted here: each scrape reads the server's own numbers.
+ * All metrics of a server. Nothing is counted here: each scrape reads the server's own numbers.
  * docs/metrics.md lists every metric.
  */
 export function createMetrics(input: MetricsInput): Scrape {
@@ -55,11 +56,11 @@ export function createMetrics(input: MetricsInput): Scrape {
 }
 
 /** The build, and whether it is ready. */
-function addProcessMetrics(scrape: Scrape, { name, readiness, troubles }: MetricsInput): void {
+function addProcessMetrics(scrape: Scrape, { name, version, readiness, troubles }: MetricsInput): void {
   const versions = ["version", "node_version"];
   scrape.gauge("xdskit_build_info", "1, with the versions as labels.", versions, () => [[version, process.version, 1]]);
   if (name !== undefined)
-    scrape.gauge("xdskit_server_info", "1, with the name of --name.", ["name"], () => [[name, 1]]);
+    scrape.gauge("xdskit_server_info", "1, with the name that people call it.", ["name"], () => [[name, 1]]);
   scrape.gauge("xdskit_ready", "1 while the server has a configuration and is not stopping.", [], () => [
     [readiness() === "ready" ? 1 : 0],
   ]);

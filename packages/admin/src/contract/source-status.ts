@@ -1,5 +1,5 @@
-import type { SourceReport } from "@xdskit/admin";
 import type { AdoptedFile, FolderSummary, SkippedCounts } from "@xdskit/server";
+import type { SourceReport } from "./admin-options.js";
 
 /** The status of any source. */
 export interface AnySourceStatus extends SourceReport {
@@ -71,4 +71,13 @@ export function leavesOutFiles({ state, skipped }: Pick<AnySourceStatus, "state"
 function folderState(before: SourceStatus, { applied, findings }: FolderSummary): SourceStatus["state"] {
   if (!applied) return leavesOutFiles(before) ? "partial" : "refused";
   return findings.some(({ severity }) => severity === "error") ? "partial" : "applied";
+}
+
+/** The skipped resources in words; undefined if there are none. */
+export function skippedText(skipped: SkippedCounts | null | undefined): string | undefined {
+  const { lastGood = 0, absent = 0 } = skipped ?? {};
+  const count = lastGood + absent;
+  if (count === 0) return undefined;
+  const what = count === 1 ? "resource" : "resources";
+  return `${count} ${what} skipped for errors: ${lastGood} with the last good content, ${absent} not served`;
 }

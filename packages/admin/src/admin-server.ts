@@ -1,23 +1,20 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Need } from "@xdskit/admin";
-import { mayNot, unknownCaller } from "@xdskit/admin/access";
-import { problemDocument } from "@xdskit/admin/problem";
-import type { Finding, XdskitErrorCode } from "@xdskit/api";
+import { type Finding, findingText, type XdskitErrorCode } from "@xdskit/api";
 import { asksForCertificates, isFromBrowser, listenAt } from "@xdskit/server";
-import { formatAddress, type ListenPlace } from "@xdskit/server/address";
-import type { Access } from "../access/access.js";
-import { auditRequest } from "../access/audit-request.js";
-import { findingText } from "../output/failure.js";
-import { skippedText } from "../output/messages/skipped.js";
-import { version } from "../process/version.js";
-import type { AdminState, ClientPorts } from "./admin-state.js";
-import { type AdminTls, serverWith } from "./admin-tls.js";
-import { foreignPage, isCalled, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";
+import type { ListenPlace } from "@xdskit/server/address";
+import type { Access } from "./access/access.js";
+import { auditRequest } from "./access/audit-request.js";
+import { mayNot, type Need, unknownCaller } from "./contract/access.js";
+import { problemDocument } from "./contract/problem.js";
+import type { ClientPorts } from "./contract/readiness.js";
+import { type AnySourceStatus, leavesOutFiles, skippedText } from "./contract/source-status.js";
 import { fileFor } from "./dashboard-answers.js";
-import { carryOut, rolloutsPage } from "./rollout-pages.js";
-import { type AnySourceStatus, leavesOutFiles } from "./source-status.js";
+import type { AdminState } from "./listener/admin-state.js";
+import { type AdminTls, serverWith } from "./listener/admin-tls.js";
+import { foreignPage, isCalled, isFromOwnPage, isLocalName, isLoopbackHost } from "./listener/callers.js";
+import { carryOut, rolloutsPage } from "./listener/rollout-pages.js";
 
 /** The admin listener, listening. */
 export interface AdminServer {
@@ -37,7 +34,7 @@ interface Answer {
 type AdminPage = readonly [Need | "nothing", (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>];
 
 const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
-  ["/", ["nothing", () => ({ status: 200, body: `xdskit ${version}: ${listed.join(" ")}\n` })]],
+  ["/", ["nothing", (state) => ({ status: 200, body: `xdskit ${state.version}: ${listed.join(" ")}\n` })]],
   // A process that answers at all is alive.
   ["/livez", ["nothing", () => ({ status: 200, body: "ok\n" })]],
   ["/readyz", ["nothing", readyAnswer]],
@@ -51,19 +48,25 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
       },
     ],
   ],
-  ["/api/v1/sources", ["read", async (state) => json((await state.allSources?.()) ?? { sources: state.sources() })]],
+  [
+    "/api/v1/sources",
+    ["read", async (state) => jsonAnswer((await state.allSources?.()) ?? { sources: state.sources() })],
+  ],
   [
     "/api/v1/rollouts",
     [
       "read",
       async (state, query) => {
         const page = await rolloutsPage(state.rollouts, query);
-        return typeof page === "string" ? problem(400, "XDSKIT_API_REQUEST", page) : json(page);
+        return typeof page === "string" ? problem(400, "XDSKIT_API_REQUEST", page) : jsonAnswer(page);
       },
     ],
   ],
-  ["/api/v1/event-loop", ["read", (state) => json(state.stats().eventLoop ?? {})]],
-  ["/api/v1/server", ["read", (state) => json({ name: state.name ?? null, ...portsJson(state.ports()) })]],
+  ["/api/v1/event-loop", ["read", (state) => jsonAnswer(state.stats().eventLoop ?? {})]],
+  [
+    "/api/v1/server",
+    ["read", (state) => jsonAnswer({ name: state.name ?? null, version: state.version, ...portsJson(state.ports()) })],
+  ],
 ]);
 
 const apiPrefix = "/api/v1/";
@@ -147,7 +150,7 @@ async function answer(request: IncomingMessage, state: AdminState, host: string)
     if (refused !== undefined) return refused;
     const done = await carryOut(state.rollouts, path.slice(apiPrefix.length), query);
     if (done.kind === "conflict") return nothingToDo;
-    if (done.kind === "done") return json(done.body);
+    if (done.kind === "done") return jsonAnswer(done.body);
     if (done.kind === "refused") return problem(done.status, done.finding.code, done.finding.message);
     return unknownAction;
   }
@@ -201,14 +204,13 @@ const nothingToDo = problem(
   "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state",
 );
 
-function json(value: object): Answer {
+function jsonAnswer(value: object): Answer {
   return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
 function portsJson({ grpc, rest, tls }: ClientPorts): object {
-  const text = (address: ListenPlace | undefined) => (address === undefined ? null : formatAddress(address));
   const secured = tls === undefined ? "off" : asksForCertificates(tls) ? "mutual" : "server";
-  return { version, grpc: text(grpc), rest: text(rest), tls: secured };
+  return { grpc: grpc ?? null, rest: rest ?? null, tls: secured };
 }
 
 /** The errors and origins that a start waits for, or what resources are skipped for. */

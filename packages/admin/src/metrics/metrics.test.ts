@@ -5,9 +5,9 @@ import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createClient } from "@xdskit/client";
 import { createServer } from "@xdskit/server";
-import { eventually } from "../testing/command.js";
+import { waitFor } from "../../../server/src/testing/basics/wait-for.js";
+import { pendingSource } from "../contract/source-status.js";
 import { createMetrics } from "./metrics.js";
-import { pendingSource } from "./source-status.js";
 
 const source = {
   ...pendingSource("folder config", "config"),
@@ -21,7 +21,13 @@ const source = {
 
 test("metrics are the server's numbers of the moment", async () => {
   const server = createServer();
-  const metrics = createMetrics({ name: "prod-eu", server, readiness: () => "ready", sources: () => [source] });
+  const metrics = createMetrics({
+    name: "prod-eu",
+    version: "1",
+    server,
+    readiness: () => "ready",
+    sources: () => [source],
+  });
   server.config.set([create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })]);
   server.config.set([create(ClusterSchema, { name: "a" })]);
   assert.throws(() => server.config.set([create(ClusterSchema, { name: "" })]));
@@ -49,17 +55,12 @@ test("histograms count what clients acknowledged, each bucket with those below i
   try {
     server.config.set([create(ClusterSchema, { name: "a" })]);
     client.watch(ClusterSchema, "*", { onChanged() {} });
-    await eventually(
-      async () => server.stats().types,
-      ([type]) => type?.acknowledged === 1,
-    );
+    await waitFor("the first ACK", () => server.stats().types[0]?.acknowledged === 1);
     server.config.set([create(ClusterSchema, { name: "a", altStatName: "b" })]);
-    await eventually(
-      async () => server.stats().lags,
-      (lags) => lags.length === 1,
-    );
+    await waitFor("the second ACK", () => server.stats().lags.length === 1);
     const { text } = await createMetrics({
       name: "prod-eu",
+      version: "1",
       server,
       readiness: () => "ready",
       sources: () => [],
@@ -86,7 +87,7 @@ test("histograms count what clients acknowledged, each bucket with those below i
 
 test("the first scrape has no value that was not measured", async () => {
   const server = createServer();
-  const metrics = createMetrics({ name: "prod-eu", server, readiness: () => "ready", sources: () => [] });
+  const metrics = createMetrics({ name: "prod-eu", version: "1", server, readiness: () => "ready", sources: () => [] });
   // The second follows at once: nothing is measured between them either.
   for (const { text } of [await metrics.read(), await metrics.read()]) {
     const values = [...text.matchAll(/^([a-z]\S*) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)] as const);
@@ -108,6 +109,7 @@ test("docs/metrics.md lists every metric, with its kind and its labels, and no o
   const server = createServer();
   const { text } = await createMetrics({
     name: "prod-eu",
+    version: "1",
     server,
     readiness: () => "starting",
     sources: () => [source],

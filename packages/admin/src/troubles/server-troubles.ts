@@ -1,9 +1,7 @@
-import type { Trouble } from "@xdskit/admin";
+import { findingText } from "@xdskit/api";
 import type { ServerEvent, Validity, XdsServer } from "@xdskit/server";
-import { findingText } from "../output/failure.js";
-import { printable } from "../output/printable.js";
+import type { Trouble } from "../contract/admin-options.js";
 import { ClientTroubles } from "./client-troubles.js";
-import type { WrongSettings } from "./settings-watch.js";
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
   "certificate-untimely",
@@ -41,16 +39,6 @@ export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly
   }
 
   return { now: () => [...[untimely, refused].filter((one) => one !== undefined), ...clients.now(Date.now())] };
-}
-
-/** The errors of an edited settings file, each with its place. */
-export function settingsTroubles(wrong: WrongSettings | undefined): readonly Trouble[] {
-  const title = "The settings file has errors: those in use stay, and a restart would fail";
-  return (wrong?.findings ?? []).map(({ severity, field, message, file, line, column }): Trouble => {
-    const where = file === undefined ? undefined : { file, line, column };
-    const text = printable(field === undefined ? message : `${field}: ${message}`);
-    return { kind: "settings", severity, title, message: text, since: wrong?.since ?? 0, where };
-  });
 }
 
 const validityTitles: Readonly<Record<Validity["state"], string>> = {

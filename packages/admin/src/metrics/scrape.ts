@@ -9,6 +9,12 @@ export type HistogramRow = readonly [...labels: string[], stats: HistogramStats]
 
 type Metric = readonly [name: string, help: string, labels: readonly string[], read: () => readonly Row[]];
 
+/** Metrics in Prometheus' text format. */
+export interface MetricsText {
+  readonly contentType: string;
+  readonly text: string;
+}
+
 type Scraped = Pick<XdsServer, "stats" | "loadTotals">;
 
 /** The registry, and the numbers of one scrape: all of them are of the same moment. */
@@ -67,7 +73,7 @@ export class Scrape {
     this.#registry.registerMetric({ name, get } as unknown as Counter);
   }
 
-  async read(): Promise<{ readonly contentType: string; readonly text: string }> {
+  async read(): Promise<MetricsText> {
     this.stats = this.#server.stats();
     this.loads = this.#server.loadTotals();
     return { contentType: this.#registry.contentType, text: measuredOnly(await this.#registry.metrics()) };

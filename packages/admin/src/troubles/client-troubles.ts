@@ -1,7 +1,7 @@
-import type { Trouble } from "@xdskit/admin";
+import { printable } from "@xdskit/api";
 import type { ServerEvent } from "@xdskit/server";
-import { printable } from "../output/printable.js";
-import { largeText } from "./logs/large-text.js";
+import type { Trouble } from "../contract/admin-options.js";
+import { largeText } from "./large-text.js";
 
 /** How long a trouble is told after it was seen last, in milliseconds: clients come back every few seconds. */
 const toldMs = 10 * 60_000;

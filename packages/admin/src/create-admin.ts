@@ -1,0 +1,252 @@
+import type { Registry } from "@xdskit/api";
+import { envoyRegistry, XdskitError } from "@xdskit/api";
+import { version as ownVersion } from "@xdskit/api/disk";
+import {
+  type CertificatesListener,
+  type ClientStatusAsked,
+  listenError,
+  type WrittenLayers,
+  type XdsServer,
+} from "@xdskit/server";
+import { formatAddress, isLoopback, type ListenPlace, parsePlace } from "@xdskit/server/address";
+import { Access } from "./access/access.js";
+import { Activity } from "./activity/activity.js";
+import { type AdminServer, startAdminServer } from "./admin-server.js";
+import type { ApiLayer, Trouble } from "./contract/admin-options.js";
+import type { PeerAnswers } from "./contract/peers.js";
+import type { AnySourceStatus } from "./contract/source-status.js";
+import type { AdminApi } from "./create-admin-api.js";
+import { createFieldLines } from "./fields/field-lines.js";
+import type { AdminOptions } from "./listener/admin-listener-options.js";
+import type { AdminState } from "./listener/admin-state.js";
+import { type AllSources, sourcesOfAll } from "./listener/all-sources.js";
+import { checkAdminListener } from "./listener/option-table.js";
+import { liftHere, ownRollouts, type QuarantineQuery } from "./listener/rollout-pages.js";
+import type { MetricsText } from "./metrics/scrape.js";
+import { createTroubles } from "./troubles/server-troubles.js";
+import { storeTroubles } from "./troubles/store-troubles.js";
+
+/** The admin listener of a server. */
+export interface Admin {
+  /**
+   * Listens on `HOST:PORT` (port 0 picks a free one), or on `unix:/PATH`, and resolves to the address in use. Rejects
+   * with an XdskitError if it cannot, or if that would let in everybody on the network (XDSKIT_OPEN_LISTENER).
+   */
+  listen(address: string): Promise<string>;
+  /** The answers to other servers of the store, which ask this one as `OtherServers.peers` asks them. */
+  answers(): Promise<PeerAnswers>;
+  /** Stops listening, and ends open requests. The server itself goes on. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes what `xdskit serve` has on its admin listener for a server of one's own: the page, the HTTP API below
+ * `/api/v1`, `/metrics` for Prometheus, `/livez` and `/readyz`. It follows the server from now on; `listen` opens it.
+ * Throws an XdskitError (XDSKIT_ADMIN_OPTION) if an option is wrong.
+ */
+export function createAdmin(server: XdsServer, options: AdminOptions = {}): Admin {
+  checkAdminListener(server, options);
+  return new AdminOfServer(server, options);
+}
+
+class AdminOfServer implements Admin {
+  readonly #server: XdsServer;
+  readonly #options: AdminOptions;
+  readonly #registry: Registry;
+  readonly #access: Access;
+  readonly #version: string;
+  readonly #since = Date.now();
+  readonly #troubles: ReturnType<typeof createTroubles>;
+  /** From the start on, and not from when somebody looks. */
+  readonly #activity: Activity;
+  #isClosed = false;
+  #listening: AdminServer | undefined;
+  #metrics: Promise<{ read(): Promise<MetricsText> }> | undefined;
+  #api: Promise<AdminApi> | undefined;
+  #ready: AdminApi | undefined;
+
+  constructor(server: XdsServer, options: AdminOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#registry = options.registry ?? envoyRegistry();
+    this.#access = accessOf(options);
+    this.#version = options.version ?? ownVersion;
+    this.#troubles = createTroubles(server);
+    this.#activity = new Activity(server);
+  }
+
+  async listen(address: string): Promise<string> {
+    const place = placeOf(address);
+    const { tls, onCertificates: told = untold, insecure = false } = this.#options;
+    if (!insecure) refuseOpen(place, { tls: tls !== undefined, roles: this.#access.isGuarded });
+    if (this.#listening !== undefined || this.#isClosed)
+      throw XdskitError.of("XDSKIT_ADMIN_OPTION", "admin.listen: it listens already, or was closed");
+    if ("path" in place) this.#access.isUnix = true;
+    const listening = await startAdminServer(place, this.#state(), tls && { files: tls, told }).catch((cause) => {
+      throw cause instanceof XdskitError ? cause : listenError(address, cause as Error);
+    });
+    this.#listening = listening;
+    return formatAddress(listening.address);
+  }
+
+  #state(): AdminState {
+    const { name, ports = () => ({}), audit, rollouts: shared, store = {}, others } = this.#options;
+    const server = this.#server;
+    const rollouts = { server, shared, peers: () => others?.peers() ?? [] };
+    const ofStore = {
+      ...{ storeAway: store.away, stateTrouble: store.trouble },
+      storeFailing: () => store.numbers?.().failing,
+    };
+    return {
+      ...{ name, ports, audit, rollouts, stats: server.stats, version: this.#version, access: this.#access },
+      ...ofStore,
+      readiness: this.#readiness,
+      sources: this.#sources,
+      allSources: others && (() => this.#allSources()),
+      api: () => this.#apiNow(),
+      metrics: () => this.#allMetrics(),
+    };
+  }
+
+  async answers(): Promise<PeerAnswers> {
+    const { answers } = await this.#apiNow();
+    const server = this.#server;
+    return {
+      ...answers,
+      metrics: async () => (await this.#ownMetrics()).text,
+      sources: async () => this.#sources(),
+      leases: async (ids: readonly string[]) => this.#leases(ids),
+      clientStatus: (asked: ClientStatusAsked) => server.clientStatusPage(asked),
+      connections: async () => server.connections(),
+      rollouts: async () => ownRollouts(server),
+      "rollout-counts": async (asked) => this.#options.rollouts?.counts(asked) ?? [],
+      "lift-quarantines": async (asked: QuarantineQuery) => liftHere(server, asked),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#activity.close();
+    await (await this.#api)?.close();
+    await this.#listening?.close();
+  }
+
+  readonly #readiness = () => (this.#options.readiness ?? (() => (this.#isClosed ? "stopping" : "ready")))();
+
+  readonly #sources = (): readonly AnySourceStatus[] => this.#options.sources?.() ?? [];
+
+  readonly #troublesNow = (): readonly Trouble[] => [
+    ...this.#troubles.now(),
+    ...storeTroubles(this.#options.store, this.#sources, this.#since),
+    ...(this.#options.troubles?.() ?? []),
+  ];
+
+  /** Those of the server come and go while it runs. */
+  get #layers(): readonly ApiLayer[] {
+    const { layers } = this.#options;
+    return layers ?? this.#server.stats().configuration.layers.map(({ name }) => readLayer(name));
+  }
+
+  /** Loaded with the first request: few servers are written to. */
+  #apiNow(): Promise<AdminApi> {
+    this.#api ??= import("./create-admin-api.js").then(({ createAdminApi }) => {
+      const { onRevision, whereIs, others } = this.#options;
+      const [server, registry] = [this.#server, this.#registry];
+      const layers = () => this.#layers;
+      this.#ready = createAdminApi({
+        ...{ server, registry, onRevision, whereIs, version: this.#version, activity: this.#activity },
+        get layers() {
+          return layers();
+        },
+        whereField: createFieldLines({ registry, types: server.types }),
+        troubles: this.#troublesNow,
+        callerOf: this.#access.callerOf,
+        sources: others === undefined ? this.#sources : async () => (await this.#allSources()).sources,
+        ...(others === undefined ? {} : { peers: () => others.peers(), replica: others.name }),
+      });
+      return this.#ready;
+    });
+    return this.#api;
+  }
+
+  /** Loaded at the first scrape: a server without scrapes does not need them, and every server starts sooner. */
+  async #ownMetrics(): Promise<MetricsText> {
+    const { name, store = {} } = this.#options;
+    this.#metrics ??= import("./metrics/metrics.js").then(({ createMetrics }) =>
+      createMetrics({
+        ...{ name, version: this.#version, server: this.#server, readiness: this.#readiness, sources: this.#sources },
+        store: store.numbers,
+        troubles: this.#troubles.now,
+        isStateWhole: store.trouble === undefined,
+        api: () => this.#numbers(),
+      }),
+    );
+    const { contentType, text } = await (await this.#metrics).read();
+    return { contentType, text: text + (this.#options.metrics?.() ?? "") };
+  }
+
+  /** Of all processes of this machine: whoever scrapes gets any of them. Other machines are scraped by themselves. */
+  async #allMetrics(): Promise<MetricsText> {
+    const { joinMetrics } = this.#options;
+    const own = await this.#ownMetrics();
+    return joinMetrics === undefined ? own : { ...own, text: await joinMetrics(own.text) };
+  }
+
+  async #allSources(): Promise<AllSources> {
+    const { others } = this.#options;
+    const sources = this.#sources();
+    return others === undefined || others.isAlone()
+      ? { sources }
+      : await sourcesOfAll({ name: others.name, sources }, others.peers());
+  }
+
+  #written(): ReadonlySet<WrittenLayers> {
+    return new Set(this.#layers.flatMap(({ filled }) => (filled.by === "api" ? filled.written : [])));
+  }
+
+  #numbers() {
+    const api = this.#ready?.stats() ?? { requests: new Map(), eventReaders: 0 };
+    return { ...api, leases: [...this.#written()].reduce((sum, { leases }) => sum + leases.length, 0) };
+  }
+
+  /** How many milliseconds leases have left here. */
+  #leases(ids: readonly string[]): Readonly<Record<string, number>> {
+    const leases = [...this.#written()];
+    return Object.fromEntries(
+      ids.map((id) => [id, Math.max(0, ...leases.map((written) => written.lease(id)?.leftMs ?? 0))]),
+    );
+  }
+}
+
+/** For a program that does not ask. */
+const untold: CertificatesListener = { renewed() {}, refused() {}, fixed() {}, untimely() {} };
+
+function accessOf({ access = {} }: AdminOptions): Access {
+  if (access instanceof Access) return access;
+  const made = new Access();
+  made.use(access);
+  return made;
+}
+
+/** A layer that the program or its sources fill. */
+function readLayer(layer: string): ApiLayer {
+  const filled = { by: "source", kept: undefined } as const;
+  return { name: layer, layer, place: null, durable: false, store: undefined, filled };
+}
+
+function placeOf(address: string): ListenPlace {
+  const place = typeof address === "string" ? parsePlace(address) : undefined;
+  if (place !== undefined) return place;
+  const given = typeof address === "string" ? JSON.stringify(address.slice(0, 200)) : `a ${typeof address}`;
+  throw XdskitError.of("XDSKIT_ADDRESS_INVALID", `admin.listen: ${given} is not of the form HOST:PORT or unix:/PATH`);
+}
+
+/** Whoever reaches the listener could read and change everything. */
+function refuseOpen(place: ListenPlace, has: { readonly tls: boolean; readonly roles: boolean }): void {
+  if ("path" in place || isLoopback(place.host) || (has.tls && has.roles)) return;
+  const lacks = [has.tls ? [] : "tls", has.roles ? [] : "access: { tokens, roles }"].flat().join(" and ");
+  throw XdskitError.of(
+    "XDSKIT_OPEN_LISTENER",
+    `admin.listen: ${formatAddress(place)} is reachable beyond this machine; give createAdmin ${lacks}, or insecure: true`,
+  );
+}

@@ -1,0 +1,59 @@
+import { type CallWithOptions, checkCall, type TableOf, throwIfAny } from "@xdskit/api";
+import { checkWhen } from "@xdskit/server";
+import { Access, type AccessSettings, type Role } from "../access/access.js";
+import { checkServer } from "../contract/option-table.js";
+import type { AdminOptions } from "./admin-listener-options.js";
+
+/** The options of an admin listener, for programs without types. */
+export const adminListenerCall = {
+  call: "createAdmin",
+  code: "XDSKIT_ADMIN_OPTION",
+  example: '{ name: "prod-eu" }',
+  table: {
+    name: "string",
+    version: "string",
+    registry: { methods: ["getMessage"] },
+    layers: { items: "object" },
+    access: {
+      options: {
+        tokens: "object",
+        roles: { items: { when: "object", may: { items: "string" } } satisfies TableOf<Role>, needs: ["when", "may"] },
+        trusted_proxies: { options: { from: { items: "string" }, host: "string" }, needs: ["from"] },
+      } satisfies TableOf<AccessSettings>,
+    },
+    insecure: "boolean",
+    tls: "object",
+    onCertificates: "object",
+    audit: { methods: ["add"] },
+    readiness: "function",
+    ports: "function",
+    sources: "function",
+    troubles: "function",
+    store: "object",
+    rollouts: { methods: ["counts"] },
+    others: { methods: ["peers", "isAlone"] },
+    onRevision: "function",
+    whereIs: "function",
+    metrics: "function",
+    joinMetrics: "function",
+  } satisfies TableOf<AdminOptions>,
+} as const satisfies CallWithOptions;
+
+/** Throws an XdskitError (XDSKIT_ADMIN_OPTION) that names the wrong argument or option. */
+export function checkAdminListener(server: unknown, options: unknown): void {
+  const { call, code, table } = adminListenerCall;
+  checkServer(call, server);
+  const access = (options as AdminOptions | undefined)?.access;
+  const isMade = access instanceof Access;
+  checkCall(isMade ? { ...adminListenerCall, table: { ...table, access: "object" } } : adminListenerCall, options);
+  if (isMade) return;
+  throwIfAny(
+    (access?.roles ?? []).flatMap(({ when: { user, ...when } }, at) => {
+      const { faults } = user !== undefined && Object.keys(when).length === 0 ? { faults: [] } : checkWhen(when);
+      return faults.map(({ field, message }) => {
+        const place = ["access", `roles[${at}]`, "when", field].filter((part) => part !== "").join(".");
+        return { code, severity: "error", message: `${call}: ${place}: ${message}` } as const;
+      });
+    }),
+  );
+}
