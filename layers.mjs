@@ -13,6 +13,7 @@ export const packages = {
   server: { imports: ["grpc-server", "api", "protocol"] },
   "store-sqlite": { imports: ["api", "server"] },
   "store-etcd": { imports: ["api", "server"] },
+  "source-kubernetes": { imports: ["api", "server"] },
   client: { imports: ["api", "protocol"], tests: ["grpc-server", "server"] },
   admin: { imports: ["grpc-server", "api", "protocol", "server"], tests: ["client"] },
   // A fleet needs neither a server nor gRPC's client: one processor has to do for thousands of nodes.
@@ -31,7 +32,7 @@ export const packages = {
   conformance: { imports: ["api", "protocol/src/wire/index.ts"] },
   xdskit: {
     imports: [
-      ...["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "client"],
+      ...["grpc-server", "api", "protocol", "server", "store-sqlite", "store-etcd", "source-kubernetes", "client"],
       ...["admin", "fleet", "relay"],
     ],
   },
@@ -140,6 +141,7 @@ export const layers = {
   ],
   "store-sqlite": [],
   "store-etcd": ["client", "."],
+  "source-kubernetes": [["objects", "connection"], ["resources", "watching"], "."],
   client: [
     ["timing", "events", "errors"],
     "contract",
@@ -191,7 +193,7 @@ export const layers = {
     "arguments",
     "serve/folder",
     "serve/options",
-    ["serve/live", "serve/servers"],
+    ["serve/live", "serve/servers", "serve/kubernetes"],
     // The commands, one folder each.
     ["apply", "bench", "bootstrap", "completion", "delete", "diff", "export", "get", "history", "plan", "relay"],
     ["audit", "import", "rollback", "rollout", "schema", "serve", "token", "top", "validate", "watch"],

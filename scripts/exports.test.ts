@@ -15,6 +15,7 @@ const doors = [
   "server",
   "store-sqlite",
   "store-etcd",
+  "source-kubernetes",
   "client",
   "admin",
   "fleet",

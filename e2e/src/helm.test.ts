@@ -164,6 +164,18 @@ test("the arguments, the settings, the files and the probes of a pod are such th
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
+test("the manifests for a cluster's own Services are ones that Kubernetes takes, with the least rights", (t) => {
+  const text = readFileSync(join(root, "deploy/kubernetes/services.yaml"), "utf8");
+  const findings = judged(text, t);
+  if (findings === undefined) return;
+  assert.equal(findings, "");
+  const roles = manifestsOf(text).filter(({ kind }) => /Role$/.test(kind)) as unknown as readonly {
+    readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+  }[];
+  const rights = roles.flatMap(({ rules }) => rules.map(({ resources, verbs }) => `${verbs} ${resources}`));
+  assert.deepEqual(rights, ["list,watch services", "list,watch endpointslices"]);
+});
+
 test("deploy/kubernetes has what the chart gives, for those without helm", (t) => {
   const helm = peer("helm", t);
   if (helm === undefined) return;

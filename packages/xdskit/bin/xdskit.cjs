@@ -67,6 +67,7 @@ function isNewest(bundle) {
     "server",
     "store-sqlite",
     "store-etcd",
+    "source-kubernetes",
     "client",
     "admin",
     "fleet",

@@ -347,6 +347,17 @@ export const errorCodes = {
       "The permissions of its folder forbid it, the disk is full, a newer xdskit wrote it, or a file of it is damaged. Or etcd does not answer, or refuses the user. Or other servers of the store cannot find this one.",
     fix: "Give the server a folder that it may write, with --state, or make room on the disk. If no path is short enough to listen on, name another folder for temporary files with TMPDIR. A damaged file is set aside under the name in the message, and history begins anew.",
   },
+  XDSKIT_KUBECONFIG: {
+    meaning: "A kubeconfig, or the service account of a pod, says no way to the API server of Kubernetes.",
+    cause:
+      "There is no such file, it names a context, a cluster or a user that it does not have, a file that it names cannot be read, or its program gives no credentials.",
+    fix: "Check the file that the message names with `kubectl --kubeconfig FILE get services`, or name another one with --kubeconfig. In a pod, mount the token of its service account.",
+  },
+  XDSKIT_KUBERNETES: {
+    meaning: "The API server of Kubernetes does not answer, refuses, or sends what cannot be read.",
+    cause: "It is away, it does not know the credentials, or these may not list and watch Services and EndpointSlices.",
+    fix: "Check the reason in the message. What was read before stays in use, and the server is asked again. The manifests in deploy/kubernetes have the role that is needed.",
+  },
   XDSKIT_REVISION_UNKNOWN: {
     meaning: "A revision was named that the store does not have.",
     cause: "Its name is misspelled, or it is older than the history that the store keeps.",

@@ -12,6 +12,8 @@ export const logEvents = {
   "folder-valid-again": "The errors are gone, and nothing else has changed.",
   "folder-unchanged": "The folder was read, and nothing has changed.",
   "folder-restored": "The folder has errors at the start: its last good revision is served.",
+  "kubernetes-away": "The API server of Kubernetes does not answer, or refuses: what it said last is served.",
+  "kubernetes-back": "It answers again.",
   "files-left-out": "Files or resources with errors are left out, and the rest is served.",
   "files-adopted": "What was taken from a file of another form, such as a config dump.",
   "rolled-back": "An older revision is served until the source changes.",

@@ -10,12 +10,13 @@ import { stateOfFolder } from "../revisions/state.js";
 import { openServedState } from "../revisions/written-state.js";
 import { logFinding } from "../server/logs/source-log.js";
 import { runServing, type Serving } from "../server/serving.js";
-import { type LoadedSettings, loadSettings } from "../settings/load-settings.js";
+import { type LoadedSettings, loadSettings, withLowest } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { processPlace } from "../workers/process-place.js";
 import { folderLayers } from "./folder/served-folder.js";
+import { type ServedCluster, servedCluster } from "./kubernetes/served-cluster.js";
 import { liveFolder } from "./live/live-folder.js";
 import type { ServeOptions } from "./options/serve-options.js";
 import { workersOf } from "./options/worker-options.js";
@@ -63,7 +64,8 @@ const emptiness: ReadonlySet<string> = new Set([
 
 async function startServe(options: ServeOptions, serving: Serving): Promise<void> {
   const { directory, store: url } = options;
-  const loaded = await settingsFor(options);
+  const cluster = options.kubernetes && (await servedCluster(options.kubernetes, serving));
+  const loaded = await settingsFor(options, cluster);
   const { settings } = loaded;
   const { registry, types } = await serving.definitions(loaded);
   const tls = serverTls(loaded, "tls");
@@ -76,7 +78,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const revisions = new RevisionEvents();
   let fromFolder: Promise<unknown> = Promise.resolve();
   const state = await openServedState({
-    ...{ option: options.state, own: stateOfFolder(directory), url, place },
+    ...{ option: options.state, own: stateOf(directory, cluster), url, place },
     ...{ server, registry, types, log, settings, others: () => fromFolder },
     problem: (finding) => finding && logFinding(log, finding),
     changed(revision) {
@@ -103,36 +105,48 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     onRevision: revisions.on,
     settingsFile: loaded.file,
     groups: settings.groups,
-    whereIs: (group, resource) => live.folder.whereIs(group, resource),
-    sources: (about) => [
-      live.folder.status([...about(...groupNames(live.settings)), ...compared.findings()], live.refused),
-    ],
+    whereIs: (group, resource) => live.folder.whereIs(group, resource) ?? cluster?.whereIs(resource),
+    sources(about) {
+      const findings = [...about(...groupNames(live.settings)), ...compared.findings()];
+      if (directory === undefined) return cluster === undefined ? [] : [cluster.status(findings)];
+      const folder = live.folder.status(findings, live.refused);
+      return cluster === undefined ? [folder] : [folder, cluster.status([])];
+    },
     async begin() {
       fromFolder = server.addSource(live.folder.source).catch((error: unknown) => {
         throw withAdvice(error);
       });
       // Both at once: no client gets the one without the other.
-      await Promise.all([fromFolder, server.addSource(state.written)]);
+      await Promise.all([fromFolder, server.addSource(state.written), cluster && server.addSource(cluster.source)]);
       // Before that, nodes are told nothing, and no group has a snapshot.
       live.folder.checkNames();
     },
-    banner: () => ({
-      text: `serves ${directory}: ${counted(live.folder.files, "file")}`,
-      word: "serving",
-      fields: { directory },
-    }),
+    banner() {
+      const ofFolder = directory === undefined ? [] : [`${directory}: ${counted(live.folder.files, "file")}`];
+      const text = `serves ${[...ofFolder, ...(cluster?.counts() ?? [])].join(", ")}`;
+      return { text, word: "serving", fields: { directory, kubernetes: cluster?.server } };
+    },
   });
   serving.takeSettings = (next) => (next === undefined ? live.giveUp() : live.take(next as Settings));
 }
 
+/** What the state of what is served is called. */
+function stateOf(directory: string | undefined, cluster: ServedCluster | undefined): string {
+  return directory === undefined && cluster !== undefined ? cluster.ownState : stateOfFolder(directory ?? ".");
+}
+
 /** The settings with which the folder can be served. */
-async function settingsFor({ directory, settings, toFiles }: ServeOptions): Promise<LoadedSettings> {
+async function settingsFor(
+  { directory, settings, toFiles }: ServeOptions,
+  cluster: ServedCluster | undefined,
+): Promise<LoadedSettings> {
   // First: `--allow-empty` waits for a missing folder, but not for a file to become a folder.
-  await mustBeFolder(directory, true);
+  if (directory !== undefined) await mustBeFolder(directory, true);
   const loaded = await loadSettings(directory, settings);
   const folders = layersOf(loaded.settings);
-  if (toFiles !== undefined) await mustNotBeServed({ served: directory, folders, written: toFiles.directory });
-  return loaded;
+  if (toFiles !== undefined && directory !== undefined)
+    await mustNotBeServed({ served: directory, folders, written: toFiles.directory });
+  return cluster === undefined ? loaded : withLowest(loaded, cluster.source.name);
 }
 
 function optionsOfServer(options: ServeOptions, serving: Serving, settings: Settings): ServerOptions {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { readAddress, readDuration, readOption, readWorkers, wordOption } from "../arguments/arguments.js";
+import { collect, readAddress, readDuration, readOption, readWorkers, wordOption } from "../arguments/arguments.js";
 import {
   addOutputOptions,
   addPortOptions,
@@ -9,10 +9,29 @@ import {
 import type { Terminal } from "../output/terminal.js";
 import type { ServingOptions } from "../server/serving.js";
 import { parseStoreUrl, type StoreUrl } from "../settings/options/store-url.js";
-import type { ServeOptions } from "./options/serve-options.js";
+import type { KubernetesSettings, ServeOptions } from "./options/serve-options.js";
 
 type ServeArguments = ServingArguments &
-  Partial<Omit<ServeOptions, Exclude<keyof ServingOptions, "replica"> | "directory">>;
+  KubernetesArguments &
+  Partial<Omit<ServeOptions, Exclude<keyof ServingOptions, "replica"> | "directory" | "kubernetes">>;
+
+interface KubernetesArguments {
+  readonly kubernetes?: boolean;
+  readonly kubeconfig?: string;
+  readonly namespace?: readonly string[];
+  readonly selector?: string;
+}
+
+/** Undefined: no cluster is served. */
+function clusterOf(options: KubernetesArguments, command: Command): KubernetesSettings | undefined {
+  const { kubernetes = false, kubeconfig, namespace: namespaces, selector } = options;
+  if (kubernetes) return { kubeconfig, namespaces, selector };
+  const alone = Object.entries({ kubeconfig, namespace: namespaces, selector }).find(
+    ([, value]) => value !== undefined,
+  );
+  if (alone !== undefined) command.error(`error: option '--${alone[0]}' needs --kubernetes`);
+  return undefined;
+}
 
 /** Reads where revisions are kept. */
 function readStoreUrl(text: string): StoreUrl {
@@ -39,6 +58,7 @@ Examples:
                                                         on free ports, next to another server
   $ xdskit serve ./config --settings fleet.yaml         with groups and limits (docs/settings.md)
   $ xdskit serve ./config --descriptors my-filter.binpb with messages of your own extension
+  $ xdskit serve --kubernetes --namespace shop          a cluster's Services, for xds:///cart.shop:8080
   $ xdskit serve ./config --to-files ./envoy            also write files that an Envoy reads (docs/relay.md)
   $ curl http://127.0.0.1:19000/api/v1/sources          the errors in the files
 `;
@@ -46,9 +66,13 @@ Examples:
 /** `xdskit serve`: a management server for the resources of a folder. */
 export function serveCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("serve")
-    .description("Serves the resources of a folder to Envoys and gRPC clients, and every change of the folder.")
-    .argument("[dir]", "the folder", "./config");
+    .description("Serves a folder, or the Services of Kubernetes, to Envoys and gRPC clients, and every change of it.")
+    .argument("[dir]", "the folder (default: ./config; with --kubernetes: none)");
   addPortOptions(command)
+    .option("--kubernetes", "serve the Services of a Kubernetes cluster, as xds:///SVC.NS:PORT (docs/kubernetes.md)")
+    .option("--kubeconfig <file>", "where its API server is (default: that of the pod, or as for kubectl)")
+    .option("--namespace <name>", "only Services of this namespace; may be repeated", collect)
+    .option("--selector <labels>", "only Services with these labels, such as app=shop,tier!=test")
     .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it exists)")
     .option(
       "--state <dir>",
@@ -80,13 +104,15 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--workers <count>", "processes that serve; auto: one for each processor (default: 1)", readWorkers);
   return addOutputOptions(command)
     .addHelpText("after", details)
-    .action(async (directory: string, options: ServeArguments) => {
+    .action(async (named: string | undefined, options: ServeArguments) => {
+      const kubernetes = clusterOf(options, command);
+      const directory = named ?? (kubernetes === undefined ? "./config" : undefined);
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("./run-serve.js");
       const { settings, state, store, settle, allowEmpty = false, allowPartial = false, workers, references } = options;
       const { replica, advertise } = options;
       const changes = { settle, allowEmpty, allowPartial, references };
-      const own = { directory, settings, state, store, workers, replica, advertise, ...changes };
+      const own = { directory, kubernetes, settings, state, store, workers, replica, advertise, ...changes };
       exit(await runServe({ ...servingOptions(options, command), ...own }, terminal));
     });
 }

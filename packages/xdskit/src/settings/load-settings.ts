@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { XdskitError } from "@xdskit/api";
+import type { LayerName } from "@xdskit/server";
 import type { RelaySettings, Settings } from "./schema.js";
 
 /** The settings file in the served folder. */
@@ -25,11 +26,13 @@ export interface SettingsOnDisk {
 }
 
 /**
- * Loads the file that the user named, which must exist, or else `xdskit.yaml` in the folder, if it exists.
+ * Loads the file that the user named, which must exist, or else `xdskit.yaml` in the folder, if it exists. Without a
+ * folder there are no settings that nobody named.
  * @throws XdskitError if it cannot be read or has errors
  */
-export async function loadSettings(directory: string, named: string | undefined): Promise<LoadedSettings> {
-  const file = named ?? join(directory, settingsFileName);
+export async function loadSettings(directory: string | undefined, named: string | undefined): Promise<LoadedSettings> {
+  const file = named ?? (directory && join(directory, settingsFileName));
+  if (file === undefined) return { file, settings: {}, disk: undefined };
   const text = await settingsText(file, named === undefined);
   // Loaded only when needed: most folders have no settings, and the schema takes its time.
   const check = async (text: string) => {
@@ -39,6 +42,23 @@ export async function loadSettings(directory: string, named: string | undefined)
   const disk = { file, text, check };
   if (text === undefined) return { file: undefined, settings: {}, disk };
   return { file, settings: await check(text), disk };
+}
+
+/**
+ * The same with a layer below all others, also after each edit.
+ * @throws XdskitError if another layer has its name
+ */
+export function withLowest(loaded: LoadedSettings, lowest: LayerName): LoadedSettings {
+  const { settings, disk } = loaded;
+  const added = (given: Settings): Settings => {
+    const { layers = [], groups = [] } = given;
+    const names = [...layers.map(({ name }) => name), ...groups.flatMap(({ folders }) => folders)];
+    if (!names.includes(lowest)) return { ...given, lowest };
+    const message = `a folder or a layer is called "${lowest}", as the layer of the cluster is: call it something else`;
+    throw XdskitError.of("XDSKIT_SETTINGS_INVALID", message, { file: loaded.file });
+  };
+  const check = disk && (async (text: string) => added((await disk.check(text)) as Settings));
+  return { ...loaded, settings: added(settings), disk: disk && check && { ...disk, check } };
 }
 
 /** Loads the settings of a relay; without a file everything has its default. Throws as `loadSettings` does. */

@@ -311,7 +311,10 @@ export const relaySettingsSchema = settings
 export type RelaySettings = z.output<typeof relaySettingsSchema>;
 
 /** The content of a settings file; missing values are undefined and take the server's defaults. */
-export type Settings = z.output<typeof settingsSchema>;
+export type Settings = z.output<typeof settingsSchema> & {
+  /** The layer below all others, which the command line adds to every group. No file says it. */
+  readonly lowest?: string | undefined;
+};
 
 function distinct(folders: readonly string[], context: z.RefinementCtx): void {
   for (const [index, name] of folders.entries()) {

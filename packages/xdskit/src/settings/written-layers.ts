@@ -10,7 +10,7 @@ export interface WrittenLayer {
   readonly groups: readonly string[] | undefined;
 }
 
-type LayerSettings = Pick<Settings, "groups" | "layers">;
+type LayerSettings = Pick<Settings, "groups" | "layers" | "lowest">;
 
 const usualLayer: WrittenLayer = { name: "api", place: "over", groups: undefined };
 
@@ -29,7 +29,7 @@ export function layersOfGroup(settings: LayerSettings, group: string): readonly 
   const folders = settings.groups?.find(({ name }) => name === group)?.folders ?? [wholeFolderLayer];
   const written = writtenLayers(settings).filter(({ groups }) => groups?.includes(group) ?? true);
   const at = (place: WrittenLayer["place"]) => written.filter((one) => one.place === place).map(({ name }) => name);
-  return [...at("under"), ...folders, ...at("over")];
+  return [...(settings.lowest === undefined ? [] : [settings.lowest]), ...at("under"), ...folders, ...at("over")];
 }
 
 /** What the API calls a layer of the folder: a path cannot hold the name `.` of the whole folder. */

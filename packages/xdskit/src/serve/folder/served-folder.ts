@@ -25,11 +25,23 @@ import { gitCommit } from "./git-commit.js";
 
 /** How the folder is read. */
 export interface ServedFolderOptions {
-  readonly directory: string;
+  /** Undefined: there is none, and its layers stay empty. */
+  readonly directory: string | undefined;
   /** Milliseconds; undefined: what the settings say. */
   readonly settle?: number;
   readonly allowEmpty: boolean;
   readonly allowPartial: boolean;
+}
+
+/** Stands for a folder where only a cluster is served. */
+function noFolder(layers: readonly string[]): Source {
+  return {
+    name: "no folder",
+    async start(sink) {
+      sink.apply(layers.map((layer) => ({ layer, kind: "replace", upsert: [] })));
+    },
+    async close() {},
+  };
 }
 
 interface Surroundings {
@@ -79,20 +91,23 @@ export class ServedFolder {
     const folder = folderSettings(settings);
     this.#around = around;
     this.#revision = before?.revision ?? 0;
-    const source = createFolderSource({
-      ...folder,
-      directory,
-      ignore: ignoredFiles(loaded),
-      allowEmpty,
-      allowPartial: allowPartial && !hasLastGood && !isSuccessor,
-      waits: hasLastGood || isSuccessor,
-      settleMs: settle ?? folder.settleMs,
-      read: { registry, types },
-      onRead: (summary) => this.#read(summary),
-    });
-    this.kept = store === undefined ? undefined : this.#kept(source, store, directory);
-    this.source = this.kept ?? source;
-    this.#status = pendingSource(source.name, directory);
+    if (directory === undefined) this.source = noFolder(folderLayers(loaded));
+    else {
+      const source = createFolderSource({
+        ...folder,
+        directory,
+        ignore: ignoredFiles(loaded),
+        allowEmpty,
+        allowPartial: allowPartial && !hasLastGood && !isSuccessor,
+        waits: hasLastGood || isSuccessor,
+        settleMs: settle ?? folder.settleMs,
+        read: { registry, types },
+        onRead: (summary) => this.#read(summary),
+      });
+      this.kept = store === undefined ? undefined : this.#kept(source, store, directory);
+      this.source = this.kept ?? source;
+    }
+    this.#status = pendingSource(this.source.name, directory ?? "");
     this.#logReading = createSourceLog(
       log,
       ({ changedLayers }) => ({

@@ -36,7 +36,8 @@ export async function liveFolder(
     nothingServed: () => serving.announceAdmin(),
   });
   await first.kept?.load();
-  const layersOfApi = (folder: ServedFolder, now: Settings) => apiLayers(now, written, filledBy(folder, now), state);
+  const layersOfApi = (folder: ServedFolder, now: Settings) =>
+    apiLayers(now, written, filledBy(options.directory === undefined ? undefined : folder, now), state);
   const layers = [...layersOfApi(first, settings)];
   const live: LiveSettings = new LiveSettings(
     {
@@ -57,8 +58,12 @@ export async function liveFolder(
   return { live, layers };
 }
 
-/** The layers of the folder, as the API shows them. */
-function filledBy({ kept }: ServedFolder, settings: Settings): readonly FilledLayer[] {
-  const folders = folderLayers({ settings });
-  return folders.map((layer) => ({ name: layerInApi(layer, folders), layer, kept }));
+/** The layers of a cluster and of the folder, as the API shows them. */
+function filledBy(folder: ServedFolder | undefined, settings: Settings): readonly FilledLayer[] {
+  const folders = folder === undefined ? [] : folderLayers({ settings });
+  const { lowest } = settings;
+  return [
+    ...(lowest === undefined ? [] : [{ name: lowest, layer: lowest, kept: undefined }]),
+    ...folders.map((layer) => ({ name: layerInApi(layer, folders), layer, kept: folder?.kept })),
+  ];
 }

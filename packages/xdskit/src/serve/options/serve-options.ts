@@ -4,6 +4,15 @@ import type { ServingOptions } from "../../server/serving.js";
 import type { StoreUrl } from "../../settings/options/store-url.js";
 import type { ServedFolderOptions } from "../folder/served-folder.js";
 
+/** Which Services of a Kubernetes cluster are served. */
+export interface KubernetesSettings {
+  /** Undefined: where a pod, or kubectl, looks. */
+  readonly kubeconfig: string | undefined;
+  /** Undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly selector: string | undefined;
+}
+
 /** The options of `serve`. */
 export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly settings?: string;
@@ -13,6 +22,8 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly store?: StoreUrl;
   /** The policy for changes that break references; undefined: the settings decide. */
   readonly references?: References;
+  /** The cluster whose Services are served as well; undefined: none. */
+  readonly kubernetes: KubernetesSettings | undefined;
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
   /** Where other servers of the store ask this one; undefined: they do not. */

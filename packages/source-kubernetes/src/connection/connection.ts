@@ -1,0 +1,27 @@
+/** What a request proves, and what it trusts. Read anew for each request: tokens and certificates are replaced. */
+export interface Credentials {
+  readonly token: string | undefined;
+  /** In PEM. */
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** Undefined: the authorities that Node trusts. */
+  readonly ca: string | undefined;
+}
+
+/** How an API server is reached. */
+export interface KubernetesConnection {
+  /** `https://10.0.0.1:6443`, with a path if it has one. */
+  readonly server: URL;
+  /** The namespace of its user; undefined: it has none. */
+  readonly namespace: string | undefined;
+  /** Whether the certificate of the server is checked. */
+  readonly isChecked: boolean;
+  /** The name that the server's certificate must have; undefined: that of the URL. */
+  readonly serverName: string | undefined;
+  /** Where it is from, for messages. */
+  readonly from: string;
+  /** Rejects with an XdskitError. */
+  credentials(): Promise<Credentials>;
+  /** The server did not accept them: the next are made anew. */
+  refused(): void;
+}

@@ -1,0 +1,40 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { XdskitError } from "@xdskit/api";
+import type { KubernetesConnection } from "./connection.js";
+
+/** Where Kubernetes puts what a pod proves itself with. */
+const usualFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** The environment of a pod. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The API server of the cluster that this pod runs in; undefined: it runs in none. */
+export async function inClusterConnection(
+  env: Environment,
+  folder = usualFolder,
+): Promise<KubernetesConnection | undefined> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = env;
+  if (host === undefined || host === "") return undefined;
+  const namespace = await read(join(folder, "namespace")).catch(() => undefined);
+  return {
+    server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
+    namespace: namespace?.trim(),
+    isChecked: true,
+    serverName: undefined,
+    from: "the pod's service account",
+    // Kubernetes replaces the token before it ends.
+    async credentials() {
+      const [token, ca] = await Promise.all([read(join(folder, "token")), read(join(folder, "ca.crt"))]);
+      return { token: token.trim(), ca, cert: undefined, key: undefined };
+    },
+    refused() {},
+  };
+}
+
+async function read(file: string): Promise<string> {
+  return await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code ?? cause.message;
+    throw XdskitError.of("XDSKIT_KUBECONFIG", `it cannot be read: ${reason}`, { file }, { cause });
+  });
+}

@@ -1,0 +1,10 @@
+export { type ConnectOptions, connectToKubernetes } from "./connection/connect.js";
+export type { Credentials, KubernetesConnection } from "./connection/connection.js";
+export type { Environment } from "./connection/in-cluster.js";
+export {
+  createKubernetesSource,
+  type KubernetesSource,
+  type KubernetesSourceOptions,
+  type KubernetesStatus,
+  kubernetesLayer,
+} from "./kubernetes-source.js";

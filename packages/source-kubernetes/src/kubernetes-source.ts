@@ -1,0 +1,227 @@
+import { type Clock, type Finding, systemClock, type Where, XdskitError } from "@xdskit/api";
+import type { Source, SourceSink } from "@xdskit/server";
+import type { KubernetesConnection } from "./connection/connection.js";
+import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
+import { readService, type Service } from "./objects/service.js";
+import { ServiceTable } from "./resources/service-table.js";
+import { ApiError } from "./watching/api-error.js";
+import { ListWatch } from "./watching/list-watch.js";
+
+/** The options of a source of Kubernetes. */
+export interface KubernetesSourceOptions {
+  /** `connectToKubernetes` makes it. */
+  readonly connection: KubernetesConnection;
+  /** The namespaces whose Services are served. Default: all. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** The labels of the Services that are served, as kubectl writes them: `app=shop,tier!=test`. Default: all. */
+  readonly selector?: string | undefined;
+  /** The layer that it fills. Default: `kubernetes`. */
+  readonly layer?: string | undefined;
+  /** What changes within this time is one change, in milliseconds. Default: 20. */
+  readonly settleMs?: number | undefined;
+  /** A watch that says nothing for this long is replaced, in milliseconds. Default: 30,000. */
+  readonly silenceMs?: number | undefined;
+  /** Its status is another one now. */
+  readonly onStatus?: ((status: KubernetesStatus) => void) | undefined;
+}
+
+/** How well a source knows the cluster. */
+export interface KubernetesStatus {
+  /** `pending`: not everything was read yet. `away`: what is served may be old. */
+  readonly state: "pending" | "connected" | "away";
+  /** What is served is what the cluster had then, or later; undefined: nothing is served yet. */
+  readonly asOf: Date | undefined;
+  /** When something of it changed last; undefined: not yet. */
+  readonly lastApplied: Date | undefined;
+  readonly services: number;
+  /** Why the server does not say now what is new; undefined: it does. */
+  readonly failure: string | undefined;
+  /** The last error, however old. */
+  readonly lastError: { readonly at: Date; readonly message: string } | undefined;
+}
+
+/** A source, which also says how well it knows the cluster. */
+export interface KubernetesSource extends Source {
+  status(): KubernetesStatus;
+}
+
+/** The layer of a source that is given none. */
+export const kubernetesLayer = "kubernetes";
+
+const usualSettleMs = 20;
+
+/**
+ * Makes a source of the Services of a Kubernetes cluster, for gRPC's clients: each port of each Service is a listener
+ * for every name by which it may be called, a route configuration, a cluster and a load assignment.
+ *
+ * Its start resolves once all Services and EndpointSlices were read, however long the API server is away. Later it
+ * serves what it knows while the server is away.
+ */
+export function createKubernetesSource(options: KubernetesSourceOptions): KubernetesSource {
+  return new WatchedCluster(options);
+}
+
+class WatchedCluster implements KubernetesSource {
+  readonly name: string;
+  readonly #options: KubernetesSourceOptions;
+  readonly #layer: string;
+  readonly #clock: Clock = systemClock;
+  readonly #table = new ServiceTable();
+  readonly #watches: ListWatch<unknown>[] = [];
+  /** Those that have read everything once. */
+  readonly #synced = new Set<number>();
+  readonly #failures = new Map<number, Error>();
+  #sink: SourceSink | undefined;
+  #started: { resolve(): void; reject(error: Error): void } | undefined;
+  #forget: (() => void) | undefined;
+  #isClosed = false;
+  #lastApplied: Date | undefined;
+  #lastError: KubernetesStatus["lastError"];
+
+  constructor(options: KubernetesSourceOptions) {
+    this.#options = options;
+    this.#layer = options.layer ?? kubernetesLayer;
+    this.name = this.#layer;
+  }
+
+  start(sink: SourceSink): Promise<void> {
+    this.#sink = sink;
+    const started = new Promise<void>((resolve, reject) => {
+      this.#started = { resolve, reject };
+    });
+    const { namespaces, selector } = this.#options;
+    for (const path of namespaces?.map((name) => `namespaces/${encodeURIComponent(name)}/`) ?? [""]) {
+      this.#watch<Service>(`/api/v1/${path}services`, selector, readService, (key, _, service) =>
+        this.#table.setService(key, service),
+      );
+      this.#watch<EndpointSlice>(
+        `/apis/discovery.k8s.io/v1/${path}endpointslices`,
+        // Of those that belong to no Service nothing is read.
+        serviceLabel,
+        readEndpointSlice,
+        (key, before, slice) => this.#table.setSlice(key, before, slice),
+      );
+    }
+    return started;
+  }
+
+  status(): KubernetesStatus {
+    const heard = this.#watches.map(({ heardAt }) => heardAt ?? Number.NaN);
+    const age = this.#clock.now() - Math.min(...heard);
+    return {
+      state: this.#started !== undefined ? "pending" : this.#failures.size > 0 ? "away" : "connected",
+      asOf: this.#lastApplied === undefined ? undefined : new Date(Date.now() - age),
+      lastApplied: this.#lastApplied,
+      services: this.#table.size,
+      failure: this.#failures.size > 0 ? this.#lastError?.message : undefined,
+      lastError: this.#lastError,
+    };
+  }
+
+  whereIs(layer: string, resource: Parameters<NonNullable<Source["whereIs"]>>[1]): Where | undefined {
+    if (layer !== this.#layer) return undefined;
+    const service = this.#table.serviceOf({ type: resource.type, name: resource.key });
+    return service === undefined ? undefined : { file: `Service ${service}` };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#forget?.();
+    await Promise.all(this.#watches.map((watch) => watch.close()));
+    this.#started?.reject(new Error("the source is closed"));
+    this.#sink?.ended?.();
+  }
+
+  #watch<Value>(
+    path: string,
+    labelSelector: string | undefined,
+    read: (object: object) => Value | undefined,
+    changed: (key: string, before: Value | undefined, value: Value | undefined) => void,
+  ): void {
+    const { connection, silenceMs } = this.#options;
+    const number = this.#watches.length;
+    this.#watches.push(
+      new ListWatch<Value>({
+        ...{ connection, path, labelSelector, read, silenceMs },
+        changed: (key, before, value) => {
+          changed(key, before, value);
+          this.#soon();
+        },
+        synced: () => {
+          this.#synced.add(number);
+          this.#soon();
+        },
+        failed: (error) => this.#failed(number, error),
+      }) as ListWatch<unknown>,
+    );
+  }
+
+  /** One Service's slices are written one after the other: what comes together is one change. */
+  #soon(): void {
+    if (this.#forget !== undefined || this.#isClosed || this.#synced.size < this.#watches.length) return;
+    this.#forget = this.#clock.after(this.#options.settleMs ?? usualSettleMs, () => {
+      this.#forget = undefined;
+      this.#publish();
+    });
+  }
+
+  #publish(): void {
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    const { upsert, remove } = this.#table.take();
+    const started = this.#started;
+    const isFirst = started !== undefined;
+    if (!isFirst && upsert.length === 0 && remove.length === 0) return;
+    try {
+      // What a cluster has is a fact: nobody can refuse it.
+      sink.apply([{ layer: this.#layer, kind: isFirst ? "replace" : "patch", upsert, remove }], { isJudged: false });
+    } catch (error) {
+      started?.reject(error as Error);
+      this.#lastError = { at: new Date(), message: (error as Error).message };
+      return;
+    }
+    this.#lastApplied = new Date();
+    this.#started = undefined;
+    if (isFirst) sink.report([]);
+    started?.resolve();
+    this.#tell();
+  }
+
+  #failed(number: number, error: Error | undefined): void {
+    const before = this.#failures.get(number)?.message;
+    if (before === error?.message) return;
+    if (error === undefined) this.#failures.delete(number);
+    else {
+      this.#failures.set(number, error);
+      this.#lastError = { at: new Date(), message: messageOf(error, this.#options.connection) };
+    }
+    this.#sink?.report(this.#findings());
+    this.#tell();
+  }
+
+  #findings(): readonly Finding[] {
+    if (this.#failures.size === 0 || this.#lastError === undefined) return [];
+    const { asOf } = this.status();
+    const served = asOf === undefined ? "" : `; what is served is of ${asOf.toISOString()}`;
+    return [{ code: "XDSKIT_KUBERNETES", severity: "error", message: this.#lastError.message + served }];
+  }
+
+  #tell(): void {
+    this.#options.onStatus?.(this.status());
+  }
+}
+
+/** What went wrong, and what to do. */
+function messageOf(error: Error, { server, from }: KubernetesConnection): string {
+  if (error instanceof ApiError) {
+    const advice: Readonly<Record<number, string>> = {
+      401: `; it does not accept the credentials of ${from}`,
+      403: "; allow it with the role in deploy/kubernetes/services.yaml, or name the namespaces that it may read",
+      404: "; is there an API server of Kubernetes?",
+    };
+    return `the API server ${server.origin} refuses: ${error.message}${advice[error.status] ?? ""}`;
+  }
+  if (error instanceof XdskitError) return error.findings[0]?.message ?? error.message;
+  return `the API server ${server.origin} does not answer: ${(error as NodeJS.ErrnoException).code ?? error.message}`;
+}

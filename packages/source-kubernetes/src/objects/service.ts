@@ -1,0 +1,41 @@
+import { type Family, isTcp, type ObjectShape } from "./object-shape.js";
+
+/** A port of a Service; its name is empty if it has none. */
+export interface ServicePort {
+  readonly name: string;
+  readonly port: number;
+}
+
+/** A Service of Kubernetes, as far as it decides what is served. */
+export interface Service {
+  readonly namespace: string;
+  readonly name: string;
+  /** Set: a name of DNS that stands for it. */
+  readonly externalName: string | undefined;
+  /** Those over TCP. */
+  readonly ports: readonly ServicePort[];
+  /** The family that clients take first; undefined: it is not said. */
+  readonly family: Family | undefined;
+}
+
+interface ServiceShape extends ObjectShape {
+  readonly spec?: {
+    readonly type?: string;
+    readonly externalName?: string;
+    readonly ipFamilies?: readonly Family[];
+    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
+  };
+}
+
+/** Reads a Service, as the API server writes it. */
+export function readService(object: ObjectShape): Service {
+  const { metadata = {}, spec = {} } = object as ServiceShape;
+  const { type, externalName, ipFamilies, ports = [] } = spec;
+  return {
+    namespace: metadata.namespace ?? "",
+    name: metadata.name ?? "",
+    externalName: type === "ExternalName" ? externalName : undefined,
+    ports: ports.filter(isTcp).map(({ name = "", port }) => ({ name, port })),
+    family: ipFamilies?.[0],
+  };
+}

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fromBinary } from "@bufbuild/protobuf";
+import { envoyRegistry, type Resource, readBody, refersTo, validateMessage } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import type { Address } from "@xdskit/api/envoy/config/core/v3/address";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { readEndpointSlice } from "../objects/endpoint-slice.js";
+import { keyOf, type ObjectShape } from "../objects/object-shape.js";
+import { readService } from "../objects/service.js";
+import { ServiceTable } from "./service-table.js";
+
+type Shape = ObjectShape & Record<string, unknown>;
+
+const service = (spec: object, name = "cart"): Shape => ({ metadata: { namespace: "shop", name }, spec });
+const cart = service({ ports: [{ name: "grpc", port: 8080, protocol: "TCP" }] });
+
+/** `10.0.0.1`, or an endpoint with more. */
+type Written = string | Readonly<Record<string, unknown>>;
+
+function slice(endpoints: readonly Written[], more: Readonly<Record<string, unknown>> = {}, name = "cart-1"): Shape {
+  return {
+    metadata: { namespace: "shop", name, labels: { "kubernetes.io/service-name": "cart" } },
+    addressType: "IPv4",
+    ports: [{ name: "grpc", port: 9000, protocol: "TCP" }],
+    endpoints: endpoints.map((one) => (typeof one === "string" ? { addresses: [one] } : one)),
+    ...more,
+  };
+}
+
+const pod = (address: string, uid: string, more: object = {}) => ({
+  addresses: [address],
+  targetRef: { uid },
+  ...more,
+});
+
+/** A table, whose changes tell what they made: `+TYPE NAME` and `-TYPE NAME`. */
+class Table {
+  readonly resources = new Map<string, Resource>();
+  readonly #table = new ServiceTable();
+  readonly #slices = new Map<string, ReturnType<typeof readEndpointSlice>>();
+
+  put(...objects: readonly Shape[]): readonly string[] {
+    for (const object of objects) this.#set(object, true);
+    return this.#take();
+  }
+
+  drop(...objects: readonly Shape[]): readonly string[] {
+    for (const object of objects) this.#set(object, false);
+    return this.#take();
+  }
+
+  /** `ZONE WEIGHT: ADDRESS:PORT …` of each locality. */
+  assigned(name = "cart.shop:8080"): readonly string[] {
+    const resource = this.resources.get(`endpoint ${name}`);
+    assert.ok(resource, name);
+    return fromBinary(ClusterLoadAssignmentSchema, resource.body).endpoints.map((each) => {
+      const addresses = each.lbEndpoints.map(({ hostIdentifier: { value } }) => {
+        assert.ok(typeof value === "object");
+        return [value.address, ...value.additionalAddresses.map(({ address }) => address)].map(textOf).join("+");
+      });
+      return `${each.locality?.zone || "-"} ${each.loadBalancingWeight}: ${addresses.join(" ")}`;
+    });
+  }
+
+  #set(object: Shape, isThere: boolean): void {
+    const key = keyOf(object);
+    if (object.spec !== undefined) {
+      this.#table.setService(key, isThere ? readService(object) : undefined);
+      return;
+    }
+    const read = isThere ? readEndpointSlice(object) : undefined;
+    this.#table.setSlice(key, this.#slices.get(key), read);
+    this.#slices.set(key, read);
+  }
+
+  #take(): readonly string[] {
+    const { upsert, remove } = this.#table.take();
+    for (const each of upsert) this.resources.set(`${each.type.name} ${each.name}`, each);
+    for (const { type, name } of remove) this.resources.delete(`${type.name} ${name}`);
+    const changed = [
+      ...upsert.map(({ type, name }) => `+${type.name} ${name}`),
+      ...remove.map(({ type, name }) => `-${type.name} ${name}`),
+    ];
+    return changed.sort();
+  }
+}
+
+function textOf(address: Address | undefined): string {
+  const { value } = address?.address ?? {};
+  assert.ok(value?.$typeName === "envoy.config.core.v3.SocketAddress");
+  return `${value.address}:${value.portSpecifier.value}`;
+}
+
+const listenersOf = (...endings: readonly string[]) =>
+  ["cart.shop", "cart.shop.svc", "cart.shop.svc.cluster.local"]
+    .flatMap((host) => endings.map((ending) => `+listener ${host}${ending}`))
+    .sort();
+const own = (sign: string, ...ports: readonly number[]) =>
+  ["cluster", "endpoint", "route"].flatMap((type) => ports.map((port) => `${sign}${type} cart.shop:${port}`));
+
+describe("the resources of a Service", () => {
+  it("answer every name by which a client may call it", () => {
+    const table = new Table();
+    assert.deepEqual(table.put(cart), [...own("+", 8080), ...listenersOf(":8080", ":grpc", "")].sort());
+  });
+
+  it("answer names without a port only if it has one, and leave out what is not TCP", () => {
+    const table = new Table();
+    const ports = [{ port: 80 }, { name: "dns", port: 53, protocol: "UDP" }];
+    assert.deepEqual(table.put(service({ ports })), [...own("+", 80), ...listenersOf(":80", "")].sort());
+    const both = service({
+      ports: [
+        { name: "a", port: 80 },
+        { name: "b", port: 81 },
+      ],
+    });
+    const gone = listenersOf("").map((name) => `-${name.slice(1)}`);
+    assert.deepEqual(table.put(both), [...own("+", 81), ...listenersOf(":81", ":a", ":b"), ...gone].sort());
+  });
+
+  it("break no rule, and name nothing that is not there", () => {
+    const table = new Table();
+    table.put(cart, slice(["10.0.0.1", { addresses: ["10.0.0.2"], zone: "a" }]));
+    const all = [...table.resources.values()];
+    for (const resource of all) {
+      const { type, name, body, references } = resource;
+      assert.deepEqual(validateMessage(readBody(type, type.typeUrl, body, envoyRegistry()), { envoy: true }), [], name);
+      for (const reference of references) {
+        const isThere = all.some((other) => refersTo(reference, other.type.typeUrl, other.name));
+        assert.ok(isThere, `${type.name} ${name} names ${JSON.stringify(reference)}`);
+      }
+    }
+  });
+
+  it("are an empty load assignment without endpoints, and go with the Service", () => {
+    const table = new Table();
+    table.put(cart);
+    assert.deepEqual(table.assigned(), []);
+    table.put(slice(["10.0.0.1"]));
+    const all = table.drop(cart);
+    assert.equal(all.length, 12);
+    assert.ok(all.every((one) => one.startsWith("-")));
+    assert.equal(table.resources.size, 0);
+    assert.deepEqual(table.drop(slice([])), []);
+    // Slices may be there before their Service.
+    table.put(slice(["10.0.0.2"]));
+    table.put(cart);
+    assert.deepEqual(table.assigned(), ["- 1: 10.0.0.2:9000"]);
+  });
+
+  it("of an external name are the cluster of that name, whatever slices say", () => {
+    const table = new Table();
+    const external = service({ type: "ExternalName", externalName: "cart.example.org", ports: [{ port: 443 }] });
+    const made = table.put(external, slice(["10.0.0.1"]));
+    assert.deepEqual(made, ["+cluster cart.shop:443", "+route cart.shop:443", ...listenersOf(":443", "")].sort());
+    const { loadAssignment, clusterDiscoveryType } = fromBinary(
+      ClusterSchema,
+      table.resources.get("cluster cart.shop:443")?.body ?? new Uint8Array(),
+    );
+    const [{ lbEndpoints: [endpoint] = [] } = {}] = loadAssignment?.endpoints ?? [];
+    assert.ok(typeof endpoint?.hostIdentifier.value === "object");
+    assert.equal(textOf(endpoint.hostIdentifier.value.address), "cart.example.org:443");
+    assert.equal(clusterDiscoveryType.value, 2);
+  });
+});
+
+describe("the endpoints of a Service", () => {
+  it("are those of all its slices, once each, each with the port that its slice has under the name", () => {
+    const table = new Table();
+    const other = [
+      { name: "web", port: 80 },
+      { name: "grpc", port: 9001 },
+    ];
+    table.put(
+      cart,
+      slice([pod("10.0.0.2", "b"), pod("10.0.0.1", "a")]),
+      slice([pod("10.0.0.3", "c"), pod("10.0.0.1", "a")], { ports: other }, "cart-2"),
+      slice(["10.0.0.9"], { ports: [{ name: "web", port: 9000 }] }, "cart-3"),
+      slice(["example.org"], { addressType: "FQDN" }, "cart-4"),
+    );
+    assert.deepEqual(table.assigned(), ["- 3: 10.0.0.1:9000 10.0.0.2:9000 10.0.0.3:9001"]);
+  });
+
+  it("are grouped by zone, and a zone weighs as much as it has pods", () => {
+    const table = new Table();
+    const zoned = (address: string, zone: string) => ({ addresses: [address], zone });
+    table.put(cart, slice([zoned("10.0.0.3", "b"), zoned("10.0.0.1", "b"), zoned("10.0.0.2", "a"), "10.0.0.4"]));
+    assert.deepEqual(table.assigned(), [
+      "- 1: 10.0.0.4:9000",
+      "a 1: 10.0.0.2:9000",
+      "b 2: 10.0.0.1:9000 10.0.0.3:9000",
+    ]);
+  });
+
+  it("have both addresses of a pod, the Service's first family first", () => {
+    const six = (...endpoints: readonly Written[]) => slice(endpoints, { addressType: "IPv6" }, "cart-6");
+    const table = new Table();
+    table.put(cart, slice([pod("10.0.0.1", "a"), pod("10.0.0.2", "b")]), six(pod("fd00::1", "a"), "fd00::9"));
+    assert.deepEqual(table.assigned(), ["- 3: 10.0.0.1:9000+fd00::1:9000 10.0.0.2:9000 fd00::9:9000"]);
+    table.put(service({ ipFamilies: ["IPv6", "IPv4"], ports: [{ name: "grpc", port: 8080 }] }));
+    assert.deepEqual(table.assigned(), ["- 3: 10.0.0.2:9000 fd00::1:9000+10.0.0.1:9000 fd00::9:9000"]);
+  });
+
+  it("are the ready ones; those that leave and still serve only where no other is left", () => {
+    const ready = { conditions: { ready: true, serving: true, terminating: false } };
+    const leaving = { conditions: { ready: false, serving: true, terminating: true } };
+    const gone = { conditions: { ready: false, serving: false, terminating: true } };
+    const starting = { conditions: { ready: false, serving: false, terminating: false } };
+    const table = new Table();
+    table.put(
+      cart,
+      slice([pod("10.0.0.1", "a", ready), pod("10.0.0.2", "b", leaving), pod("10.0.0.3", "c", starting)]),
+    );
+    assert.deepEqual(table.assigned(), ["- 1: 10.0.0.1:9000"]);
+    table.put(slice([pod("10.0.0.1", "a", leaving), pod("10.0.0.2", "b", leaving), pod("10.0.0.3", "c", gone)]));
+    assert.deepEqual(table.assigned(), ["- 2: 10.0.0.1:9000 10.0.0.2:9000"]);
+    table.put(slice([pod("10.0.0.1", "a", gone), pod("10.0.0.3", "c", starting)]));
+    assert.deepEqual(table.assigned(), []);
+  });
+
+  it("name an address once, though it has gone from one pod to the next", () => {
+    const table = new Table();
+    table.put(cart, slice([pod("10.0.0.1", "old"), pod("10.0.0.1", "new"), pod("10.0.0.2", "other")]));
+    assert.deepEqual(table.assigned(), ["- 2: 10.0.0.1:9000 10.0.0.2:9000"]);
+  });
+
+  it("come from slices without a name of the port if the Service gives it none", () => {
+    const table = new Table();
+    table.put(
+      service({ clusterIP: "None", ports: [{ port: 8080 }] }),
+      slice(["10.0.0.1"], { ports: [{ port: 9000 }] }),
+    );
+    assert.deepEqual(table.assigned(), ["- 1: 10.0.0.1:9000"]);
+  });
+});
+
+describe("a change", () => {
+  it("of endpoints changes only the load assignment of its Service", () => {
+    const table = new Table();
+    table.put(cart, service({ ports: [{ port: 1 }] }, "other"), slice(["10.0.0.1"]));
+    assert.deepEqual(table.put(slice(["10.0.0.2"])), ["+endpoint cart.shop:8080"]);
+    const elsewhere = {
+      metadata: { namespace: "shop", name: "cart-1", labels: { "kubernetes.io/service-name": "other" } },
+    };
+    assert.deepEqual(table.put(slice(["10.0.0.2"], { ...elsewhere, ports: [{ port: 2 }] })), [
+      "+endpoint cart.shop:8080",
+      "+endpoint other.shop:1",
+    ]);
+  });
+
+  it("that leaves the content as it was changes nothing, in whatever order it comes", () => {
+    const [a, b] = [pod("10.0.0.1", "a"), pod("10.0.0.2", "b")];
+    const table = new Table();
+    table.put(cart, slice([a, b]));
+    assert.deepEqual(table.put(cart, slice([b, a]), slice([b], {}, "cart-0")), []);
+    // It goes from one slice to another.
+    assert.deepEqual(table.put(slice([a]), slice([b], {}, "cart-2")), []);
+    // A pod that is no longer ready is gone for clients before it is gone.
+    const leaving = { conditions: { ready: false, serving: true, terminating: true } };
+    assert.equal(
+      table.put(slice([a, { ...b, ...leaving }]), slice([], {}, "cart-2"), slice([], {}, "cart-0")).length,
+      1,
+    );
+    assert.deepEqual(table.put(slice([a])), []);
+  });
+});

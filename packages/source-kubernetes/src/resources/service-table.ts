@@ -1,0 +1,112 @@
+import type { Resource, ResourceType } from "@xdskit/api";
+import type { EndpointSlice } from "../objects/endpoint-slice.js";
+import type { Service } from "../objects/service.js";
+import { loadAssignments } from "./load-assignment.js";
+import { serviceResources } from "./service-resources.js";
+
+/** What has changed of the resources since they were taken last. */
+export interface TableChange {
+  readonly upsert: readonly Resource[];
+  readonly remove: readonly { readonly type: ResourceType; readonly name: string }[];
+}
+
+/** Every resource that was made for a Service, by type and name. */
+type Made = ReadonlyMap<string, Resource>;
+
+/** Which of a Service must be made anew. */
+type Due = "endpoints" | "all";
+
+/**
+ * The Services and slices that there are, and the resources that were made of them. A change makes only the resources
+ * of its own Service, and content that is equal changes nothing.
+ */
+export class ServiceTable {
+  readonly #services = new Map<string, Service>();
+  /** By Service, and by the key of the slice. */
+  readonly #slices = new Map<string, Map<string, EndpointSlice>>();
+  readonly #made = new Map<string, Made>();
+  readonly #due = new Map<string, Due>();
+  /** By type and name: the Service that it was made for. */
+  readonly #madeFor = new Map<string, string>();
+
+  get size(): number {
+    return this.#services.size;
+  }
+
+  /** Undefined: it is gone. */
+  setService(key: string, service: Service | undefined): void {
+    if (service === undefined) this.#services.delete(key);
+    else this.#services.set(key, service);
+    this.#due.set(key, "all");
+  }
+
+  /** A slice may come to another Service. */
+  setSlice(key: string, before: EndpointSlice | undefined, slice: EndpointSlice | undefined): void {
+    if (before !== undefined) this.#slicesOf(before).delete(key);
+    if (slice !== undefined) this.#slicesOf(slice).set(key, slice);
+    for (const one of [before, slice]) {
+      if (one === undefined) continue;
+      const service = serviceOf(one);
+      if (this.#slices.get(service)?.size === 0) this.#slices.delete(service);
+      if (!this.#due.has(service)) this.#due.set(service, "endpoints");
+    }
+  }
+
+  /** The Service, `namespace/name`, that a resource was made for. */
+  serviceOf({ type, name }: { readonly type: ResourceType; readonly name: string }): string | undefined {
+    return this.#madeFor.get(idOf(type, name));
+  }
+
+  /** Makes what is due. The removed are those that nothing stands for any more. */
+  take(): TableChange {
+    const upsert: Resource[] = [];
+    const remove: { readonly type: ResourceType; readonly name: string }[] = [];
+    for (const [key, due] of this.#due) {
+      const before = this.#made.get(key) ?? nothing;
+      const made = this.#make(key, before, due);
+      for (const [id, resource] of made) {
+        if (before.get(id)?.version !== resource.version) upsert.push(resource);
+        this.#madeFor.set(id, key);
+      }
+      for (const [id, resource] of before) {
+        if (made.has(id)) continue;
+        remove.push({ type: resource.type, name: resource.name });
+        this.#madeFor.delete(id);
+      }
+      if (made.size === 0) this.#made.delete(key);
+      else this.#made.set(key, made);
+    }
+    this.#due.clear();
+    return { upsert, remove };
+  }
+
+  #make(key: string, before: Made, due: Due): Made {
+    const service = this.#services.get(key);
+    if (service === undefined) return nothing;
+    const assigned = loadAssignments(service, [...(this.#slices.get(key)?.values() ?? [])]);
+    const made = new Map(due === "endpoints" ? before : byKey(serviceResources(service)));
+    for (const [id, resource] of byKey(assigned)) made.set(id, resource);
+    return made;
+  }
+
+  #slicesOf(slice: EndpointSlice): Map<string, EndpointSlice> {
+    const key = serviceOf(slice);
+    const known = this.#slices.get(key) ?? new Map();
+    this.#slices.set(key, known);
+    return known;
+  }
+}
+
+const nothing: Made = new Map();
+
+function byKey(resources: readonly Resource[]): readonly (readonly [string, Resource])[] {
+  return resources.map((resource) => [idOf(resource.type, resource.name), resource]);
+}
+
+function idOf(type: ResourceType, name: string): string {
+  return `${type.name} ${name}`;
+}
+
+function serviceOf({ namespace, service }: EndpointSlice): string {
+  return `${namespace}/${service}`;
+}

@@ -1,0 +1,156 @@
+import { type IncomingMessage, request as plainRequest, type RequestOptions } from "node:http";
+import { request as tlsRequest } from "node:https";
+import { maxBody, maxSmallBody, systemClock, XdskitError } from "@xdskit/api";
+import type { KubernetesConnection } from "../connection/connection.js";
+import { ApiError } from "./api-error.js";
+
+/** How long a server may take to begin its answer, in milliseconds. */
+const answerMs = 15_000;
+
+/** Asks the API server for a document. Rejects with an ApiError for what the server refuses. */
+export async function getJson(connection: KubernetesConnection, path: string, signal: AbortSignal): Promise<unknown> {
+  const response = await open(connection, path, signal);
+  const text = await readText(response, maxBody, signal);
+  return parsed(text);
+}
+
+/** The events of a watch. */
+export interface LinesOptions {
+  readonly signal: AbortSignal;
+  /** A stream that says nothing for this long ends, in milliseconds. */
+  readonly silenceMs: number;
+  /** The server has answered. */
+  readonly opened: () => void;
+  readonly line: (value: unknown) => void;
+}
+
+/**
+ * Reads a stream of JSON, a document a line, to its end. Resolves to whether the server ended it: false if it fell
+ * silent. Rejects with an ApiError for what the server refuses, and with what `line` throws.
+ */
+export async function readLines(
+  connection: KubernetesConnection,
+  path: string,
+  options: LinesOptions,
+): Promise<boolean> {
+  const response = await open(connection, path, options.signal);
+  options.opened();
+  let isSilent = false;
+  const silent = () => {
+    isSilent = true;
+    response.destroy();
+  };
+  let forget = systemClock.after(options.silenceMs, silent);
+  const lines = new Lines(options.line);
+  try {
+    for await (const chunk of response) {
+      forget();
+      lines.take(chunk as Buffer);
+      forget = systemClock.after(options.silenceMs, silent);
+    }
+    return true;
+  } catch (error) {
+    if (isSilent) return false;
+    throw error;
+  } finally {
+    forget();
+    response.destroy();
+  }
+}
+
+/** Splits what comes into lines. Each has a limit. */
+class Lines {
+  readonly #line: (value: unknown) => void;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(line: (value: unknown) => void) {
+    this.#line = line;
+  }
+
+  take(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      this.#add(chunk.subarray(start, end));
+      const text = Buffer.concat(this.#parts).toString("utf8");
+      this.#parts = [];
+      this.#bytes = 0;
+      if (text !== "") this.#line(parsed(text));
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#add(chunk.subarray(start));
+  }
+
+  #add(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#bytes > maxBody) throw tooLarge(maxBody);
+    this.#parts.push(part);
+  }
+}
+
+async function open(connection: KubernetesConnection, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const { server, isChecked, serverName } = connection;
+  const { token, cert, key, ca } = await connection.credentials();
+  const base = server.pathname.replace(/\/$/, "");
+  const options: RequestOptions = {
+    ...{ method: "GET", path: base + path, signal, agent: false },
+    ...{ hostname: server.hostname.replace(/^\[|\]$/g, ""), port: server.port },
+    headers: { accept: "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+  };
+  const tls = {
+    ...{ rejectUnauthorized: isChecked, ca, cert, key },
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = server.protocol === "http:" ? plainRequest(options) : tlsRequest({ ...options, ...tls });
+    const late = () => request.destroy(new Error(`no answer within ${answerMs / 1000} s`));
+    const forget = systemClock.after(answerMs, late);
+    request.on("response", (answer) => {
+      forget();
+      resolve(answer);
+    });
+    request.on("error", (error) => {
+      forget();
+      reject(error);
+    });
+    request.end();
+  });
+  const { statusCode: status = 0, headers } = response;
+  if (status === 200) return response;
+  if (status === 401) connection.refused();
+  const text = await readText(response, maxSmallBody, signal).catch(() => "");
+  throw new ApiError(status, text, headers["retry-after"]);
+}
+
+async function readText(response: IncomingMessage, most: number, signal: AbortSignal): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  const late = () => response.destroy(new Error(`the answer did not end within ${answerMs / 1000} s of silence`));
+  let forget = systemClock.after(answerMs, late);
+  try {
+    for await (const chunk of response) {
+      signal.throwIfAborted();
+      forget();
+      bytes += (chunk as Buffer).length;
+      if (bytes > most) throw tooLarge(most);
+      parts.push(chunk as Buffer);
+      forget = systemClock.after(answerMs, late);
+    }
+  } finally {
+    forget();
+    response.destroy();
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw XdskitError.of("XDSKIT_KUBERNETES", "what the API server sends is no JSON", {}, { cause });
+  }
+}
+
+function tooLarge(most: number): XdskitError {
+  return XdskitError.of("XDSKIT_KUBERNETES", `the API server sends more than ${most} bytes at once`);
+}

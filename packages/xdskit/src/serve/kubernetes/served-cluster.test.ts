@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { type Asked, spokenServer } from "../../../../source-kubernetes/src/testing/spoken-server.js";
+import { eventually } from "../../testing/command.js";
+import { clusterYaml, type TestFolder, testFolder } from "../../testing/folder.js";
+import { inProcessEnds, type RunningServer, servesHere } from "../../testing/in-process.js";
+
+const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0", "--state", "off"];
+
+const cart = {
+  type: "ADDED",
+  object: { metadata: { namespace: "shop", name: "cart" }, spec: { ports: [{ port: 8080 }] } },
+};
+const slice = {
+  type: "ADDED",
+  object: {
+    metadata: { namespace: "shop", name: "cart-1", labels: { "kubernetes.io/service-name": "cart" } },
+    ...{ addressType: "IPv4", ports: [{ port: 9000 }], endpoints: [{ addresses: ["10.0.0.1"] }] },
+  },
+};
+const all = {
+  type: "BOOKMARK",
+  object: { metadata: { resourceVersion: "1", annotations: { "k8s.io/initial-events-end": "true" } } },
+};
+
+/** A cluster, for which the test speaks, and its kubeconfig in a folder. */
+async function cluster(t: TestContext, folder: TestFolder) {
+  const server = await spokenServer(t);
+  const config = {
+    ...{ "current-context": "c", contexts: [{ name: "c", context: { cluster: "c", user: "u" } }] },
+    clusters: [{ name: "c", cluster: { server: server.connection.server.origin } }],
+    users: [{ name: "u", user: { token: "t" } }],
+  };
+  await folder.write(".kubeconfig", JSON.stringify(config));
+  return {
+    server,
+    args: ["--kubernetes", "--kubeconfig", `${folder.path}/.kubeconfig`],
+    /** Answers both watches; they go on. */
+    async says(): Promise<readonly Asked[]> {
+      const watches = [await server.asked(), await server.asked()];
+      for (const watch of watches) {
+        watch.say(watch.path.endsWith("/services") ? cart : slice);
+        watch.say(all);
+      }
+      return watches;
+    },
+  };
+}
+
+async function address(running: RunningServer, listener: "grpc" | "admin"): Promise<string> {
+  const [, found = ""] = await running.seen(new RegExp(`^${listener} listening on (\\S+)$`, "m"));
+  return found;
+}
+
+const got = async (running: RunningServer, type: string, ...names: readonly string[]) =>
+  (await inProcessEnds("get", "--type", type, "--server", await address(running, "grpc"), "-o", "name", ...names)).out;
+
+describe("serve --kubernetes", () => {
+  it("opens the ports for clients once the API server has said all, and says meanwhile what is missing", async (t) => {
+    await using folder = await testFolder();
+    const kubernetes = await cluster(t, folder);
+    await using running = servesHere("serve", ...kubernetes.args, ...anyPorts);
+    for (const _ of [1, 2]) (await kubernetes.server.asked()).end(403, { message: "it is forbidden to you" });
+    const admin = `http://${await address(running, "admin")}`;
+    const ready = await fetch(`${admin}/readyz`);
+    assert.equal(ready.status, 503);
+    assert.match(await ready.text(), /kubernetes: the API server http:\S+ refuses: it is forbidden to you; allow it/);
+    assert.doesNotMatch(running.out(), /grpc listening/);
+    const watches = await kubernetes.says();
+    await running.seen(/^ready$/m);
+    await running.seen(/serves Kubernetes at http:\S+: 1 Service\b/, "err");
+    assert.equal(await got(running, "endpoint", "cart.shop:8080"), "endpoint/cart.shop:8080\n");
+    // The file that kubectl would show.
+    const where = await (await fetch(`${admin}/api/v1/layers`)).text();
+    assert.match(where, /"name":\s*"kubernetes"/);
+    assert.doesNotMatch(where, /"folder"/);
+    // Both break, and are refused when they come again.
+    for (const watch of watches) watch.cut();
+    for (const _ of watches) (await kubernetes.server.asked()).end(503, { message: "not now" });
+    const status = await eventually(
+      async () => (await inProcessEnds("status", "--server", await address(running, "grpc"))).out,
+      (out) => out !== "" && /not now/.test(out),
+    );
+    assert.match(status, /kubernetes has errors.*refuses: not now; what is served is of 20\d\d-/);
+    await running.seen(/kubernetes-away|what it said last is served/, "err");
+    for (const _ of watches) (await kubernetes.server.asked()).say(all);
+    await running.seen(/answers again/, "err");
+    assert.equal(await got(running, "endpoint", "cart.shop:8080"), "endpoint/cart.shop:8080\n");
+  });
+
+  it("lies below a folder, in every group, also after an edit of the settings", async (t) => {
+    const group = (name: string, match: string, folders: string) =>
+      `{ name: ${name}, match: { id: "${match}" }, folders: [${folders}] }`;
+    await using folder = await testFolder({
+      "a/cart.yaml": clusterYaml("cart.shop:8080", "7s"),
+      "b/b.yaml": clusterYaml("b"),
+      "xdskit.yaml": `groups:\n- ${group("one", "*", "a")}\n`,
+    });
+    const kubernetes = await cluster(t, folder);
+    await using running = servesHere("serve", folder.path, ...kubernetes.args, ...anyPorts);
+    await kubernetes.says();
+    await running.seen(/^ready$/m);
+    const cluster7s = async () =>
+      (await inProcessEnds("get", "--type", "cluster", "--server", await address(running, "grpc"), "cart.shop:8080"))
+        .out;
+    assert.match(await cluster7s(), /7s/);
+    await folder.write("xdskit.yaml", `groups:\n- ${group("one", "*", "b")}\n`);
+    await running.seen(/settings in use: groups/, "err");
+    assert.doesNotMatch(await cluster7s(), /7s/);
+    assert.deepEqual((await got(running, "cluster")).trim().split("\n").sort(), [
+      "cluster/b",
+      "cluster/cart.shop:8080",
+    ]);
+  });
+
+  it("says what is wrong with its options", async (t) => {
+    await using folder = await testFolder({ "kubernetes/a.yaml": clusterYaml("a") });
+    const said = async (...args: readonly string[]) => {
+      const { status, err } = await inProcessEnds("serve", ...args, ...anyPorts);
+      assert.equal(status, 2, err);
+      return err;
+    };
+    assert.match(await said("--namespace", "shop"), /option '--namespace' needs --kubernetes/);
+    assert.match(await said("--kubernetes", "--kubeconfig", "/nowhere"), /\/nowhere: .*there is no such file/);
+    const kubernetes = await cluster(t, folder);
+    await folder.write("xdskit.yaml", "groups: [{ name: g, match: {}, folders: [kubernetes] }]\n");
+    assert.match(await said(folder.path, ...kubernetes.args), /a folder or a layer is called "kubernetes"/);
+  });
+});

@@ -1,0 +1,72 @@
+import type { AnySourceStatus } from "@xdskit/admin/listener";
+import { type Finding, printable, type Resource, type Where } from "@xdskit/api";
+import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
+import { counted } from "../../output/counts.js";
+import { ownState } from "../../revisions/state.js";
+import type { Serving } from "../../server/serving.js";
+import type { KubernetesSettings } from "../options/serve-options.js";
+
+/** The answer of `/api/v1/sources` about a cluster. */
+interface ClusterStatus extends AnySourceStatus {
+  readonly state: KubernetesStatus["state"];
+  readonly services: number;
+  /** What is served is what the cluster had then, or later; null: nothing is served yet. */
+  readonly asOf: string | null;
+  readonly servers: readonly { readonly server: string; readonly connected: boolean; readonly active: boolean }[];
+}
+
+/** The Services of a Kubernetes cluster, as `serve` serves them. */
+export interface ServedCluster {
+  readonly source: KubernetesSource;
+  /** The API server. */
+  readonly server: string;
+  /** What the state of a server that serves no folder is called. */
+  readonly ownState: string;
+  whereIs(resource: Pick<Resource, "type" | "key">): Where | undefined;
+  status(findings: readonly Finding[]): ClusterStatus;
+  counts(): readonly string[];
+}
+
+/**
+ * Makes the source, and logs when the API server is away and when it is back. Rejects with XDSKIT_KUBECONFIG if nobody
+ * says where the server is.
+ */
+export async function servedCluster(settings: KubernetesSettings, serving: Serving): Promise<ServedCluster> {
+  const { told: log } = serving;
+  // Loaded only for those who serve a cluster.
+  const { connectToKubernetes, createKubernetesSource } = await import("@xdskit/source-kubernetes");
+  const connection = await connectToKubernetes({ kubeconfig: settings.kubeconfig });
+  const server = connection.server.origin;
+  let told: string | undefined;
+  const source: KubernetesSource = createKubernetesSource({
+    ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
+    onStatus({ state, failure, services }) {
+      if (failure === told) return;
+      told = failure;
+      if (failure === undefined) {
+        log.info("kubernetes-back", { server, services }, "the API server of Kubernetes answers again");
+        return;
+      }
+      const then = state === "pending" ? "nothing is served until it answers" : "what it said last is served";
+      log.error("kubernetes-away", { server, reason: printable(failure) }, then);
+      if (state === "pending") serving.announceAdmin();
+    },
+  });
+  return {
+    ...{ source, server },
+    ownState: ownState("kubernetes", server),
+    whereIs: (resource) => source.whereIs?.(source.name, resource),
+    status(findings) {
+      const { state, asOf, lastApplied, lastError, services } = source.status();
+      const isConnected = state === "connected";
+      return {
+        ...{ name: source.name, state, services, findings },
+        asOf: asOf?.toISOString() ?? null,
+        servers: [{ server, connected: isConnected, active: isConnected }],
+        lastError: lastError && { at: lastError.at.toISOString(), message: printable(lastError.message) },
+        lastApplied: lastApplied?.toISOString() ?? null,
+      };
+    },
+    counts: () => [`Kubernetes at ${server}: ${counted(source.status().services, "Service")}`],
+  };
+}
