@@ -44,6 +44,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     const of = ([type, resources]) => Object.values(resources).map((resource) => ({ "@type": type, ...resource }));
     await serve(Object.entries(set).flatMap(of));
   }
-  console.log(JSON.stringify({ ok: true, restart: true }));
+  console.log(JSON.stringify({ ok: true, can: ["restart"] }));
 }
 server?.kill("SIGKILL");

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { main } from "xds-conformance";
+import { main, serverChecks } from "xds-conformance";
 import { findPeer, root } from "../harness/basics/peers.js";
 import { freePort } from "../harness/basics/ports.js";
 import { startProcess } from "../harness/basics/process.js";
@@ -14,10 +14,17 @@ export interface JudgedServer {
   readonly known: string | undefined;
   /** What it is, and how one sees the same: for the report. */
   readonly about: string;
-  /** Starts it at an address, if it is not its driver that does. Returns what stops it. */
-  start(address: string, folder: string): Promise<() => Promise<unknown>>;
+  /** Starts it at the addresses, if it is not its driver that does. Returns what stops it. */
+  start(at: Addresses, folder: string): Promise<() => Promise<unknown>>;
+  /** It answers polls. */
+  readonly hasRest: boolean;
   /** Undefined: a program is missing. */
-  driver(address: string, folder: string): string | undefined;
+  driver(at: Addresses, folder: string): string | undefined;
+}
+
+interface Addresses {
+  readonly grpc: string;
+  readonly rest: string;
 }
 
 const node = JSON.stringify(process.execPath);
@@ -30,9 +37,10 @@ function goControlPlane(name: string, cache: string, args: string): JudgedServer
     known: `reports/known/${name}.txt`,
     about: `go-control-plane 0.14.0, ${cache}: the server of \`e2e/peers/go-control-plane\` with \`${args}\``,
     start: async () => async () => {},
-    driver(address) {
+    hasRest: false,
+    driver({ grpc }) {
       const program = findPeer("go-control-plane-server");
-      return program && `${node} ${JSON.stringify(goDriver)} ${JSON.stringify(program)} ${address} ${args}`;
+      return program && `${node} ${JSON.stringify(goDriver)} ${JSON.stringify(program)} ${grpc} ${args}`;
     },
   };
 }
@@ -45,17 +53,19 @@ export const judgedServers: readonly JudgedServer[] = [
     name: "xdskit",
     known: undefined,
     about: "`xdskit serve` of this checkout, with a folder",
-    async start(address, folder) {
+    async start({ grpc, rest }, folder) {
       mkdirSync(join(folder, "empty"));
       symlinkSync(join(folder, "empty"), linkIn(folder));
       const { command, args } = xdskitCommand();
-      const listen = ["--grpc", address, "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+      const listen = ["--grpc", grpc, "--rest", rest, "--admin", "127.0.0.1:0"];
       const serve = [...args, "serve", linkIn(folder), "--allow-empty", ...listen];
       const server = startProcess({ name: "xdskit serve", command, args: serve });
       await server.line(/^ready$/);
       return () => server.stop();
     },
-    driver: (_, folder) => `${node} ${JSON.stringify(folderDriver)} ${JSON.stringify(linkIn(folder))}`,
+    hasRest: true,
+    driver: ({ rest }, folder) =>
+      `${node} ${JSON.stringify(folderDriver)} ${JSON.stringify(linkIn(folder))} http://${rest}`,
   },
   goControlPlane("go-control-plane-snapshot", "snapshot cache", "-cache snapshot -ads=false -ordered"),
   goControlPlane("go-control-plane-linear", "linear caches", "-cache linear"),
@@ -81,19 +91,39 @@ export interface Judgement {
   readonly checks: readonly JudgedCheck[];
 }
 
+/** Checks that change something wait for each other. So they are dealt out to several servers. */
+const parts = 3;
+
 /** Holds a server against all checks. Undefined: a program is missing. */
 export async function judgeServer(server: JudgedServer, args: readonly string[] = []): Promise<Judgement | undefined> {
+  const ids = serverChecks.map(({ id }) => id);
+  const judged = await Promise.all(
+    Array.from({ length: parts }, (_, part) => {
+      const some = ids.filter((_, index) => index % parts === part);
+      return judgePart(server, ["--only", some.join(), "--parallel", "4", ...args]);
+    }),
+  );
+  const there = judged.flatMap((part) => part ?? []);
+  if (there.length < parts) return undefined;
+  const checks = there.flatMap((part) => part.checks);
+  checks.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
+  const status = Math.max(...there.map((part) => part.status));
+  return { status, out: there.map(({ out }) => out).join("\n"), checks };
+}
+
+async function judgePart(server: JudgedServer, args: readonly string[]): Promise<Judgement | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "xdskit-conformance-"));
-  const address = `127.0.0.1:${await freePort()}`;
-  const driver = server.driver(address, folder);
+  const at = { grpc: `127.0.0.1:${await freePort()}`, rest: `127.0.0.1:${await freePort()}` };
+  const driver = server.driver(at, folder);
   if (driver === undefined) return undefined;
-  const stop = await server.start(address, folder);
+  const stop = await server.start(at, folder);
   try {
     const json = join(folder, "report.json");
     const known = server.known === undefined ? [] : ["--expected-failures", join(root, server.known)];
+    const rest = server.hasRest ? ["--rest", `http://${at.rest}`] : [];
     const printed: string[] = [];
     const print = (text: string): void => void printed.push(text);
-    const all = ["server", address, "--driver", driver, "--json", json, ...known, ...args];
+    const all = ["server", at.grpc, "--driver", driver, "--json", json, ...known, ...rest, ...args];
     const status = await main(all, { out: print, err: print, isTerminal: false });
     return { status, out: printed.join(""), checks: JSON.parse(readFileSync(json, "utf8")).checks };
   } finally {

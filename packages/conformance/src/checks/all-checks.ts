@@ -1,11 +1,19 @@
 import { type Check, checksOf } from "./contract/check.js";
 import { clientChecks } from "./drive/clients.js";
+import { federatedChecks, globChecks } from "./drive/federated-names.js";
 import { orderingChecks } from "./drive/ordering.js";
 import { scheduleChecks } from "./drive/schedule/schedules.js";
+import { drivenPollChecks, drivenServiceChecks } from "./drive/services.js";
 import { silenceChecks } from "./drive/silences.js";
+import { ttlChecks } from "./drive/ttls.js";
 import { removalChecks, updateChecks } from "./drive/updates.js";
+import { virtualHostChecks } from "./drive/virtual-hosts.js";
 import { answerChecks } from "./observe/answers.js";
+import { clientStatusChecks } from "./observe/client-status.js";
+import { errorChecks } from "./observe/errors.js";
+import { loadReportChecks } from "./observe/load-reports.js";
 import { missingNameChecks, nameChecks } from "./observe/names.js";
+import { pollChecks } from "./observe/polls.js";
 import { deltaReconnectChecks, reconnectChecks, sotwReconnectChecks } from "./observe/reconnects.js";
 import { agreementChecks, responseChecks } from "./observe/responses.js";
 import { serviceChecks } from "./observe/services.js";
@@ -15,10 +23,13 @@ import { wildcardChecks } from "./observe/wildcards.js";
 
 const both = [
   ...[responseChecks, answerChecks, nameChecks, missingNameChecks, wildcardChecks],
-  ...[reconnectChecks, nodeChecks, streamChecks, serviceChecks],
+  ...[reconnectChecks, nodeChecks, streamChecks, serviceChecks, errorChecks],
 ];
 
-const bothDriven = [updateChecks, removalChecks, silenceChecks, clientChecks, orderingChecks, scheduleChecks];
+const bothDriven = [
+  ...[updateChecks, removalChecks, silenceChecks, clientChecks, orderingChecks, scheduleChecks],
+  ...[drivenServiceChecks, ttlChecks, federatedChecks],
+];
 
 /** The requirements of a date never change: a check that is added later has a later date. */
 const december = "2026-12";
@@ -32,9 +43,15 @@ export const serverChecks: readonly Check[] = [
     ...deltaReconnectChecks,
     ...deltaSubscriptionChecks,
     ...agreementChecks,
+    ...pollChecks,
+    ...loadReportChecks,
+    ...clientStatusChecks,
   ]),
   ...checksOf("drive", december, [
     ...bothDriven.flatMap((checks) => checks("sotw")),
     ...bothDriven.flatMap((checks) => checks("delta")),
+    ...globChecks,
+    ...virtualHostChecks,
+    ...drivenPollChecks,
   ]),
 ];

@@ -156,6 +156,7 @@ test("a command line that is wrong has exit status 2, and one line that says how
     [["server", "a:1", "--header", "secret"], /--header is NAME=VALUE$/m],
     [["server", "a:1", "--driver", "x", "--driver-url", "http://x"], /not both/],
     [["server", "a:1", "--driver-url", "x"], /--driver-url is an http:/],
+    [["server", "a:1", "--rest", "x:1"], /--rest is an http:/],
     [["server", "a:1", "--tls-cert", "x"], /--tls-cert and --tls-key belong together/],
     [["server", "a:1", "--expected-failures", join(folder(t), "none")], /cannot be read/],
     [["server", "127.0.0.1:1", "--json", join(folder(t), "no", "where")], /cannot be written/],

@@ -36,6 +36,7 @@ const options = {
   seed: text,
   driver: text,
   "driver-url": text,
+  rest: text,
 } as const;
 
 const mostParallel = 64;
@@ -57,6 +58,7 @@ export function readServerOptions(args: readonly string[], all: readonly Check[]
     ...readCommonOptions(values, all),
     parallel: numberOption("parallel", values.parallel, 8, mostParallel),
     seed: numberOption("seed", values.seed, 1, largestSeed),
+    rest: restOf(values.rest),
     startDriver: driverOf(values.driver, values["driver-url"]),
   };
 }
@@ -66,6 +68,11 @@ function driverOf(command: string | undefined, url: string | undefined): ServerO
   if (url !== undefined && !/^https?:/.test(url)) throw new Usage("--driver-url is an http:// or https:// URL");
   if (url !== undefined) return () => createUrlDriver(url);
   return (err) => (command === undefined ? undefined : startCommandDriver(command, err));
+}
+
+function restOf(url: string | undefined): string | undefined {
+  if (url !== undefined && !/^https?:\/\/[^/]/.test(url)) throw new Usage("--rest is an http:// or https:// URL");
+  return url?.replace(/\/+$/, "");
 }
 
 function headersOf(headers: readonly string[]): Readonly<Record<string, string>> {

@@ -12,6 +12,7 @@ xds-conformance explain ID                   says what a check is about, and whe
 
   --driver CMD              a command that changes what the server serves: see docs/conformance.md
   --driver-url URL          the same by HTTP PUT
+  --rest URL                where the server answers polls, such as http://127.0.0.1:18001
   --only ID,…               only these checks; ID may end with *
   --requirements DATE       scores only checks that were there at that date, such as 2026-12
   --expected-failures FILE  a line for each check that is known to fail, or fails sometimes; fails also if one passes

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { Failed } from "../verdicts/verdicts.js";
-import { type Driver, type DriverOrder, driverMs } from "./driver.js";
+import { type Driver, type DriverOrder, type DriverSkill, driverMs } from "./driver.js";
 import { readDriverAnswer } from "./driver-answer.js";
 
 /** The longest line that a driver may answer with. */
@@ -17,7 +17,7 @@ export function startCommandDriver(command: string, err: (text: string) => void)
   let answered: ((line: string) => void) | undefined;
   let failed: ((error: Failed) => void) | undefined;
   let problem: Failed | undefined;
-  let canRestart = false;
+  let skills: ReadonlySet<DriverSkill> = new Set();
   const fail = (message: string): void => {
     problem ??= new Failed(message);
     failed?.(problem);
@@ -42,7 +42,7 @@ export function startCommandDriver(command: string, err: (text: string) => void)
         timer = setTimeout(() => reject(new Failed(`the driver did not answer within ${driverMs} ms`)), driverMs);
         child.stdin.write(`${JSON.stringify(order)}\n`);
       });
-      canRestart = readDriverAnswer(line).canRestart;
+      skills = readDriverAnswer(line);
     } finally {
       clearTimeout(timer);
       [answered, failed] = [undefined, undefined];
@@ -52,8 +52,8 @@ export function startCommandDriver(command: string, err: (text: string) => void)
   return {
     set: (content) => ordered({ set: content }),
     restart: () => ordered({ restart: true }),
-    get canRestart() {
-      return canRestart;
+    get skills() {
+      return skills;
     },
     close() {
       child.stdin.end();

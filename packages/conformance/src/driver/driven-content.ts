@@ -1,4 +1,4 @@
-import { typeUrlOf } from "../wire/type-words.js";
+import { typeUrlOf, typeWord } from "../wire/type-words.js";
 import type { DrivenContent } from "./driver.js";
 
 /** Resources by name and content: two contents of a resource differ in a field that every server passes on. */
@@ -13,6 +13,8 @@ export interface World {
   readonly listenerContents?: Readonly<Record<string, number>>;
   /** Route configurations and the cluster that they lead to. */
   readonly routes: Readonly<Record<string, string>>;
+  /** Further resources, by type URL and name. */
+  readonly more?: DrivenContent;
 }
 
 /** What a driven server has when a check begins. */
@@ -22,6 +24,7 @@ export const baseWorld: World = {
   routes: { r: "a", s: "b" },
 };
 
+const wrapperType = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 const ads = { ads: {}, resourceApiVersion: "V3" };
 const manager = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 const router = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
@@ -31,14 +34,14 @@ function socketAddress(portValue: number): object {
   return { socketAddress: { address: "127.0.0.1", portValue } };
 }
 
-const clusterOf = (name: string, content: number): object => ({
+export const clusterOf = (name: string, content: number): object => ({
   name,
   type: "EDS",
   edsClusterConfig: { edsConfig: ads },
   connectTimeout: `${content}s`,
 });
 
-const endpointsOf = (clusterName: string, content: number): object => ({
+export const endpointsOf = (clusterName: string, content: number): object => ({
   clusterName,
   endpoints: [{ lbEndpoints: [{ endpoint: { address: socketAddress(firstPort + content) } }] }],
 });
@@ -72,17 +75,30 @@ function mapped<T>(of: Readonly<Record<string, T>>, to: (name: string, value: T)
 }
 
 /** A world as a driver is told it. */
-export function drivenContent({ clusters, endpoints, listeners, listenerContents, routes }: World): DrivenContent {
-  return {
+export function drivenContent(world: World): DrivenContent {
+  const { clusters, endpoints, listeners, listenerContents, routes, more = {} } = world;
+  const content: DrivenContent = {
     [typeUrlOf("cluster")]: mapped(clusters, clusterOf),
     [typeUrlOf("endpoint")]: mapped(clusters, (name) => endpointsOf(name, endpoints?.[name] ?? 1)),
     [typeUrlOf("listener")]: mapped(listeners, (name, route) => listenerOf(name, route, listenerContents?.[name] ?? 1)),
     [typeUrlOf("route")]: mapped(routes, routeOf),
   };
+  const added = Object.entries(more).map(([type, resources]) => [type, { ...content[type], ...resources }]);
+  return { ...content, ...Object.fromEntries(added) };
+}
+
+/** A resource with what only its wrapper can say: the name of a message without one, further names, a TTL. */
+export function wrapped(
+  type: string,
+  resource: object,
+  about: { name: string; aliases?: string[]; ttl?: string },
+): object {
+  return { "@type": wrapperType, ...about, resource: { "@type": type, ...resource } };
 }
 
 /** A world in a line: `cluster a=1 b=1; endpoint a=2; listener l->r; route r->a`. */
-export function worldWords({ clusters, endpoints = {}, listeners, listenerContents = {}, routes }: World): string {
+export function worldWords(world: World): string {
+  const { clusters, endpoints = {}, listeners, listenerContents = {}, routes, more = {} } = world;
   const words = (word: string, of: Readonly<Record<string, unknown>>, between: string) =>
     Object.keys(of).length === 0 ? [] : [[word, ...Object.entries(of).map((pair) => pair.join(between))].join(" ")];
   const parts = [
@@ -91,6 +107,7 @@ export function worldWords({ clusters, endpoints = {}, listeners, listenerConten
     ...words("listener", listeners, "->"),
     ...words("listener", listenerContents, "="),
     ...words("route", routes, "->"),
+    ...Object.entries(more).map(([type, resources]) => [typeWord(type), ...Object.keys(resources)].join(" ")),
   ];
   return parts.join("; ") || "nothing";
 }

@@ -16,16 +16,16 @@ const answering = (answer: string) =>
 test("a command gets an order a line, and answers each", async () => {
   const program = answering(
     "const order=JSON.parse(line);console.error(line);" +
-      "console.log(JSON.stringify({ok:order.restart===true||order.set['type.googleapis.com/a.B'].x.name==='x',restart:true}))".replaceAll(
+      "console.log(JSON.stringify({ok:order.restart===true||order.set['type.googleapis.com/a.B'].x.name==='x',can:['restart','fly']}))".replaceAll(
         "'",
         '"',
       ),
   );
   const errors: string[] = [];
   const driver = startCommandDriver(program, (text) => errors.push(text));
-  assert.equal(driver.canRestart, false);
+  assert.deepEqual([...driver.skills], []);
   await driver.set(content);
-  assert.equal(driver.canRestart, true);
+  assert.deepEqual([...driver.skills], ["restart"]);
   await driver.restart();
   driver.close();
   assert.deepEqual(

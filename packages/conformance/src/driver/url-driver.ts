@@ -1,10 +1,10 @@
 import { Failed } from "../verdicts/verdicts.js";
-import { type Driver, type DriverOrder, driverMs } from "./driver.js";
+import { type Driver, type DriverOrder, type DriverSkill, driverMs } from "./driver.js";
 import { readDriverAnswer } from "./driver-answer.js";
 
 /** A driver behind a URL: each order is the body of a PUT, and the answer is that of the request. */
 export function createUrlDriver(url: string): Driver {
-  let canRestart = false;
+  let skills: ReadonlySet<DriverSkill> = new Set();
 
   async function ordered(order: DriverOrder): Promise<void> {
     const request = {
@@ -17,7 +17,7 @@ export function createUrlDriver(url: string): Driver {
       const response = await fetch(url, request);
       const text = await response.text();
       if (!response.ok) throw new Failed(`the driver answered with status ${response.status}`);
-      canRestart = readDriverAnswer(text).canRestart;
+      skills = readDriverAnswer(text);
     } catch (error) {
       if (error instanceof Failed) throw error;
       throw new Failed(`the driver cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
@@ -27,8 +27,8 @@ export function createUrlDriver(url: string): Driver {
   return {
     set: (content) => ordered({ set: content }),
     restart: () => ordered({ restart: true }),
-    get canRestart() {
-      return canRestart;
+    get skills() {
+      return skills;
     },
     close() {},
   };

@@ -44,6 +44,12 @@ export class Content {
     return ["cluster", "listener"].map(typeUrlOf).filter((type) => this.names(type).length > 0);
   }
 
+  /** The types that have resources. Throws Skipped if none of them has a wildcard. */
+  types(): readonly string[] {
+    const named = ["endpoint", "route"].map(typeUrlOf).filter((type) => this.names(type).length > 0);
+    return [...this.wildcards(), ...named];
+  }
+
   /** Two types with resources, and what to ask for to get them. Throws Skipped if there are not two. */
   two(): readonly [Existing, Existing] {
     const [first, second] = ["cluster", "listener", "endpoint", "route"]

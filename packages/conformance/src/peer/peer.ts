@@ -1,11 +1,15 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import { drivenContent, type World, worldWords } from "../driver/driven-content.js";
-import type { Driver } from "../driver/driver.js";
+import type { Driver, DriverSkill } from "../driver/driver.js";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Skipped } from "../verdicts/verdicts.js";
+import type { CallOptions, CallStream } from "../wire/call-stream.js";
 import { Connection, type Target } from "../wire/connection.js";
-import type { Variant } from "../wire/messages.js";
+import { MessageStream, type Method } from "../wire/message-stream.js";
+import type { Request, Variant } from "../wire/messages.js";
+import { Poll, type PollForm } from "../wire/poll.js";
 import { Transcript } from "../wire/transcript.js";
 import { XdsStream } from "../wire/xds-stream.js";
 import type { Content } from "./content.js";
@@ -20,6 +24,8 @@ export interface PeerOptions {
   readonly offered: ReadonlySet<Variant>;
   /** Undefined: nobody changes what the server serves. */
   readonly driver: Driver | undefined;
+  /** The URL before `/v3/discovery:…`. Undefined: nobody says where the server answers polls. */
+  readonly rest: string | undefined;
   /** Chooses what checks choose at random. */
   readonly seed: number;
 }
@@ -37,7 +43,8 @@ export class Peer {
   readonly transcript = new Transcript();
   readonly #options: PeerOptions;
   #connection: Connection;
-  readonly #streams: XdsStream[] = [];
+  readonly #streams: CallStream[] = [];
+  readonly #polls: Poll[] = [];
 
   constructor(options: PeerOptions) {
     this.#options = options;
@@ -51,6 +58,12 @@ export class Peer {
     const { driver } = this.#options;
     if (driver === undefined) throw new Skipped("needs a driver: --driver or --driver-url");
     return driver;
+  }
+
+  /** Throws Skipped if the driver cannot do this. Only known once the driver has answered. */
+  needs(skill: DriverSkill): void {
+    const cannot = { restart: "restart the server", types: "set other types", ttl: "set TTLs", aliases: "set aliases" };
+    if (!this.driver.skills.has(skill)) throw new Skipped(`the driver cannot ${cannot[skill]}`);
   }
 
   /** Has the server serve exactly this. Throws Skipped without a driver, Failed if the driver cannot. */
@@ -72,10 +85,20 @@ export class Peer {
     return this.#connection.quiet();
   }
 
+  /** Whether the server has an aggregated service of the variant. */
+  offers(variant: Variant): boolean {
+    return this.#options.offered.has(variant);
+  }
+
   /** An aggregated stream. Throws Skipped if the server has none of the variant. */
-  open(variant: Variant): XdsStream {
-    if (!this.#options.offered.has(variant)) throw new Skipped(`the server offers no ${variant} ADS`);
-    return this.#open(variant, aggregated[variant]);
+  open(variant: Variant, node: Node = this.node): XdsStream {
+    if (!this.offers(variant)) throw new Skipped(`the server offers no ${variant} ADS`);
+    return this.#open(variant, aggregated[variant], node);
+  }
+
+  /** The node of the run, with these features. */
+  nodeWith(...clientFeatures: readonly string[]): Node {
+    return { ...this.node, clientFeatures: [...this.node.clientFeatures, ...clientFeatures] };
   }
 
   /** The same, and it has asked for these names of a type, or for its wildcard. */
@@ -90,23 +113,40 @@ export class Peer {
     const service = resourceTypes.byTypeUrl(type)?.type.services.v3;
     const method = variant === "sotw" ? service?.stream : service?.delta;
     if (service === undefined || method === undefined) throw new Error(`${type} has no service for ${variant}`);
-    return this.#open(variant, `/${service.service}/${method}`);
+    return this.#open(variant, `/${service.service}/${method}`, this.node);
   }
 
-  #open(variant: Variant, path: string): XdsStream {
+  #open(variant: Variant, path: string, node: Node): XdsStream {
+    return this.#kept(new XdsStream({ ...this.#callOptions(), variant, path, node }));
+  }
+
+  /** A call of another service. */
+  call<Q extends DescMessage, A extends DescMessage>(method: Method<Q, A>): MessageStream<Q, A> {
+    return this.#kept(new MessageStream(method, this.#callOptions()));
+  }
+
+  #callOptions(): Omit<CallOptions, "path"> {
+    const { transcript, bounds } = this;
     // The second one is `b`.
     const label = this.#streams.length === 0 ? "" : String.fromCharCode(97 + Math.min(this.#streams.length, 25));
-    const stream = new XdsStream({
-      variant,
-      path,
-      connection: this.#connection,
-      node: this.#options.node,
-      transcript: this.transcript,
-      label,
-      bounds: this.bounds,
-    });
+    return { connection: this.#connection, transcript, label, bounds };
+  }
+
+  #kept<S extends CallStream>(stream: S): S {
     this.#streams.push(stream);
     return stream;
+  }
+
+  /** Polls a type over REST, by default for all of its resources. Throws Skipped if nobody says where. */
+  poll(type: string, request: Omit<Request, "type"> & PollForm = {}): Poll {
+    const { transcript, bounds } = this;
+    const connection = this.#connection;
+    const { rest, target } = this.#options;
+    if (rest === undefined) throw new Skipped("needs to know where the server answers polls: --rest");
+    const asked = { node: this.node, ...request };
+    const poll = new Poll({ rest, headers: target.headers, type, request: asked, transcript, bounds, connection });
+    this.#polls.push(poll);
+    return poll;
   }
 
   /** Leaves the connection; further streams are on a new one. */
@@ -117,7 +157,7 @@ export class Peer {
 
   /** Ends whatever the check left open. */
   close(): void {
-    for (const stream of this.#streams) stream.cancel();
+    for (const call of [...this.#streams, ...this.#polls]) call.cancel();
     this.#connection.close();
   }
 }

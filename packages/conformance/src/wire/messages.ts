@@ -1,11 +1,16 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type Any, durationMs } from "@bufbuild/protobuf/wkt";
 import { envoyRegistry, resourceTypes } from "@xdskit/api";
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import {
   DeltaDiscoveryRequestSchema,
   DeltaDiscoveryResponseSchema,
+  type DiscoveryRequest,
   DiscoveryRequestSchema,
+  type DiscoveryResponse,
   DiscoveryResponseSchema,
+  type Resource,
+  type ResourceError,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { StatusSchema } from "@xdskit/api/google/rpc/status";
@@ -41,6 +46,16 @@ export interface ReceivedResource {
   /** The type of the body; empty if there is no body. */
   readonly bodyType: string;
   readonly body: Uint8Array;
+  readonly aliases: readonly string[];
+  readonly ttlMs: number | undefined;
+  /** It came in an `envoy.service.discovery.v3.Resource`. Delta: always. */
+  readonly isWrapped: boolean;
+}
+
+/** Why a resource is not sent: its name, and a status of gRPC. */
+export interface ReceivedError {
+  readonly name: string;
+  readonly code: number;
 }
 
 /** A response. `version` of a delta response is its `system_version_info`, which is for people only. */
@@ -51,23 +66,30 @@ export interface Received {
   readonly nonce: string;
   readonly resources: readonly ReceivedResource[];
   readonly removed: readonly string[];
+  readonly errors: readonly ReceivedError[];
 }
 
 const invalidArgument = 3;
 const wrapper = `type.googleapis.com/${ResourceSchema.typeName}`;
 
+const commonFields = ({ type: typeUrl, node, nonce: responseNonce = "", error }: Request) => ({
+  typeUrl,
+  node,
+  responseNonce,
+  errorDetail: error === undefined ? undefined : create(StatusSchema, { code: invalidArgument, message: error }),
+});
+
+/** A request of the state of the world. */
+export function stateRequest(request: Request): DiscoveryRequest {
+  const { version: versionInfo = "", names: resourceNames = [] } = request;
+  return create(DiscoveryRequestSchema, { ...commonFields(request), versionInfo, resourceNames: [...resourceNames] });
+}
+
 export function encodeRequest(variant: Variant, request: Request): Uint8Array {
-  const { type: typeUrl, node, nonce: responseNonce = "", error } = request;
-  const errorDetail = error === undefined ? undefined : create(StatusSchema, { code: invalidArgument, message: error });
-  const common = { typeUrl, node, responseNonce, errorDetail };
-  if (variant === "sotw") {
-    const { version: versionInfo = "", names: resourceNames = [] } = request;
-    const message = { ...common, versionInfo, resourceNames: [...resourceNames] };
-    return toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, message));
-  }
+  if (variant === "sotw") return toBinary(DiscoveryRequestSchema, stateRequest(request));
   const { subscribe = [], unsubscribe = [], initial = {} } = request;
   const message = create(DeltaDiscoveryRequestSchema, {
-    ...common,
+    ...commonFields(request),
     resourceNamesSubscribe: [...subscribe],
     resourceNamesUnsubscribe: [...unsubscribe],
     initialResourceVersions: { ...initial },
@@ -77,34 +99,48 @@ export function encodeRequest(variant: Variant, request: Request): Uint8Array {
 
 /** Throws if the bytes are no response. */
 export function decodeResponse(variant: Variant, bytes: Uint8Array): Received {
-  if (variant === "sotw") {
-    const { typeUrl: type, versionInfo: version, nonce, resources } = fromBinary(DiscoveryResponseSchema, bytes);
-    return { variant, type, version, nonce, resources: resources.map((any) => bareResource(any)), removed: [] };
-  }
+  if (variant === "sotw") return receivedState(fromBinary(DiscoveryResponseSchema, bytes));
   const response = fromBinary(DeltaDiscoveryResponseSchema, bytes);
   return {
     variant,
     type: response.typeUrl,
     version: response.systemVersionInfo,
     nonce: response.nonce,
-    resources: response.resources.map(({ name, version, resource }) => ({
-      name,
-      version,
-      bodyType: resource?.typeUrl ?? "",
-      body: resource?.value ?? nothing,
-    })),
+    resources: response.resources.map(wrappedResource),
     removed: response.removedResources,
+    errors: errorsOf(response),
   };
 }
 
+/** A response of the state of the world. */
+export function receivedState(response: DiscoveryResponse): Received {
+  const { typeUrl: type, versionInfo: version, nonce, resources } = response;
+  const common = { removed: [], errors: errorsOf(response) };
+  return { variant: "sotw", type, version, nonce, resources: resources.map(bareResource), ...common };
+}
+
+const errorsOf = ({ resourceErrors }: { readonly resourceErrors: readonly ResourceError[] }) =>
+  resourceErrors.map(({ resourceName, errorDetail }) => ({
+    name: resourceName?.name ?? "",
+    code: errorDetail?.code ?? 0,
+  }));
+
 const nothing = new Uint8Array();
 
-/** A resource of a SotW response, which may be wrapped. */
-function bareResource({ typeUrl, value }: { readonly typeUrl: string; readonly value: Uint8Array }): ReceivedResource {
-  if (typeUrl !== wrapper) return { name: nameIn(typeUrl, value), version: "", bodyType: typeUrl, body: value };
-  const { name, version, resource } = fromBinary(ResourceSchema, value);
+function wrappedResource({ name, version, resource, aliases, ttl }: Resource): ReceivedResource {
+  const ttlMs = ttl === undefined ? undefined : durationMs(ttl);
   const [bodyType, body] = [resource?.typeUrl ?? "", resource?.value ?? nothing];
-  return { name: name === "" ? nameIn(bodyType, body) : name, version, bodyType, body };
+  return { name, version, bodyType, body, aliases, ttlMs, isWrapped: true };
+}
+
+/** A resource of a SotW response, which may be wrapped. */
+function bareResource({ typeUrl, value }: Any): ReceivedResource {
+  if (typeUrl === wrapper) {
+    const resource = wrappedResource(fromBinary(ResourceSchema, value));
+    return resource.name === "" ? { ...resource, name: nameIn(resource.bodyType, resource.body) } : resource;
+  }
+  const alone = { version: "", aliases: [], ttlMs: undefined, isWrapped: false };
+  return { name: nameIn(typeUrl, value), bodyType: typeUrl, body: value, ...alone };
 }
 
 /** The name that a body says; empty if it says none, or cannot be read. */

@@ -65,12 +65,16 @@ export function requestWords(request: Request, earlier: readonly Received[]): st
 
 const labelOf = (index: number, text: string): string => (index === -1 ? text : `#${index + 1}`);
 
-/** The words of a response after its type. */
-export function responseWords({ type, resources, removed }: Received, transcript: Transcript): string {
-  const words = resources.map(({ name, bodyType, body }) =>
-    bodyType === "" ? `${name}=∅` : transcript.content(type, name, body),
-  );
-  return [...limited(words), ...limited(removed.map((name) => `-${name}`))].join(" ") || "[]";
+/** The words of a response after its type: `a=1~30s@b` is a content, its TTL, its alias, `a!5` why there is none. */
+export function responseWords({ type, resources, removed, errors }: Received, transcript: Transcript): string {
+  const words = resources.map(({ name, bodyType, body, aliases, ttlMs }) => {
+    const content = bodyType === "" ? `${name}=∅` : transcript.content(type, name, body);
+    return [content, ...(ttlMs === undefined ? [] : [`~${ttlMs / 1_000}s`]), ...aliases.map((one) => `@${one}`)].join(
+      "",
+    );
+  });
+  const failed = errors.map(({ name, code }) => `${name}!${code}`);
+  return [...limited(words), ...limited(removed.map((name) => `-${name}`)), ...limited(failed)].join(" ") || "[]";
 }
 
 function limited(words: readonly string[]): readonly string[] {

@@ -1,9 +1,7 @@
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
-import type { Bounds } from "../verdicts/bounds.js";
 import { nameList } from "../verdicts/names.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { Arrivals } from "./arrivals.js";
-import type { Call, Connection } from "./connection.js";
+import { type CallOptions, CallStream } from "./call-stream.js";
 import {
   decodeResponse,
   encodeRequest,
@@ -12,17 +10,11 @@ import {
   type Request,
   type Variant,
 } from "./messages.js";
-import { requestWords, responseWords, type Transcript } from "./transcript.js";
+import { requestWords, responseWords } from "./transcript.js";
 import { typeWord } from "./type-words.js";
 
 /** After so many responses one after the other, a picture never ends. */
 const mostResponses = 20;
-
-/** How a stream ended: gRPC's status. */
-export interface StreamEnd {
-  readonly code: number;
-  readonly message: string;
-}
 
 /** What a stream was sent of one type, taken together. */
 export interface Picture {
@@ -33,15 +25,9 @@ export interface Picture {
   readonly last: Received;
 }
 
-export interface XdsStreamOptions {
+export interface XdsStreamOptions extends CallOptions {
   readonly variant: Variant;
-  readonly path: string;
-  readonly connection: Connection;
   readonly node: Node;
-  readonly transcript: Transcript;
-  /** Before each line of the transcript, if the check has several streams. */
-  readonly label: string;
-  readonly bounds: Bounds;
 }
 
 /** What an answer repeats of a type: its names, and the last version that was accepted. */
@@ -54,65 +40,41 @@ interface Asked {
  * A stream to a server, and nothing that a client does by itself: it sends what a check says, and keeps what comes.
  * The node goes with the first request only.
  */
-export class XdsStream {
+export class XdsStream extends CallStream {
   readonly variant: Variant;
-  readonly #options: XdsStreamOptions;
-  readonly #call: Call;
+  readonly #node: Node;
   readonly #responses: Received[] = [];
   #untaken: Received[] = [];
   readonly #asked = new Map<string, Asked>();
   #hasNode = false;
-  #end: StreamEnd | undefined;
-  #unreadable: string | undefined;
-  #isCancelled = false;
-  readonly #arrivals = new Arrivals();
 
   constructor(options: XdsStreamOptions) {
-    this.#options = options;
+    super(options);
     this.variant = options.variant;
-    this.#call = options.connection.call(options.path);
-    this.#call.on("data", (bytes: Uint8Array) => this.#received(bytes));
-    this.#call.on("status", ({ code, details }) => {
-      this.#end = { code, message: details };
-      this.#note(`! ended ${code} ${details}`.trimEnd());
-      this.#arrivals.arrived();
-    });
-    // The status says it all.
-    this.#call.on("error", () => {});
+    this.#node = options.node;
   }
 
-  #note(line: string): void {
-    if (this.#isCancelled) return;
-    this.#options.transcript.add(`${this.#options.label}${line}`);
-  }
-
-  #received(bytes: Uint8Array): void {
-    try {
-      const response = decodeResponse(this.variant, bytes);
-      this.#responses.push(response);
-      this.#untaken.push(response);
-      this.#note(`< ${typeWord(response.type)} ${responseWords(response, this.#options.transcript)}`);
-    } catch (error) {
-      this.#unreadable = error instanceof Error ? error.message : String(error);
-      this.#note(`< ${bytes.length} bytes that are no response: ${this.#unreadable}`);
-    }
-    this.#arrivals.arrived();
+  protected override read(bytes: Uint8Array): void {
+    const response = decodeResponse(this.variant, bytes);
+    this.#responses.push(response);
+    this.#untaken.push(response);
+    this.note(`< ${typeWord(response.type)} ${responseWords(response, this.transcript)}`);
   }
 
   /** Sends exactly this, and the node if it is the first request. */
   send(request: Request): void {
-    const node = this.#hasNode ? undefined : this.#options.node;
+    const node = this.#hasNode ? undefined : this.#node;
     this.#hasNode = true;
     const earlier = this.#responses.filter(({ type }) => type === request.type);
     const words = requestWords(request, earlier);
-    this.#note(`> ${typeWord(request.type)}${words === "" ? "" : ` ${words}`}${node === undefined ? "" : " (node)"}`);
-    if (this.#end === undefined) this.#call.write(encodeRequest(this.variant, { node, ...request }));
+    this.note(`> ${typeWord(request.type)}${words === "" ? "" : ` ${words}`}${node === undefined ? "" : " (node)"}`);
+    this.write(encodeRequest(this.variant, { node, ...request }));
   }
 
   /** Sends bytes that are no request. */
   sendBytes(bytes: Uint8Array): void {
-    this.#note(`> bytes ${Buffer.from(bytes).toString("hex")}`);
-    if (this.#end === undefined) this.#call.write(bytes);
+    this.note(`> bytes ${Buffer.from(bytes).toString("hex")}`);
+    this.write(bytes);
   }
 
   /** Subscribes to exactly these names (SotW), or to these as well (delta). Without names: the legacy wildcard. */
@@ -160,42 +122,18 @@ export class XdsStream {
     return { names, version };
   }
 
-  /** How the server ended the stream; undefined while it has not. */
-  get end(): StreamEnd | undefined {
-    return this.#end;
-  }
-
-  /** Ends the client's side. */
-  finish(): void {
-    this.#note("> end");
-    this.#call.end();
-  }
-
-  /** Ends the stream at once; nothing is awaited. */
-  cancel(): void {
-    this.#isCancelled = true;
-    this.#call.cancel();
-  }
-
-  /** The status that the server ends the stream with. Throws Failed if it does not. */
-  async ended(): Promise<StreamEnd> {
-    const end = await this.#until(() => this.#end);
-    if (end === undefined) throw new Failed(`the stream had not ended ${this.#options.bounds.answerMs} ms later`);
-    return end;
-  }
-
   /** The next response of the type. Throws Failed if none comes. */
   async next(type: string): Promise<Received> {
-    const response = await this.#until(() => this.#take(type), true);
+    const response = await this.untilOver(() => this.#take(type));
     if (response !== undefined) return response;
-    throw new Failed(`no response for ${typeWord(type)} came within ${this.#options.bounds.answerMs} ms`);
+    throw new Failed(`no response for ${typeWord(type)} came within ${this.bounds.answerMs} ms`);
   }
 
   /** The next response of any type. Throws Failed if none comes. */
   async nextOfAny(): Promise<Received> {
-    const response = await this.#until(() => this.#untaken.shift(), true);
+    const response = await this.untilOver(() => this.#untaken.shift());
     if (response !== undefined) return response;
-    throw new Failed(`no response came within ${this.#options.bounds.answerMs} ms`);
+    throw new Failed(`no response came within ${this.bounds.answerMs} ms`);
   }
 
   #take(type: string): Received | undefined {
@@ -221,12 +159,12 @@ export class XdsStream {
     const missing = () => (names ?? []).filter((name) => !resources.has(name) && !removed.has(name));
     take(await this.next(type));
     while (missing().length > 0) {
-      const response = await this.#until(() => this.#take(type), true);
+      const response = await this.untilOver(() => this.#take(type));
       if (response === undefined) throw new Failed(`${typeWord(type)} did not come: ${nameList(missing())}`);
       take(response);
     }
     while (names === undefined) {
-      await this.#quiet();
+      await this.quiet();
       const response = this.#take(type);
       if (response === undefined) break;
       take(response);
@@ -237,11 +175,11 @@ export class XdsStream {
 
   /** Throws Failed if anything comes within the quiet time after what was sent has arrived, or the stream ends. */
   async silent(): Promise<void> {
-    await this.#quiet();
-    this.#check();
+    await this.quiet();
+    this.check();
     const [response] = this.#untaken;
     if (response === undefined) return;
-    const words = responseWords(response, this.#options.transcript);
+    const words = responseWords(response, this.transcript);
     throw new Failed(`a response came where none was due: ${typeWord(response.type)} ${words}`);
   }
 
@@ -257,8 +195,8 @@ export class XdsStream {
 
   /** What came within the quiet time, without accepting it. Throws Failed if the stream is over. */
   async comes(): Promise<readonly Received[]> {
-    await this.#quiet();
-    this.#check();
+    await this.quiet();
+    this.check();
     return this.#untaken.splice(0);
   }
 
@@ -270,28 +208,5 @@ export class XdsStream {
   /** Accepts what comes within the quiet time. Throws Failed if the stream is over. */
   async acceptRest(): Promise<void> {
     for (const response of await this.comes()) this.ack(response);
-  }
-
-  #quiet(): Promise<void> {
-    this.#note("…");
-    return this.#options.connection.quiet();
-  }
-
-  /** Throws Failed if the stream is over, or the server sent something else than responses. */
-  #check(): void {
-    if (this.#unreadable !== undefined) throw new Failed(`what came is no response: ${this.#unreadable}`);
-    if (this.#end === undefined) return;
-    const { code, message } = this.#end;
-    throw new Failed(`the server ended the stream: status ${code}${message === "" ? "" : ` (${message})`}`);
-  }
-
-  /** What `look` gives, as soon as it does; undefined after the time for an answer. */
-  #until<T>(look: () => T | undefined, isStreamNeeded = false): Promise<T | undefined> {
-    const orOver = () => {
-      const found = look();
-      if (found === undefined) this.#check();
-      return found;
-    };
-    return this.#arrivals.until(isStreamNeeded ? orOver : look, this.#options.bounds.answerMs);
   }
 }

@@ -1,5 +1,4 @@
 import { baseWorld } from "../../driver/driven-content.js";
-import { Skipped } from "../../verdicts/verdicts.js";
 import type { Request, Variant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
@@ -89,7 +88,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       link: documents.versions,
       async run(peer) {
         await begin(peer);
-        if (!peer.driver.canRestart) throw new Skipped("the driver cannot restart the server");
+        peer.needs("restart");
         const old = await settledStream(peer, variant, "cluster", names, "wildcard");
         const before = lastOf(old, cluster, "a")!;
         const first = leave(old);

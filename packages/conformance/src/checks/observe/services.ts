@@ -1,7 +1,7 @@
 import type { Peer } from "../../peer/peer.js";
 import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
-import { typeUrlOf, typeWord } from "../../wire/type-words.js";
+import { typeNamed, typeUrlOf, typeWord } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -19,11 +19,12 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
       link: documents.services,
       async run(peer) {
         const absent: string[] = [];
-        const types = peer.content.wildcards();
+        const types = peer.content.types();
         for (const type of types) {
+          const names = typeNamed(type).fullState ? undefined : peer.content.names(type);
           const stream = peer.openService(variant, type);
-          stream.ask(type);
-          const has = await unlessUnimplemented(stream, () => stream.gather(type));
+          stream.ask(type, names);
+          const has = await unlessUnimplemented(stream, () => stream.gather(type, names));
           if (has === undefined) absent.push(typeWord(type));
           else sameNames(`the service of ${typeWord(type)}`, has.resources.keys(), peer.content.names(type));
         }
@@ -90,7 +91,7 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
 }
 
 /** What `answer` resolves to; undefined if the server has no such method. */
-async function unlessUnimplemented<T>(stream: XdsStream, answer: () => Promise<T>): Promise<T | undefined> {
+export async function unlessUnimplemented<T>(stream: XdsStream, answer: () => Promise<T>): Promise<T | undefined> {
   try {
     return await answer();
   } catch (error) {

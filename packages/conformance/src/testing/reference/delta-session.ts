@@ -3,6 +3,8 @@ import {
   DeltaDiscoveryRequestSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { encodeDelta } from "./encode.js";
+import { comparedName, namesOf } from "./reference-names.js";
+import type { ReferenceResource } from "./reference-state.js";
 import { hasWildcard, Session } from "./session.js";
 
 /** What a stream asked for of one type, and has. */
@@ -13,7 +15,11 @@ interface Subscription {
   /** The versions that the client has. */
   readonly held: Map<string, string>;
   readonly everSent: Set<string>;
+  /** Names of which it was told why there is none. */
+  readonly told: Set<string>;
 }
+
+const hosts = "type.googleapis.com/envoy.config.route.v3.VirtualHost";
 
 /** A delta stream of the reference server. */
 export class DeltaSession extends Session<DeltaDiscoveryRequest> {
@@ -36,13 +42,18 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
       nonce: "",
       held: new Map(),
       everSent: new Set(),
+      told: new Set(),
     };
     this.#subscriptions.set(type, subscription);
     const { resourceNamesSubscribe: subscribe, resourceNamesUnsubscribe: unsubscribe } = request;
     const isBare = subscribe.length === 0 && (unsubscribe.length === 0 || this.does("unsubscribing-is-wildcard"));
-    subscription.isStar = isBare && hasWildcard(type) && !this.does("no-legacy-wildcard");
+    subscription.isStar = isBare && this.#hasWildcard(type) && !this.does("no-legacy-wildcard");
     this.#initial(type, subscription, request);
     this.#respond(type, subscription, this.#ask(type, subscription, request, true), subscription.isStar);
+  }
+
+  #hasWildcard(type: string): boolean {
+    return hasWildcard(type) || (type === hosts && this.does("hosts-wildcard"));
   }
 
   #initial(type: string, { held, names }: Subscription, { initialResourceVersions }: DeltaDiscoveryRequest): void {
@@ -86,7 +97,8 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     const must = new Set<string>();
     const { names, held, everSent } = subscription;
     const asked = request.resourceNamesSubscribe;
-    for (const name of asked.length > 1 && this.does("last-name-dropped") ? asked.slice(0, -1) : asked) {
+    for (const written of asked.length > 1 && this.does("last-name-dropped") ? asked.slice(0, -1) : asked) {
+      const name = comparedName(written, this.shared.mistakes);
       if (name === "*" && !this.does("star-is-a-name")) subscription.isStar = true;
       else if (isFirst || !this.does("added-ignored")) {
         names.add(name);
@@ -97,7 +109,11 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     }
     if (asked.length > 0 && this.does("names-ignored")) subscription.isStar = true;
     if (must.size > 0 && this.does("resends-all")) held.clear();
-    for (const name of request.resourceNamesUnsubscribe) this.#drop(name, subscription, must);
+    for (const name of request.resourceNamesUnsubscribe) {
+      const isAlias = !this.shared.state.of(type).has(name) && name.startsWith("h/");
+      if (isAlias && this.does("alias-kept")) continue;
+      this.#drop(comparedName(name, this.shared.mistakes), subscription, must);
+    }
     return must;
   }
 
@@ -115,27 +131,43 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     const { state, mistakes } = this.shared;
     const { names, isStar, held } = subscription;
     const there = state.of(type);
+    const isOneOf = (asked: ReadonlySet<string>, one: ReferenceResource) =>
+      namesOf(one, mistakes).some((name) => asked.has(name));
     if (this.does("waits-for-all") && [...names].some((name) => !there.has(name))) return;
     let resources = [...there.values()].filter(
-      ({ name, version }) => must.has(name) || ((isStar || names.has(name)) && held.get(name) !== version),
+      (one) => isOneOf(must, one) || ((isStar || isOneOf(names, one)) && held.get(one.name) !== one.version),
     );
     const lacksOne =
       (isStar && this.does("delta-lacks-one")) || (this.only !== undefined && this.does("service-differs"));
     if (lacksOne) resources = resources.slice(0, -1);
-    const missing = this.does("missing-untold") ? [] : [...must].filter((name) => !there.has(name));
-    const isGone = (name: string) => !there.has(name) && (isStar || names.has(name));
+    const known = new Set([...there.values()].flatMap((one) => namesOf(one, mistakes)));
+    const missing = this.does("missing-untold") ? [] : [...must].filter((name) => !known.has(name));
+    const isUnresolved = type === hosts && !this.does("unknown-host-removed");
+    const isAsked = (name: string) => namesOf({ name, aliases: [] }, mistakes).some((one) => names.has(one));
+    const isGone = (name: string) => !there.has(name) && (isStar || isAsked(name));
     const isUntold = this.does("deleted-untold") || (!isDue && must.size === 0 && this.does("removals-untold"));
     const deleted = isUntold ? [] : [...held.keys()].filter(isGone);
-    const removed = [...new Set([...missing, ...deleted])];
-    if (resources.length === 0 && removed.length === 0 && !isDue) return;
+    const removed = [...new Set([...(isUnresolved ? [] : missing), ...deleted])];
+    const unresolved = isUnresolved ? missing : [];
+    if (resources.length + removed.length + unresolved.length === 0 && !isDue) return;
     for (const name of removed) held.delete(name);
     for (const { name, version } of resources) {
       held.set(name, version);
       subscription.everSent.add(name).add(`${name} ${version}`);
     }
     subscription.nonce = this.newNonce();
-    const response = { type, version: state.version, nonce: subscription.nonce, resources, removed };
-    this.deliver(type, subscription.nonce, encodeDelta(response, mistakes));
+    const { nonce, told } = subscription;
+    const errors = this.errorsFor(missing, told);
+    if (errors.length > 0 && this.does("error-alone")) resources = [];
+    const { isTtlTold } = this;
+    const response = { type, version: state.version, nonce, resources, removed, unresolved, errors, isTtlTold };
+    this.deliver(type, nonce, encodeDelta(response, mistakes));
+    const timed = [...there.values()].filter(({ name, ttlMs }) => ttlMs !== undefined && held.has(name));
+    this.beat(type, timed, () => {
+      const again = { type, version: state.version, nonce: this.newNonce(), resources: timed, isTtlTold };
+      subscription.nonce = again.nonce;
+      this.deliver(type, again.nonce, encodeDelta({ ...again, isHeartbeat: true }, mistakes));
+    });
   }
 
   changed(): void {

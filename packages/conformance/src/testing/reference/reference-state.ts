@@ -5,6 +5,8 @@ export interface ReferenceResource {
   readonly name: string;
   readonly version: string;
   readonly body: Uint8Array;
+  readonly aliases: readonly string[];
+  readonly ttlMs: number | undefined;
 }
 
 /** Resources by type URL and name. */

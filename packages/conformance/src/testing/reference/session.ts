@@ -1,7 +1,8 @@
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import type { Mistake } from "./mistakes.js";
-import type { ReferenceState } from "./reference-state.js";
+import type { ReferenceResource, ReferenceState } from "./reference-state.js";
 
 /** What all streams of the reference server share. */
 export interface Shared {
@@ -20,13 +21,15 @@ export interface Outlet {
 /** What both variants' requests have. */
 export interface CommonRequest {
   readonly typeUrl: string;
-  readonly node?: { readonly id: string } | undefined;
+  readonly node?: Node | undefined;
   readonly responseNonce: string;
   readonly errorDetail?: object | undefined;
 }
 
 const invalidArgument = 3;
 const resourceExhausted = 8;
+/** So late that what a client asked for besides is sent before, also on a busy machine. */
+const lateMs = 300;
 const order = [".Cluster", ".ClusterLoadAssignment", ".Listener", ".RouteConfiguration"];
 const clusters = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
@@ -38,12 +41,14 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
   protected readonly only: string | undefined;
   readonly #nonces = new Set<string>();
   #last = "";
-  #node: string | undefined;
+  #node: Node | undefined;
+  readonly #beats = new Map<string, NodeJS.Timeout>();
   #isStalled = false;
   readonly #stalled = new Set<string>();
   /** The nonce of the last response of each type, until it is answered. */
   readonly #unanswered = new Map<string, string>();
   readonly #lastAnswers = new Map<string, string>();
+  readonly #rejected = new Set<string>();
 
   constructor(shared: Shared, outlet: Outlet, only: string | undefined) {
     this.shared = shared;
@@ -76,9 +81,9 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
     const isRefused =
       (node === undefined && (this.#node === undefined || this.does("node-always"))) ||
       (node !== undefined && this.#node !== undefined && this.does("node-only-once")) ||
-      (node !== undefined && this.#node !== undefined && node.id !== this.#node && this.does("node-fixed"));
+      (node !== undefined && this.#node !== undefined && node.id !== this.#node.id && this.does("node-fixed"));
     if (isRefused) return this.#refuse("the node is not as it should be");
-    this.#node ??= node?.id;
+    this.#node ??= node;
     const type = this.#typeBy(typeUrl);
     if (type === undefined) return this.#refuse(`no such type here: ${typeUrl}`);
     if (!this.shared.state.knows(type))
@@ -86,11 +91,58 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
     if (responseNonce !== "" && !isFirst && !this.isMade(responseNonce) && this.does("unknown-nonce-ends")) {
       return this.#refuse("unknown nonce");
     }
-    if (this.#unanswered.get(type) === responseNonce) this.#unanswered.set(type, "");
+    if (this.#unanswered.get(type) === responseNonce) {
+      this.#unanswered.set(type, "");
+      if (errorDetail === undefined) this.#rejected.delete(type);
+      else this.#rejected.add(type);
+    }
     if (errorDetail !== undefined && this.does("rejected-stalls")) this.#stalled.add(type);
     if (errorDetail !== undefined && this.does("nack-ends")) return this.#refuse("rejected");
     if (errorDetail !== undefined && this.does("nack-stalls")) this.#isStalled = true;
     return this.#isStalled ? undefined : type;
+  }
+
+  /** The node of the stream, once it is known. */
+  get node(): Node | undefined {
+    return this.#node;
+  }
+
+  /** Whether the client says that it understands something. */
+  protected understands(feature: string): boolean {
+    return this.#node?.clientFeatures.includes(feature) ?? false;
+  }
+
+  protected get isTtlTold(): boolean {
+    return this.understands("xds.config.supports-resource-ttl") && !this.does("ttl-untold");
+  }
+
+  /** The errors that are due for names of a type that do not exist: those that were not told. */
+  protected errorsFor(missing: readonly string[], told: Set<string>): readonly string[] {
+    if (!this.understands("xds.config.supports-resource-errors") || this.does("errors-untold")) return [];
+    const due = missing.filter((name) => !told.has(name));
+    const again = this.does("error-again") ? [...told] : [];
+    for (const name of due) told.add(name);
+    return [...again, ...due];
+  }
+
+  /** Renews the TTLs of a type's resources, as long as the stream is open, or until it is called again. */
+  protected beat(type: string, resources: readonly ReferenceResource[], send: () => void): void {
+    clearInterval(this.#beats.get(type));
+    const ttls = resources.flatMap(({ ttlMs }) => ttlMs ?? []);
+    if (ttls.length === 0 || !this.isTtlTold || this.does("no-heartbeats")) return;
+    this.#beats.set(type, setInterval(send, Math.min(...ttls) / 3).unref());
+  }
+
+  /** The stream is over. */
+  close(): void {
+    for (const beat of this.#beats.values()) clearInterval(beat);
+  }
+
+  /** How the client answered the last response of each type. */
+  get statuses(): ReadonlyMap<string, "sent" | "accepted" | "rejected"> {
+    const statusOf = ([type, nonce]: readonly [string, string]) =>
+      [type, nonce !== "" ? "sent" : this.#rejected.has(type) ? "rejected" : "accepted"] as const;
+    return new Map([...this.#unanswered].map(statusOf));
   }
 
   /** Whether an ACK is the one that came last for the type. */
@@ -121,7 +173,8 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
 
   protected deliver(type: string, nonce: string, bytes: Uint8Array): void {
     this.#unanswered.set(type, nonce);
-    if (type === clusters && this.does("clusters-last")) setTimeout(() => this.outlet.send(bytes), 30);
+    if (!order.some((end) => type.endsWith(end)) && this.does("other-types-untold")) return;
+    if (type === clusters && this.does("clusters-last")) setTimeout(() => this.outlet.send(bytes), lateMs);
     else this.outlet.send(bytes);
   }
 
@@ -146,7 +199,7 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
 
   /** The types of subscriptions, in the order in which their changes go. */
   protected inOrder<T>(subscriptions: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
-    if (this.does("updates-untold")) return [];
+    if (this.does("updates-untold") || (this.only !== undefined && this.does("service-deaf"))) return [];
     const rank = (type: string) => order.findIndex((end) => type.endsWith(end));
     const sorted = [...subscriptions].sort(([one], [other]) => rank(one) - rank(other));
     const open = sorted.filter(([type]) => !this.#stalled.has(type));

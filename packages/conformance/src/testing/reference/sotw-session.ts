@@ -1,5 +1,7 @@
 import { type DiscoveryRequest, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { encodeSotw } from "./encode.js";
+import { comparedName, namesOf } from "./reference-names.js";
+import type { ReferenceResource } from "./reference-state.js";
 import { hasWildcard, Session } from "./session.js";
 
 /** What a stream asked for of one type, and was sent. */
@@ -9,6 +11,8 @@ interface Subscription {
   isNamed: boolean;
   nonce: string;
   readonly sent: Map<string, string>;
+  /** Names of which it was told that there is none. */
+  readonly told: Set<string>;
   /** Everything that was ever sent together. */
   readonly shown: Set<string>;
 }
@@ -41,6 +45,7 @@ export class SotwSession extends Session<DiscoveryRequest> {
       isNamed: false,
       nonce: "",
       sent: new Map(),
+      told: new Set(),
       shown: new Set(),
     };
     this.#subscriptions.set(type, subscription);
@@ -49,7 +54,8 @@ export class SotwSession extends Session<DiscoveryRequest> {
     const version = request.versionInfo;
     if (version !== "" && this.does("any-version-current")) return;
     const isPart = version === this.shared.state.version && this.does("reconnect-in-part");
-    if (hasWildcard(type) || wanted.length > 0) this.#respond(type, subscription, isPart ? wanted.slice(0, 1) : wanted);
+    if (hasWildcard(type) || wanted.length > 0 || this.#missing(type, subscription).length > 0)
+      this.#respond(type, subscription, isPart ? wanted.slice(0, 1) : wanted);
   }
 
   #later(type: string, subscription: Subscription, request: DiscoveryRequest): void {
@@ -71,7 +77,8 @@ export class SotwSession extends Session<DiscoveryRequest> {
     const added = wanted.filter(
       (name) => !before.has(name) && !(this.does("sent-once") && subscription.sent.has(name)),
     );
-    const isNew = added.length > 0 || (this.does("name-ends-star") && wanted.length < before.size);
+    const isUntold = this.#missing(type, subscription).some((name) => !subscription.told.has(name));
+    const isNew = added.length > 0 || isUntold || (this.does("name-ends-star") && wanted.length < before.size);
     if (!isNew || this.does("added-ignored")) return;
     const isWhole = hasWildcard(type) && !this.does("state-in-parts");
     this.#respond(type, subscription, isWhole ? wanted : added);
@@ -80,7 +87,7 @@ export class SotwSession extends Session<DiscoveryRequest> {
   #ask(type: string, subscription: Subscription, names: readonly string[]): void {
     const isStarNamed = names.includes("*") && !this.does("star-is-a-name");
     const isLegacy = hasWildcard(type) && !subscription.isNamed && names.length === 0;
-    subscription.names = new Set(names);
+    subscription.names = new Set(names.map((name) => comparedName(name, this.shared.mistakes)));
     subscription.isStar =
       (isStarNamed && !(names.length > 1 && this.does("name-ends-star"))) ||
       (isLegacy && !this.does("no-legacy-wildcard")) ||
@@ -94,10 +101,20 @@ export class SotwSession extends Session<DiscoveryRequest> {
     const there = this.shared.state.of(type);
     const asked = [...names].filter((name) => name !== "*");
     if (this.does("waits-for-all") && asked.some((name) => !there.has(name))) return [];
-    const wanted = [...there.keys()].filter((name) => isStar || names.has(name));
+    const isNamed = (one: ReferenceResource) => namesOf(one, this.shared.mistakes).some((name) => names.has(name));
+    const wanted = [...there.values()].filter((one) => isStar || isNamed(one)).map(({ name }) => name);
     const isCut =
       (asked.length > 1 && this.does("last-name-dropped")) || (this.only !== undefined && this.does("service-differs"));
     return isCut ? wanted.slice(0, -1) : wanted;
+  }
+
+  /** What was asked for and does not exist, for a client that is to be told. */
+  #missing(type: string, { names }: Subscription): readonly string[] {
+    if (!this.understands("xds.config.supports-resource-errors")) return [];
+    const there = new Set(
+      [...this.shared.state.of(type).values()].flatMap((one) => namesOf(one, this.shared.mistakes)),
+    );
+    return [...names].filter((name) => name !== "*" && !there.has(name));
   }
 
   #respond(type: string, subscription: Subscription, names: readonly string[]): void {
@@ -107,8 +124,19 @@ export class SotwSession extends Session<DiscoveryRequest> {
     for (const { name, version } of resources) subscription.sent.set(name, version);
     subscription.shown.add(resources.map(({ name, version }) => `${name} ${version}`).join());
     subscription.nonce = this.newNonce();
-    const response = { type, version: state.version, nonce: subscription.nonce, resources };
-    this.deliver(type, subscription.nonce, encodeSotw(response, mistakes));
+    const { nonce, told } = subscription;
+    const errors = this.errorsFor(this.#missing(type, subscription), told);
+    const { version } = state;
+    const shown = errors.length > 0 && this.does("error-alone") ? [] : resources;
+    const response = { type, version, nonce, resources: shown, errors, isTtlTold: this.isTtlTold };
+    this.deliver(type, nonce, encodeSotw(response, mistakes));
+    // An Envoy needs the whole resources to renew their TTLs.
+    this.beat(type, resources, () => {
+      subscription.nonce = this.newNonce();
+      const again = { ...response, nonce: subscription.nonce, errors: [] };
+      const isOther = this.does("heartbeat-version");
+      this.deliver(type, again.nonce, encodeSotw(isOther ? { ...again, version: `${version}-beat` } : again, mistakes));
+    });
   }
 
   changed(): void {
