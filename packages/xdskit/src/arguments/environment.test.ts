@@ -17,6 +17,7 @@ async function withVariables(variables: Readonly<Record<string, string>>, ...arg
 
 test("each option of each command has a variable, and the same name means the same everywhere", async () => {
   const found = new Map<string, Set<string>>();
+  const values = new Map<string, Set<string>>();
   for (const { load } of commands) {
     const command = (await load())({ out() {}, err() {} }, () => {});
     for (const option of command.options) {
@@ -24,10 +25,16 @@ test("each option of each command has a variable, and the same name means the sa
       assert.match(name, /^XDSKIT_[A-Z0-9_]+$/);
       const isSwitch = !option.required && !option.optional;
       found.set(name, (found.get(name) ?? new Set()).add(isSwitch ? "a switch" : "a value"));
+      const [value = ""] = /<.*/.exec(option.flags) ?? [];
+      values.set(name, (values.get(name) ?? new Set()).add(value));
     }
   }
   // `--wait` has a value that may be left out.
   for (const [name, kinds] of found) assert.equal(kinds.size, 1, `${name}: ${[...kinds].join(", ")}`);
+  // These say the same in other words. `--wait` as above.
+  for (const said of ["SERVER", "NODE_ID", "NODE_CLUSTER", "LOCALITY", "GROUP", "TYPE", "WAIT"])
+    values.delete(`XDSKIT_${said}`);
+  for (const [name, kinds] of values) assert.equal(kinds.size, 1, `${name}: ${[...kinds].join(", ")}`);
 });
 
 test("an option takes its value from the environment, and the command line wins", async () => {
@@ -58,6 +65,14 @@ test("the admin listener's address and token are not those of a management serve
   );
   assert.match(err, /127\.0\.0\.1:2/);
   assert.doesNotMatch(err, /nowhere|127\.0\.0\.1:1\b/);
+});
+
+test("where a server listens and keeps its state is nothing to the commands that are called beside it", async () => {
+  const variables = { XDSKIT_REST: "127.0.0.1:1", XDSKIT_STATE: "/var/lib/xdskit", XDSKIT_XDS_SERVER: "127.0.0.1:2" };
+  const asked = await withVariables(variables, "get", "cluster", "--timeout", "5s");
+  assert.match(asked.err, /127\.0\.0\.1:2/);
+  const watched = await withVariables({ ...variables, XDSKIT_SERVER: "http://127.0.0.1:1" }, "top", "--count", "1");
+  assert.match(watched.err, /no server runs at http:\/\/127\.0\.0\.1:1/);
 });
 
 test("variables that no option has cause a warning, and those of other commands and of Kubernetes do not", async () => {

@@ -9,14 +9,17 @@ export function variableOf({ envVar, long }: Option): string | undefined {
   return envVar ?? (long && `${prefix}${long.slice(2).replaceAll("-", "_").toUpperCase()}`);
 }
 
-/** Options of commands that ask a management server, which is another one than the admin listener of the same name. */
-const ofServer = /^--(server|token-file|tls(-\w+)*)$/;
+/**
+ * Options of commands that ask a management server. The admin listener's have the same names, and so have the listener
+ * and the files of a server in the same environment.
+ */
+const ofServer = /^--(?:server|token-file|tls(?:-\w+)*|rest(?= <url>)|path(?= <file>))(?: |$)/;
 
 /** Gives such options names of their own, `XDSKIT_XDS_SERVER`: a token must not go to another server. */
 export function forXds(command: Command): Command {
   for (const option of command.options) {
-    const { long } = option;
-    if (long && ofServer.test(long)) option.env(`${prefix}XDS_${long.slice(2).replaceAll("-", "_").toUpperCase()}`);
+    const { long, flags } = option;
+    if (long && ofServer.test(flags)) option.env(`${prefix}XDS_${long.slice(2).replaceAll("-", "_").toUpperCase()}`);
   }
   return command;
 }

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
 import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
@@ -26,23 +26,30 @@ Examples:
 
 /** `xdskit top`: shows a whole fleet, the worst nodes first. */
 export function topCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return addServerOptions(new Command("top"))
-    .description("Shows nodes by state, pushes per second, how long changes take, problems, and the worst nodes.")
-    .option("--group <names>", "only nodes of these groups; several with commas")
-    .option(
-      "--state <states>",
-      "only nodes that are synced, held-back, pending, stale or rejected; several with commas",
-    )
-    .option("--search <text>", "only nodes with this text in id, cluster, client, locality or reason")
-    .addOption(readOption("--interval <duration>", "time between two looks", readDurationBetween(500, 3_600_000), "2s"))
-    .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"))
-    .addOption(readOption("--count <number>", "end after this many pages", readCount))
-    .addOption(outputOption())
-    .addHelpText("after", details)
-    .action(async ({ server, output, group, state, search, interval, timeout, count }: TopArguments) => {
-      const { runTop } = await import("./run-top.js");
-      const filter = { group, state, q: search };
-      const options = { command: "top", server, filter, output, interval, timeout, count } as const;
-      exit(await runTop({ ...options, screen: terminalScreen() }, terminal));
-    });
+  return (
+    addServerOptions(new Command("top"))
+      .description("Shows nodes by state, pushes per second, how long changes take, problems, and the worst nodes.")
+      .option("--group <names>", "only nodes of these groups; several with commas")
+      // XDSKIT_STATE is where a server keeps its state.
+      .addOption(
+        new Option(
+          "--state <states>",
+          "only nodes that are synced, held-back, pending, stale or rejected; several with commas",
+        ).env("XDSKIT_NODE_STATE"),
+      )
+      .option("--search <text>", "only nodes with this text in id, cluster, client, locality or reason")
+      .addOption(
+        readOption("--interval <duration>", "time between two looks", readDurationBetween(500, 3_600_000), "2s"),
+      )
+      .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"))
+      .addOption(readOption("--count <number>", "end after this many pages", readCount))
+      .addOption(outputOption())
+      .addHelpText("after", details)
+      .action(async ({ server, output, group, state, search, interval, timeout, count }: TopArguments) => {
+        const { runTop } = await import("./run-top.js");
+        const filter = { group, state, q: search };
+        const options = { command: "top", server, filter, output, interval, timeout, count } as const;
+        exit(await runTop({ ...options, screen: terminalScreen() }, terminal));
+      })
+  );
 }
