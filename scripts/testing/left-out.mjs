@@ -17,6 +17,7 @@ export const leftOut = new Map([
   ["e2e/src/dashboard-safety.test.ts", "changes that are made on the dashboard, in a browser"],
   ["e2e/src/grpc-moves.test.ts", "gRPC clients under traffic while everything moves"],
   ["e2e/src/restart-resets.test.ts", "thousands of connections around a kill and a start"],
+  ["e2e/src/tutorials.test.ts", "the tutorials of the manual, block by block, with an Envoy"],
   ["e2e/src/unknown-fields.test.ts", "unknown fields on their way through servers, relays, caches and files"],
   ["fuzz/src/fuzz.test.ts", "hundreds of hostile inputs for everything that takes input"],
   ["fuzz/src/growth.test.ts", "the cost of reading hostile files, by their size"],
@@ -50,6 +51,7 @@ export const leftOut = new Map([
   ["packages/xdskit/src/serve/blocked-worker.test.ts", "a worker that is blocked for seconds"],
   ["packages/xdskit/src/serve/full-disk.test.ts", "a server whose disk is full, and has room again"],
   ["packages/xdskit/src/start.test.ts", "the modules that each command loads"],
+  ["scripts/site.test.ts", "the manual, built as a site"],
   ["scripts/tarballs.test.ts", "every package as it is published, installed where nothing is"],
 ]);
 

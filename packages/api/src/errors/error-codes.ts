@@ -143,7 +143,7 @@ export const errorCodes = {
   XDSKIT_GROUP_INVALID: {
     meaning: "The settings of a group of nodes are invalid.",
     cause: "A match key that does not exist, a name that is used twice, or a group without layers or folders.",
-    fix: "Match by id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>, and name at least one folder.",
+    fix: "Match by id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.KEY, and name at least one folder.",
   },
   XDSKIT_GROUP_UNKNOWN: {
     meaning: "There is no group of nodes of that name.",
