@@ -75,7 +75,7 @@ export const layers = {
     "validate",
     "reading",
     ["compiled", "adoption", "text-format"],
-    "files",
+    ["files", "builders"],
     "threads",
     ".",
   ],

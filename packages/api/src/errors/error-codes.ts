@@ -124,6 +124,11 @@ export const errorCodes = {
     cause: "An option that does not exist, one that is missing, or a value of another kind.",
     fix: "Correct the option that the message names.",
   },
+  XDSKIT_BUILDER_OPTION: {
+    meaning: "An option of a builder of resources, such as `httpListener`, has an invalid value.",
+    cause: "An option that neither the builder nor its message has, one that is missing, or a value of another kind.",
+    fix: "Correct the option that the message names.",
+  },
   XDSKIT_RELAY_OPTION: {
     meaning: "An option of `createRelay` has an invalid value.",
     cause: "An option that does not exist, one that is missing, or a value of another kind.",

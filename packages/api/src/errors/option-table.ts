@@ -3,8 +3,11 @@ import { XdskitError } from "./errors.js";
 import { didYouMean } from "./nearest-name.js";
 import { throwIfAny } from "./throw-if-any.js";
 
-/** The kinds of values that options take. `count` is a number from 0 up; `off` and `false` stand for themselves. */
-export type OptionKind = "string" | "number" | "count" | "boolean" | "function" | "object" | "list" | "off" | "false";
+/**
+ * The kinds of values that options take. `count` is a number from 0 up; `off` and `false` stand for themselves.
+ * `any` is checked elsewhere.
+ */
+export type OptionKind = keyof typeof names;
 
 /**
  * The values that an option takes: one of some kinds, or an object with its own options, in a list, as each value of an
@@ -108,7 +111,7 @@ function* faultsOfValue(rule: OptionRule, value: unknown, field: string): Genera
   }
 }
 
-const names: Readonly<Record<OptionKind, string>> = {
+const names = {
   string: "a string",
   number: "a number",
   count: "a number from 0 up",
@@ -118,7 +121,8 @@ const names: Readonly<Record<OptionKind, string>> = {
   list: "a list",
   off: '"off"',
   false: "false",
-};
+  any: "anything",
+} as const;
 
 function isOf(kind: OptionKind, value: unknown): boolean {
   switch (kind) {
@@ -126,6 +130,8 @@ function isOf(kind: OptionKind, value: unknown): boolean {
       return isOptions(value);
     case "list":
       return Array.isArray(value);
+    case "any":
+      return true;
     case "off":
       return value === "off";
     case "false":
