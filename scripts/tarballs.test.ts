@@ -9,7 +9,7 @@ import { publintOf, wrongTypesOf } from "./packed/checks.js";
 import { compileAll, compileEach } from "./packed/compile.js";
 import { install, pack } from "./packed/install.js";
 import { typed } from "./packed/pages.js";
-import { hasAdmin, peerOf, runsAsCommonJs, runsAsModule, serves } from "./packed/run.js";
+import { hasAdmin, hasControlPlane, peerOf, runsAsCommonJs, runsAsModule, serves } from "./packed/run.js";
 
 const packedWhole = join(root, "scripts/packed-whole.mjs");
 
@@ -93,6 +93,7 @@ describe("packages that are packed", () => {
         runsAsModule(node, folder);
         runsAsCommonJs(node, folder);
         await hasAdmin(node, folder);
+        await hasControlPlane(node, folder);
         await serves(node, folder);
       });
     }

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { entries, env, root } from "./checkout.js";
+import { entries, env, read, root } from "./checkout.js";
 import { blocks } from "./pages.js";
 
 /** A program of a page that ends with its server listening. It listens on a free port, says so, and ends. */
@@ -59,6 +59,53 @@ export async function hasAdmin(node: string, folder: string): Promise<void> {
     assert.equal(JSON.parse(await get("/api/v1/server")).name, "mine");
     assert.match(await get("/metrics"), /^xdskit_ready 1$/m);
     assert.equal(await get("/readyz"), "ready\n");
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+    clearTimeout(kill);
+  }
+}
+
+/** The example of a control plane, copied as its page says: a service registers, and the command sees its endpoint. */
+export async function hasControlPlane(node: string, folder: string): Promise<void> {
+  const page = read("docs/control-plane.md");
+  assert.match(page, /cp CLONE\/examples\/control-plane\/main\.mjs /);
+  writeFileSync(join(folder, "main.mjs"), read("examples/control-plane/main.mjs"));
+  const places = { REGISTRY: "127.0.0.1:0", GRPC: "127.0.0.1:0", ADMIN: "127.0.0.1:0", LEASE_SECONDS: "5" };
+  const child = spawn(node, ["main.mjs"], {
+    cwd: folder,
+    env: { ...env, ...places },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "close");
+  const kill = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  try {
+    let said = "";
+    for await (const text of child.stdout.setEncoding("utf8")) {
+      said += text;
+      if (/^grpc listening/m.test(said)) break;
+    }
+    const placeOf = (name: string) => new RegExp(`^${name} listening on (\\S+)$`, "m").exec(said)?.[1];
+    const body = JSON.stringify({ address: "127.0.0.1", port: 10001 });
+    const url = `http://${placeOf("registry")}/services/web/instances/1`;
+    assert.equal((await fetch(url, { method: "PUT", body })).status, 204);
+    const command = [
+      "node_modules/xdskit/bin/xdskit.cjs",
+      "get",
+      "--server",
+      placeOf("grpc") ?? "",
+      "--type",
+      "endpoint",
+      "web",
+    ];
+    const { status, stdout, stderr } = spawnSync(node, command, {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+      timeout: 30_000,
+    });
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /port_?[vV]alue: 10001/);
   } finally {
     child.kill("SIGKILL");
     await ended;
