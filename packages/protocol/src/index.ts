@@ -109,4 +109,5 @@ export {
 export { readLoadStatsRequest } from "./wire/loads/read-load-stats.js";
 export { dearNames, isDearName, maxDearNames } from "./wire/requests/dear-names.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/requests/json-request.js";
+export { tooManyNames } from "./wire/requests/names.js";
 export type { ResourceError } from "./wire/responses/responses.js";

@@ -25,11 +25,11 @@ export type ResourceErrorPolicy = "advertised" | "always";
  * (rule 162).
  */
 export interface StreamLimits {
-  /** Names in one request. */
+  /** Names in one request, and the resources that a reconnecting delta client says in it that it has. */
   readonly namesPerRequest: number;
   /**
    * Names that one stream may be subscribed to, over all types, of 256 characters on average. The same limit holds for
-   * the unanswered names of one type, and for the resources of one type that a reconnecting delta client says it has.
+   * the unanswered names of one type.
    */
   readonly namesPerStream: number;
   /** Bytes of a node without its extensions: the stream keeps these bytes for its lifetime. */

@@ -1,3 +1,4 @@
+import { tooManyNames } from "../../wire/requests/names.js";
 import { maxCharacters } from "../contract/limits.js";
 import type { StreamLimits } from "../contract/options.js";
 import type { Subscriber } from "../state/subscriber.js";
@@ -10,7 +11,7 @@ export function beyondNode(bytes: number, { nodeBytes }: StreamLimits): string |
 
 /** Why a request has too many names in all its fields together (rule 162); undefined if it has not. */
 export function beyondRequest(names: number, { namesPerRequest }: StreamLimits): string | undefined {
-  return names > namesPerRequest ? `a request has more than ${namesPerRequest} resource names` : undefined;
+  return names > namesPerRequest ? tooManyNames(namesPerRequest) : undefined;
 }
 
 /** Why a stream may not ask for another type; undefined if it may. */

@@ -9,7 +9,7 @@ import { createStream } from "./stream.js";
 
 const requests = 1_000;
 const typeUrl = urlOf("endpoint", "v3");
-const limits = { ...defaultStreamLimits, namesPerStream: 1_000_000 };
+const limits = { ...defaultStreamLimits, namesPerRequest: 100_000, namesPerStream: 1_000_000 };
 
 type Client = "answers" | "answers nothing" | "reads nothing";
 

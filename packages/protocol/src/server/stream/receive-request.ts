@@ -69,8 +69,8 @@ function receiveDecoded<Asked extends Request, Kind extends Subscriber>(
   const { phase, options } = state;
   state.place.leave();
   try {
-    const { namesPerRequest, namesPerStream } = options.limits;
-    const request = state.rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
+    const { namesPerRequest } = options.limits;
+    const request = state.rules.read(bytes, { names: namesPerRequest, claims: namesPerRequest });
     if (phase.kind === "new") return identify(state, bytes, request);
     const first = phase.kind === "identified" && options.isNodeFixed ? phase.node : undefined;
     if (first !== undefined && isAnotherNode(first, nodeOf(bytes, request)))

@@ -335,8 +335,18 @@ test("a limit ends the stream with RESOURCE_EXHAUSTED, and the message names the
   assert.deepEqual(ask(tooMany, { typeUrl: endpointUrl, resourceNames: names(4) }).at(-1), {
     kind: "close",
     code: 8,
-    message: "a request has more than 3 resource names",
+    message: "a request has more than 3 resource names (names_per_request)",
   });
+
+  const claiming = open("delta", { limits });
+  const initialResourceVersions = Object.fromEntries(names(4).map((name) => [name, "1"]));
+  assert.deepEqual(askDelta(claiming, { typeUrl: clusterUrl, initialResourceVersions }), [
+    {
+      kind: "close",
+      code: 8,
+      message: "a request claims to have more than 3 resources (names_per_request)",
+    },
+  ]);
 
   const growing = open("delta", { limits });
   askDelta(growing, { typeUrl: endpointUrl, resourceNamesSubscribe: names(3) });

@@ -97,7 +97,7 @@ export class ClaimsReader {
     }
     if (this.#known !== undefined) this.#readKnown(reader.bytes);
     if (this.#count >= this.#most)
-      throw new TooManyFields(`a request claims to have more than ${this.#most} resources`);
+      throw new TooManyFields(`a request claims to have more than ${this.#most} resources (names_per_request)`);
     if (from !== this.#to) {
       this.#runs ??= [];
       this.#runs.push(this.#from, this.#to);

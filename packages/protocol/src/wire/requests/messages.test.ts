@@ -326,10 +326,10 @@ test("reading stops at the limit of names or claims", () => {
     return readDeltaRequest(new Uint8Array([...bytes, 0xff]), most);
   };
   const tooMany = (message: string) => ({ name: "TooManyFields", message });
-  const twoNames = tooMany("a request has more than 2 resource names");
+  const twoNames = tooMany("a request has more than 2 resource names (names_per_request)");
   assert.throws(() => read({ resourceNamesSubscribe: names }, { names: 2, claims: 3 }), twoNames);
   assert.throws(() => read({ resourceNamesUnsubscribe: names }, { names: 2, claims: 3 }), twoNames);
-  const oneClaim = tooMany("a request claims to have more than 1 resources");
+  const oneClaim = tooMany("a request claims to have more than 1 resources (names_per_request)");
   assert.throws(() => read({ initialResourceVersions }, { names: 3, claims: 1 }), oneClaim);
   assert.throws(() => read({ initialResourceVersions }, { names: 3, claims: 3 }), MalformedMessage);
 });

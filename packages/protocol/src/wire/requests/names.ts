@@ -15,6 +15,11 @@ import { type Locator, readLocator } from "./locators.js";
 
 const hash = new MemberHash();
 
+/** A request has too many names, and the setting that says so. */
+export function tooManyNames(most: number): string {
+  return `a request has more than ${most} resource names (names_per_request)`;
+}
+
 /** Tells whether two requests name the same, without keeping a request. */
 export interface NamesIdentity {
   readonly count: number;
@@ -100,11 +105,12 @@ export class RequestNames {
 
   #countOne(isDear: boolean): void {
     this.#count += 1;
-    if (this.#count > this.#most) throw new TooManyFields(`a request has more than ${this.#most} resource names`);
+    if (this.#count > this.#most) throw new TooManyFields(tooManyNames(this.#most));
     if (!isDear) return;
     this.#dear += 1;
     const most = maxDearNames(this.#most);
-    if (this.#dear > most) throw new TooManyFields(`a request has more than ${most} ${dearNames}`);
+    if (this.#dear > most)
+      throw new TooManyFields(`a request has more than ${most} ${dearNames} (a tenth of names_per_request)`);
   }
 
   /** More follows the known names. */

@@ -236,7 +236,7 @@ describe("a limit", () => {
     withRest({ limits: { namesPerRequest: 2, nodeBytes: 1_000 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const names = await client.send(clusters, { node, resource_names: ["a", "b", "c"] });
-      assertProblem(names, 413, /^a request has more than 2 resource names$/);
+      assertProblem(names, 413, /^a request has more than 2 resource names \(names_per_request\)$/);
       const other = { ...node, metadata: { long: "x".repeat(1_000) } };
       assertProblem(await client.send(clusters, { node: other }), 413, /^the node takes more than 1000 bytes/);
       const extended = { ...node, extensions: [{ name: "x".repeat(2_000) }] };
