@@ -19,6 +19,7 @@ export type {
   ConfigRoutes,
   ConfigWatch,
   ConfigWatcher,
+  EndpointList,
   XdsConfig,
 } from "./contract/xds-config.js";
 export { createClient } from "./create-client.js";

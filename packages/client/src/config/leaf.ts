@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { ResourceName, XdskitError } from "@xdskit/api";
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { ClusterLoadAssignment } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import type { LbEndpointCollection } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ReceivedResource } from "@xdskit/protocol";
@@ -12,6 +13,7 @@ export interface LeafShapes {
   readonly route: RouteConfiguration;
   readonly cluster: Cluster;
   readonly endpoint: ClusterLoadAssignment;
+  readonly "locality-endpoint-collection": LbEndpointCollection;
 }
 
 /** The types that make up a configuration. */

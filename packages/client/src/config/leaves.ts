@@ -3,6 +3,7 @@ import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { isGlobName, type ResourceName, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { LbEndpointCollectionSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ReceivedResource } from "@xdskit/protocol";
@@ -30,6 +31,7 @@ const schemas: { readonly [Type in LeafType]: GenMessage<LeafShapes[Type]> } = {
   route: RouteConfigurationSchema,
   cluster: ClusterSchema,
   endpoint: ClusterLoadAssignmentSchema,
+  "locality-endpoint-collection": LbEndpointCollectionSchema,
 };
 
 /** The resources of one configuration that are watched, each once. */
@@ -41,6 +43,7 @@ export class Leaves {
     route: new Map(),
     cluster: new Map(),
     endpoint: new Map(),
+    "locality-endpoint-collection": new Map(),
   };
   private readonly troubled = new Set<Leaf>();
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { createResource } from "@xdskit/api";
 import { Cluster_DiscoveryType } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type XdsServer } from "@xdskit/server";
 import type { XdsClient } from "../contract/xds-client.js";
@@ -10,8 +11,10 @@ import {
   apiListener,
   assignment,
   edsCluster,
+  endpointList,
   httpChain,
   inlineCluster,
+  listAssignment,
   routes,
   socketListener,
 } from "../testing/config-messages.js";
@@ -98,6 +101,34 @@ for (const variant of ["sotw", "delta"] as const) {
             watch.cancel();
             assert.deepEqual(names(), []);
           }));
+
+        if (aggregated && api === "v3")
+          it("lists of endpoints arrive with the load assignment that names them", () =>
+            served(async ({ server, client, told }) => {
+              const listOf = (...ports: number[]) => createResource(endpointList(...ports), { name: "web/one" });
+              server.config.set([apiListener("app", "r"), routes("r", "web"), edsCluster("web")]);
+              server.config.update({ upsert: [listAssignment("web", "web/one"), listOf(1, 2)] });
+              client.watchConfig("app", {
+                onChanged: ({ clusters }) => {
+                  const web = clusters.get("web");
+                  assert.ok(web?.kind === "cluster" && web.endpoints.kind === "assignment");
+                  told.push(
+                    web.endpoints.lists
+                      .map((one) => `${one.name}: ${one.kind === "list" && one.endpoints.length}`)
+                      .join(),
+                  );
+                },
+              });
+              const becomes = (last: string) =>
+                waitFor(
+                  () => told.join("\n"),
+                  () => told.at(-1) === last,
+                );
+              await becomes("web/one: 2");
+              assert.equal(told.length, 1);
+              server.config.update({ upsert: [listOf(3)] });
+              await becomes("web/one: 1");
+            }));
 
         it("a configuration reaches the server's state, however that changes", () =>
           served(async ({ server, client, told }) => {

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { XdskitError } from "@xdskit/api";
 import { Cluster_DiscoveryType } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import type { LbEndpoint } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ConfigOptions, ConfigWatcher, XdsConfig } from "../contract/xds-config.js";
 import {
@@ -10,10 +11,12 @@ import {
   apiListener,
   assignment,
   edsCluster,
+  endpointList,
   host,
   hosts,
   httpChain,
   inlineCluster,
+  listAssignment,
   routes,
   socketListener,
   tcpChain,
@@ -64,6 +67,40 @@ describe("the watch of a configuration", () => {
     await client.give(assignment("two", 2));
     assert.deepEqual(calls, ["inline; a: one 1", "inline; a: two 2"]);
     assert.deepEqual(client.watched, ["cluster a", "endpoint two", "listener app"]);
+  });
+
+  it("lists that a load assignment names are part of the configuration, which is complete with them", async () => {
+    const { client, calls, configs } = watching("app");
+    await client.give(apiListener("app", routes("inline", "a")));
+    await client.give(edsCluster("a"));
+    await client.give(listAssignment("a", "a/one", "a/two"));
+    const lists = ["locality-endpoint-collection a/one", "locality-endpoint-collection a/two"];
+    assert.deepEqual(client.watched, ["cluster a", "endpoint a", "listener app", ...lists]);
+    await client.give(endpointList(1, 2), "a/one");
+    assert.deepEqual(calls, []);
+    await client.fail("locality-endpoint-collection", "a/two");
+    assert.deepEqual(calls, ["inline; a: a (a/one 1 2) (a/two error)"]);
+    const [before] = configs;
+    await client.give(endpointList(), "a/two");
+    const [one, after] = [before, configs.at(-1)].map((config) => {
+      const cluster = config?.clusters.get("a");
+      return cluster?.kind === "cluster" && cluster.endpoints.kind === "assignment" ? cluster.endpoints : undefined;
+    });
+    assert.equal(after?.lists[0], one?.lists[0], "what did not change is the same object");
+    // The assignment goes back to one list, then to endpoints of its own: no list is asked for any more.
+    await client.give(listAssignment("a", "a/one"));
+    await client.give(assignment("a", 3));
+    assert.deepEqual(client.watched, ["cluster a", "endpoint a", "listener app"]);
+    await client.give(listAssignment("a", "a/one"));
+    await client.give(endpointList(4), "a/one");
+    await client.give(endpointList(5), "a/one");
+    assert.deepEqual(calls.slice(1), [
+      "inline; a: a (a/one 1 2) (a/two)",
+      "inline; a: a (a/one 1 2)",
+      "inline; a: a 3",
+      "inline; a: a (a/one 4)",
+      "inline; a: a (a/one 5)",
+    ]);
   });
 
   it("a change that is taken back leaves nothing behind", async () => {
@@ -339,7 +376,14 @@ function watching(name: string, options?: ConfigOptions, log: string[] = []) {
   return { client, calls, configs, watch };
 }
 
-/** `ROUTES VIRTUAL_HOST; CLUSTER: ASSIGNMENT PORT…` */
+function portsOf(endpoints: readonly LbEndpoint[]): readonly unknown[] {
+  return endpoints.map(({ hostIdentifier }) => {
+    const address = hostIdentifier.case === "endpoint" ? hostIdentifier.value.address?.address : undefined;
+    return address?.case === "socketAddress" ? address.value.portSpecifier.value : undefined;
+  });
+}
+
+/** `ROUTES VIRTUAL_HOST; CLUSTER: ASSIGNMENT PORT… (LIST PORT…)` */
 function text(config: XdsConfig): string {
   const clusters = [...config.clusters.values()].map((cluster) => {
     if (cluster.kind === "aggregate") return `${cluster.name}: ${cluster.leaves.join(" ")}`;
@@ -347,14 +391,12 @@ function text(config: XdsConfig): string {
     const { endpoints } = cluster;
     if (endpoints.kind === "error" || endpoints.kind === "other") return `${cluster.name}: ${endpoints.kind}`;
     const assignment = endpoints.kind === "inline" ? endpoints.assignment : endpoints.resource.message;
-    const ports = (assignment?.endpoints ?? []).flatMap(({ lbEndpoints }) =>
-      lbEndpoints.map(({ hostIdentifier }) => {
-        const address = hostIdentifier.case === "endpoint" ? hostIdentifier.value.address?.address : undefined;
-        return address?.case === "socketAddress" ? address.value.portSpecifier.value : undefined;
-      }),
-    );
+    const ports = portsOf((assignment?.endpoints ?? []).flatMap(({ lbEndpoints }) => lbEndpoints));
+    const lists = (endpoints.kind === "assignment" ? endpoints.lists : []).map((list) => {
+      return `(${[list.name, ...(list.kind === "list" ? portsOf(list.endpoints) : ["error"])].join(" ")})`;
+    });
     const kind = endpoints.kind === "inline" ? endpoints.discovery : endpoints.resource.name;
-    return `${cluster.name}: ${[kind, ...ports].join(" ")}`;
+    return `${cluster.name}: ${[kind, ...ports, ...lists].join(" ")}`;
   });
   const host = config.virtualHost === undefined ? "" : ` ${config.virtualHost.name}`;
   return [`${config.routeConfiguration?.name}${host}`, ...clusters].join("; ");

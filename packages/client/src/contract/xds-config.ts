@@ -1,6 +1,7 @@
 import type { ResourceName, XdskitError } from "@xdskit/api";
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { ClusterLoadAssignment } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import type { LbEndpoint, LbEndpointCollection } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
@@ -87,8 +88,12 @@ export type ConfigCluster =
 
 /** The source of a cluster's endpoints. */
 export type ClusterEndpoints =
-  /** From EDS. */
-  | { readonly kind: "assignment"; readonly resource: ReceivedResource<ClusterLoadAssignment> }
+  /** From EDS. `lists`: those that its localities name instead of endpoints (gRPC's A95), each once. */
+  | {
+      readonly kind: "assignment";
+      readonly resource: ReceivedResource<ClusterLoadAssignment>;
+      readonly lists: readonly EndpointList[];
+    }
   /** In the cluster itself: addresses (`static`), or host names, which the program must resolve. */
   | {
       readonly kind: "inline";
@@ -103,12 +108,24 @@ export type ClusterEndpoints =
    */
   | { readonly kind: "other"; readonly type: string };
 
+/** The endpoints of a locality that names them as a list, or why there is none: then the locality is unreachable. */
+export type EndpointList =
+  | {
+      readonly kind: "list";
+      /** The `leds_collection_name` of the locality. */
+      readonly name: ResourceName;
+      readonly resource: ReceivedResource<LbEndpointCollection>;
+      /** If there are none, the locality is unreachable. */
+      readonly endpoints: readonly LbEndpoint[];
+    }
+  | { readonly kind: "error"; readonly name: ResourceName; readonly error: XdskitError };
+
 /**
  * There is a problem with this resource, and its last good content stays in use: a rejected update, a server that is
  * away.
  */
 export interface ConfigProblem {
-  readonly type: "listener" | "route" | "cluster" | "endpoint";
+  readonly type: "listener" | "route" | "cluster" | "endpoint" | "locality-endpoint-collection";
   readonly name: ResourceName;
   readonly error: XdskitError;
 }

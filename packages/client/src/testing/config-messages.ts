@@ -3,6 +3,11 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import { type Cluster, Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { type ConfigSource, ConfigSourceSchema } from "@xdskit/api/envoy/config/core/v3/config_source";
 import { type ClusterLoadAssignment, ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import {
+  type LbEndpointCollection,
+  LbEndpointCollectionSchema,
+  LbEndpointSchema,
+} from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { type Listener, ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { type FilterChain, FilterChainSchema } from "@xdskit/api/envoy/config/listener/v3/listener_components";
 import { type RouteConfiguration, RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
@@ -96,6 +101,25 @@ export function aggregateCluster(name: string, ...clusters: readonly string[]): 
     name,
     clusterDiscoveryType: { case: "clusterType", value: { name: "envoy.clusters.aggregate", typedConfig } },
   });
+}
+
+/** A load assignment whose localities name lists of endpoints. */
+export function listAssignment(clusterName: string, ...lists: readonly string[]): ClusterLoadAssignment {
+  const ledsConfig = { configSourceSpecifier: { case: "self", value: {} } } as const;
+  const endpoints = lists.map((ledsCollectionName) => ({
+    locality: { zone: ledsCollectionName },
+    lbConfig: { case: "ledsClusterLocalityConfig", value: { ledsConfig, ledsCollectionName } } as const,
+  }));
+  return create(ClusterLoadAssignmentSchema, { clusterName, endpoints });
+}
+
+export function endpointList(...ports: readonly number[]): LbEndpointCollection {
+  const entries = assignment("", ...ports).endpoints.flatMap(({ lbEndpoints }) =>
+    lbEndpoints.map((endpoint) => ({
+      resourceSpecifier: { case: "inlineEntry", value: { resource: anyPack(LbEndpointSchema, endpoint) } } as const,
+    })),
+  );
+  return create(LbEndpointCollectionSchema, { entries });
 }
 
 export function assignment(clusterName: string, ...ports: readonly number[]): ClusterLoadAssignment {

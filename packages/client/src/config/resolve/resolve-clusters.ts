@@ -1,6 +1,6 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import type { ClusterEndpoints, ConfigCluster } from "../../contract/xds-config.js";
+import type { ClusterEndpoints, ConfigCluster, EndpointList } from "../../contract/xds-config.js";
 import type { AskLeaf, LeafState } from "../leaf.js";
 import type { Needs } from "../needs/needs.js";
 import { unresolved } from "../problem.js";
@@ -31,19 +31,25 @@ export function resolveClusters(
   const clusters = new Map<ResourceName, ConfigCluster>();
   let isComplete = true;
   for (const [name, state] of found) {
-    const cluster = clusterOf(name, state, found, ask, needs);
+    const cluster = clusterOf(name, state, { found, ask, needs, before: before?.get(name) });
     if (cluster === undefined) isComplete = false;
     else clusters.set(name, kept(before?.get(name), cluster));
   }
   return isComplete ? clusters : undefined;
 }
 
+interface ClusterContext {
+  readonly found: ReadonlyMap<ResourceName, LeafState<Cluster>>;
+  readonly ask: AskLeaf;
+  readonly needs: Needs;
+  /** The cluster as it was reported last. */
+  readonly before: ConfigCluster | undefined;
+}
+
 function clusterOf(
   name: ResourceName,
   state: LeafState<Cluster>,
-  found: ReadonlyMap<ResourceName, LeafState<Cluster>>,
-  ask: AskLeaf,
-  needs: Needs,
+  { found, ask, needs, before }: ClusterContext,
 ): ConfigCluster | undefined {
   if (state.kind === "waiting") return undefined;
   if (state.kind === "error") return { kind: "error", name, resource: undefined, error: state.error };
@@ -60,7 +66,7 @@ function clusterOf(
     if ("leaves" in result) return { kind: "aggregate", name, resource, leaves: result.leaves };
     return { kind: "error", name, resource, error: unresolved(result.problem, "cluster", name) };
   }
-  const endpoints = need.kind === "eds" ? assignmentOf(name, need, ask) : need.endpoints;
+  const endpoints = need.kind === "eds" ? assignmentOf(name, need, { ask, needs, before }) : need.endpoints;
   return endpoints && { kind: "cluster", name, resource, endpoints };
 }
 
@@ -70,7 +76,10 @@ export function assignmentName({ kind, resource }: ConfigCluster, needs: Needs):
   return need?.kind === "eds" && need.problem === undefined ? canonicalName(need.name) : undefined;
 }
 
-/** The same clusters after changes of load assignments that they use; undefined while one is not known. */
+/**
+ * The same clusters after changes of load assignments that they use; undefined while one is not known, or if one named
+ * or names lists, which may be others now.
+ */
 export function withAssignments(
   before: ReadonlyMap<ResourceName, ConfigCluster>,
   names: Iterable<ResourceName>,
@@ -82,8 +91,8 @@ export function withAssignments(
     const cluster = before.get(name);
     const need = cluster?.kind === "cluster" ? needs.ofCluster(cluster.resource.message) : undefined;
     if (cluster?.kind !== "cluster" || need?.kind !== "eds") continue;
-    const endpoints = assignmentOf(name, need, ask);
-    if (endpoints === undefined) return undefined;
+    const endpoints = assignmentOf(name, need, { ask, needs, before: cluster });
+    if (endpoints === undefined || hasLists(endpoints) || hasLists(cluster.endpoints)) return undefined;
     const after = kept<ConfigCluster>(cluster, { ...cluster, endpoints });
     if (after !== cluster) changed.set(name, after);
   }
@@ -103,7 +112,7 @@ function childrenOf(state: LeafState<Cluster>, needs: Needs): readonly ResourceN
 function assignmentOf(
   cluster: ResourceName,
   { name, problem }: { readonly name: ResourceName; readonly problem: string | undefined },
-  ask: AskLeaf,
+  { ask, needs, before }: Omit<ClusterContext, "found">,
 ): ClusterEndpoints | undefined {
   if (problem !== undefined) {
     const error = unresolved(`its load assignment ${problem}`, "cluster", cluster, "eds_cluster_config.eds_config");
@@ -111,7 +120,30 @@ function assignmentOf(
   }
   const state = ask("endpoint", canonicalName(name));
   if (state.kind === "waiting") return undefined;
-  return state.kind === "error"
-    ? { kind: "error", name, error: state.error }
-    : { kind: "assignment", resource: state.resource };
+  if (state.kind === "error") return { kind: "error", name, error: state.error };
+  const { resource } = state;
+  const known = before?.kind === "cluster" && before.endpoints.kind === "assignment" ? before.endpoints.lists : none;
+  const lists = needs.listsOf(resource.message).map((list) => listOf(list, ask, needs));
+  if (!lists.every((list) => list !== undefined)) return undefined;
+  const all = lists.map((list) =>
+    kept(
+      known.find((one) => one.name === list.name),
+      list,
+    ),
+  );
+  return { kind: "assignment", resource, lists: kept(known, all) };
+}
+
+const none: readonly EndpointList[] = [];
+
+function hasLists(endpoints: ClusterEndpoints): boolean {
+  return endpoints.kind === "assignment" && endpoints.lists.length > 0;
+}
+
+function listOf(name: ResourceName, ask: AskLeaf, needs: Needs): EndpointList | undefined {
+  const state = ask("locality-endpoint-collection", canonicalName(name));
+  if (state.kind === "waiting") return undefined;
+  if (state.kind === "error") return { kind: "error", name, error: state.error };
+  const { resource } = state;
+  return { kind: "list", name, resource, endpoints: needs.endpointsOf(resource.message) };
 }

@@ -9,7 +9,8 @@ export interface ScriptedClient extends Pick<XdsClient, "watch"> {
   /** `cluster web`, in order of names. A name that is watched twice is listed twice. */
   readonly watched: readonly string[];
   /** Tells all watchers of it; returns their promises. */
-  give(message: Message): Promise<void>;
+  /** `name`: of a message that has none of its own. */
+  give(message: Message, name?: ResourceName): Promise<void>;
   fail(type: string, name: ResourceName, error?: XdskitError): Promise<void>;
   ambient(type: string, name: ResourceName, error: XdskitError): Promise<void>;
 }
@@ -37,8 +38,8 @@ export function createScriptedClient(told: (what: string) => void = () => {}): S
     get watched() {
       return [...watchers].flatMap(([key, all]) => [...all].map(() => key)).sort();
     },
-    give: (message) => {
-      const resource = receivedResource(message);
+    give: (message, ofNameless) => {
+      const resource = receivedResource(message, ofNameless);
       return all(`${resource.type.name} ${resource.name}`, (watcher) => watcher.onChanged(resource));
     },
     fail: (type, name, error = noSuch(type, name)) => all(`${type} ${name}`, (watcher) => watcher.onError?.(error)),
@@ -46,9 +47,12 @@ export function createScriptedClient(told: (what: string) => void = () => {}): S
   };
 }
 
-/** A message as if a server had sent it. */
-export function receivedResource<Shape extends Message>(message: Shape): ReceivedResource<Shape> {
-  const made = createResource(message);
+/** A message as if a server had sent it. `ofNameless`: the name of a message that has none of its own. */
+export function receivedResource<Shape extends Message>(
+  message: Shape,
+  ofNameless?: ResourceName,
+): ReceivedResource<Shape> {
+  const made = createResource(message, { name: ofNameless });
   const { name, version, aliases, ttl, body: value } = made;
   const type: ResourceType = made.type;
   return { type, name, version, aliases, ttl, message, typeUrl: type.typeUrl, value, resource: () => made };
