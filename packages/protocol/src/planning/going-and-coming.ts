@@ -1,4 +1,12 @@
-import { isCollection, type Reference, type Resource, type ResourceName, refersTo, type TypeUrl } from "@xdskit/api";
+import {
+  isCollection,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  refersTo,
+  type TypeUrl,
+} from "@xdskit/api";
 import { changeBetween } from "../model/sets/change.js";
 import type { ResourceSet } from "../model/sets/resource-set.js";
 import { calledName } from "../model/sets/variant-index.js";
@@ -18,11 +26,7 @@ export function goingOf(
   earlier: readonly Snapshot[],
 ): ReadonlyMap<TypeUrl, Going> {
   const going = new Map<TypeUrl, Going>();
-  let drains = false;
-  for (const { draining } of types.values()) drains ||= draining.size > 0;
   for (const [url, { type, sentSet, used, lastGood, isFirst }] of types) {
-    // Of types on other streams, only those matter that stay because connections drain.
-    if (sentSet === undefined && !drains) continue;
     // If the client rejected a content, the one that it uses stays: it would reject the other one again.
     const before =
       sentSet === undefined ? [...used] : isFirst ? earlier.map((snapshot) => snapshot.of(type)) : [sentSet];
@@ -52,11 +56,14 @@ function removedFrom(before: readonly ResourceSet[], wanted: ResourceSet): reado
 
 export type Coming = ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
 
-/** By type and name, the resources that the client must get and acknowledge before something names them. */
+/**
+ * By type and name, the resources that the client must get and acknowledge before something names them: clusters, and
+ * listeners, since an endpoint may lead to an internal one.
+ */
 export function comingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): Coming {
   const coming = new Map<TypeUrl, Map<ResourceName, Resource>>();
   for (const [url, { type, ackedOrInFlight }] of types) {
-    if (ackedOrInFlight === undefined || !type.acknowledgedWarm) continue;
+    if (ackedOrInFlight === undefined || !mustBeThere(type)) continue;
     const added = new Map<ResourceName, Resource>();
     for (const set of ackedOrInFlight) {
       for (const { before, after } of changeBetween(set, wanted.of(type)).differences.values()) {
@@ -66,6 +73,11 @@ export function comingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): 
     if (added.size > 0) coming.set(url, added);
   }
   return coming;
+}
+
+/** Whether resources of a type must be with the client before something names them. */
+export function mustBeThere({ acknowledgedWarm, drains }: ResourceType): boolean {
+  return acknowledgedWarm || drains;
 }
 
 /** The list under a key, which is added if there is none. */

@@ -153,19 +153,44 @@ class StageDraft {
    */
   makeWait({ type, sentSet, isEstablished }: InUse, coming: Coming, isWarmedElsewhere: boolean): void {
     if (sentSet === undefined || !isEstablished) return;
+    const listeners = [...coming.values()].find((one) => [...one.values()][0]?.type.drains);
     for (const resource of changeBetween(sentSet, this.#wanted.of(type)).upserted) {
+      const before = ResourceSets.get(sentSet, resource.key);
       for (const reference of resource.references) {
         const missing =
           coming.get(reference.type)?.get(reference.name) ??
-          (isWarmedElsewhere && !isNamedBy(ResourceSets.get(sentSet, resource.key), reference)
-            ? (coldOf(reference, this.#types, this.#wanted) ?? this.#awayOf(reference))
-            : undefined);
-        // A new cluster of new clusters comes with them, since nothing uses it before the client has them all.
-        if (missing === undefined || (missing.type === type && !ResourceSets.get(sentSet, resource.key))) continue;
+          (isNamedBy(before, reference) ? undefined : this.#behind(reference, listeners, isWarmedElsewhere));
+        if (missing === undefined) continue;
+        // A new cluster of new clusters comes with them, and before the internal listeners that it leads to: nothing
+        // uses it before the client has them all.
+        if (before === undefined && type.deliveryOrder <= missing.type.deliveryOrder) continue;
         note(this.#waiting, resource);
         this.#waits.push({ kind: "make", waiting: resource, cause: missing });
       }
     }
+  }
+
+  /** What the client lacks of all that something which it has needs to serve. */
+  #behind(reference: Reference, listeners: ByName | undefined, isWarmedElsewhere: boolean): Resource | undefined {
+    const cold = isWarmedElsewhere
+      ? (coldOf(reference, this.#types, this.#wanted) ?? this.#awayOf(reference))
+      : undefined;
+    return cold ?? (listeners && this.#listenerBehind(reference, listeners));
+  }
+
+  /** The new internal listener to which a resource leads by way of others: clusters, and their endpoints. */
+  #listenerBehind({ type: url, name }: Reference, listeners: ByName, seen = new Set<Resource>()): Resource | undefined {
+    const type = this.#types.get(url)?.type;
+    if (type?.drains) return listeners.get(name);
+    for (const resource of type === undefined ? [] : this.#wanted.of(type).named(name)) {
+      if (seen.has(resource)) continue;
+      seen.add(resource);
+      for (const next of resource.references) {
+        const found = this.#listenerBehind(next, listeners, seen);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
   }
 
   #awayOf({ type: url, name }: Reference): Resource | undefined {
@@ -318,6 +343,8 @@ function mapIn<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): M
   map.set(key, known);
   return known;
 }
+
+type ByName = ReadonlyMap<ResourceName, Resource>;
 
 /** A resource that waits, or stays, and what for. */
 interface HeldUp {

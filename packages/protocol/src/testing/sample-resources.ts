@@ -81,6 +81,15 @@ const cluster = sample(ClusterSchema, "envoy.api.v2.Cluster")(
   (name, altStatName, [refers]) => {
     if (refers === "static")
       return { name, altStatName, clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.STATIC } };
+    if (refers?.startsWith(inner) === true) {
+      const address = {
+        case: "envoyInternalAddress",
+        value: { addressNameSpecifier: { case: "serverListenerName", value: refers.slice(inner.length) } },
+      } as const;
+      const hostIdentifier = { case: "endpoint", value: { address: { address } } } as const;
+      const loadAssignment = { clusterName: name, endpoints: [{ lbEndpoints: [{ hostIdentifier }] }] };
+      return { name, altStatName, loadAssignment };
+    }
     if (refers?.startsWith(of) === true) {
       const config = create(ClusterConfigSchema, { clusters: [refers.slice(of.length)] });
       const value = { name: "aggregate", typedConfig: anyPack(ClusterConfigSchema, config) };
@@ -98,6 +107,10 @@ const cluster = sample(ClusterSchema, "envoy.api.v2.Cluster")(
   },
   (message) => {
     const { edsClusterConfig: eds, clusterDiscoveryType: kind } = message;
+    const host = message.loadAssignment?.endpoints[0]?.lbEndpoints[0]?.hostIdentifier;
+    const address = host?.case === "endpoint" ? host.value.address?.address : undefined;
+    if (address?.case === "envoyInternalAddress")
+      return [message.name, message.altStatName, [`${inner}${address.value.addressNameSpecifier.value}`]];
     if (kind.case === "clusterType" && kind.value.typedConfig !== undefined) {
       const { clusters } = fromBinary(ClusterConfigSchema, kind.value.typedConfig.value);
       return [message.name, message.altStatName, clusters.map((member) => `${of}${member}`)];
@@ -106,6 +119,9 @@ const cluster = sample(ClusterSchema, "envoy.api.v2.Cluster")(
     return [message.name, message.altStatName, refers];
   },
 );
+
+/** Before the name of a listener: the cluster's endpoint leads to that internal listener. */
+const inner = "inner:";
 
 /** Before the name of a cluster: a cluster is an aggregate of it. */
 const of = "of:";

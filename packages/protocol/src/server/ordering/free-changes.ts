@@ -1,6 +1,7 @@
 import { perObject, type Resource } from "@xdskit/api";
 import { changeBetween } from "../../model/sets/change.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import { mustBeThere } from "../../planning/going-and-coming.js";
 import type { Subscriber } from "../state/subscriber.js";
 
 /** Whether one of the resources names another one. */
@@ -10,8 +11,8 @@ export const namesAny = perObject((resources: readonly Resource[]): boolean =>
 
 /**
  * Whether a change holds nothing back on the stream of these subscribers. That is so if it removes nothing, if its new
- * resources name no others, and if no new cluster (`acknowledgedWarm`) comes on another stream. The other streams of
- * the order must stand at `from` or `to`.
+ * resources name no others, and if no new cluster or listener (`mustBeThere`) comes on another stream. The other
+ * streams of the order must stand at `from` or `to`.
  */
 export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
   let changes = false;
@@ -24,7 +25,7 @@ export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: S
   }
   if (!changes) return true;
   for (const after of to.sets.values()) {
-    if (after.type.acknowledgedWarm && changeBetween(from.of(after.type), after).adds) return false;
+    if (mustBeThere(after.type) && changeBetween(from.of(after.type), after).adds) return false;
   }
   return true;
 }

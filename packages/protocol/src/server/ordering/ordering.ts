@@ -3,6 +3,7 @@ import type { Wait } from "../../model/basics/wait.js";
 import { changeBetween } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import { mustBeThere } from "../../planning/going-and-coming.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { assume } from "../acknowledgements/apply-answer.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
@@ -189,7 +190,7 @@ export class Ordering {
           subscription,
           used: { set: usedSet, rejection },
         } = subscriber;
-        if (!type.acknowledgedWarm || usedSet === undefined || !subscription.wildcard) continue;
+        if (!mustBeThere(type) || usedSet === undefined || !subscription.wildcard) continue;
         const current = wanted.of(type);
         // The client may have made the removals of a response that it rejected, so the removed resources are new to it
         // again.
