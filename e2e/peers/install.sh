@@ -3,6 +3,8 @@
 # judges deploy/, other versions of Node from npm, and Go's and Java's gRPC clients, go-control-plane's server and
 # h2spec, built from the sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven:
 # without these two there is no Java client. Does nothing when all is there already.
+#
+# `install.sh kubernetes` builds a kube-apiserver and its etcd instead: ten minutes of processor time, the first time.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -75,6 +77,17 @@ install_go_v2() {
 # The judge of our HTTP/2.
 install_h2spec() {
   (cd "$here/go-h2spec" && go build -trimpath -o "$cache/bin/h2spec" github.com/summerwind/h2spec/cmd/h2spec)
+}
+
+# An API server of Kubernetes, and an etcd that has all that it can use. One package at a time: tests run meanwhile.
+install_kubernetes() {
+  local version
+  version=$(cd "$here/go-kubernetes" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+  (cd "$here/go-kubernetes" \
+    && go build -p 1 -trimpath -ldflags="-s -w" -o "$cache/bin/kube-etcd" ./etcd \
+    && go build -p 1 -trimpath -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
+      -o "$cache/bin/kube-apiserver" k8s.io/kubernetes/cmd/kube-apiserver)
+  "$cache/bin/kube-apiserver" --version
 }
 
 # Helm, the judges of its manifests, and what reads Compose files as docker does.
@@ -216,6 +229,11 @@ node_peers() {
 java_peers() {
   if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi
 }
+
+if [[ ${1:-} == kubernetes ]]; then
+  once kubernetes go-kubernetes
+  exit
+fi
 
 # Side by side: most of the time goes into downloads.
 lanes=()

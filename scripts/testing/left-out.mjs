@@ -16,6 +16,7 @@ export const leftOut = new Map([
   ["e2e/src/dashboard-node.test.ts", "the dashboard's page of a node, in a browser"],
   ["e2e/src/dashboard-safety.test.ts", "changes that are made on the dashboard, in a browser"],
   ["e2e/src/grpc-moves.test.ts", "gRPC clients under traffic while everything moves"],
+  ["e2e/src/kubernetes.test.ts", "gRPC's clients of Services, and an API server of Kubernetes that is killed"],
   ["e2e/src/restart-resets.test.ts", "thousands of connections around a kill and a start"],
   ["e2e/src/tutorials.test.ts", "the tutorials of the manual, block by block, with an Envoy"],
   ["e2e/src/unknown-fields.test.ts", "unknown fields on their way through servers, relays, caches and files"],
@@ -54,6 +55,9 @@ export const leftOut = new Map([
   ["scripts/site.test.ts", "the manual, built as a site"],
   ["scripts/tarballs.test.ts", "every package as it is published, installed where nothing is"],
 ]);
+
+/** The test files that CI runs after all others, by `npm run test:kubernetes`: what they need is made until then. */
+export const runLater = new Set(["e2e/src/kubernetes.test.ts"]);
 
 /** The part of their usual length that random tests have beside them. */
 export const shortEffort = 0.1;

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { leftOut } from "./left-out.mjs";
+import { leftOut, runLater } from "./left-out.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, "utf8");
@@ -43,8 +43,15 @@ describe("the list of test files that plain npm test leaves out", () => {
       [...leftOut.keys()],
     );
     assert.deepEqual(listed("--all", "CI=true"), everything);
-    assert.deepEqual(listed("CI=true"), everything);
     const [first = ""] = leftOut.keys();
     assert.deepEqual(listed(first), [first]);
+  });
+
+  it("is no part of what CI leaves for later: that it runs by a command of its own", () => {
+    const later = listed("--all").filter((file) => !listed("CI=true").includes(file));
+    assert.deepEqual(later, [...runLater]);
+    const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
+    for (const file of later) assert.ok(scripts["test:kubernetes"]?.includes(file), file);
+    assert.match(read(".ci/run"), /^npm run -s test:kubernetes$/m);
   });
 });

@@ -107,10 +107,9 @@ class WatchedCluster implements KubernetesSource {
 
   status(): KubernetesStatus {
     const heard = this.#watches.map(({ heardAt }) => heardAt ?? Number.NaN);
-    const age = this.#clock.now() - Math.min(...heard);
     return {
       state: this.#started !== undefined ? "pending" : this.#failures.size > 0 ? "away" : "connected",
-      asOf: this.#lastApplied === undefined ? undefined : new Date(Date.now() - age),
+      asOf: this.#lastApplied === undefined ? undefined : new Date(Math.min(...heard)),
       lastApplied: this.#lastApplied,
       services: this.#table.size,
       failure: this.#failures.size > 0 ? this.#lastError?.message : undefined,

@@ -18,6 +18,8 @@ export const isInOwnNetwork = process.env[ownNetworkVariable] === "yes";
 export interface Network {
   /** A further place, with an address of its own. */
   place(): Promise<Place>;
+  /** A further address of this process's own network, which is none of loopback. */
+  address(): Promise<string>;
 }
 
 const bridge = "switch";
@@ -31,7 +33,14 @@ export async function createNetwork(scene: Scene): Promise<Network> {
   await ip("addr", "add", `${addressOf(254)}/24`, "dev", bridge);
   await ip("link", "set", bridge, "up");
   let places = 0;
+  let addresses = 0;
   return {
+    async address() {
+      addresses += 1;
+      const own = `10.1.0.${addresses}`;
+      await ip("addr", "add", `${own}/32`, "dev", "lo");
+      return own;
+    },
     async place() {
       places += 1;
       return await connect(scene, places);

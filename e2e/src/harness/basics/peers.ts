@@ -23,6 +23,8 @@ export type PeerName =
   | "h2spec"
   | "etcd"
   | "etcdctl"
+  | "kube-apiserver"
+  | "kube-etcd"
   | "promtool"
   | "hadolint"
   | "bwrap"

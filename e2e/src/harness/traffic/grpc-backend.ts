@@ -9,14 +9,14 @@ export interface GrpcBackend {
   stop(): void;
 }
 
-export async function startGrpcBackend(scene: Scene, name: string): Promise<GrpcBackend> {
+export async function startGrpcBackend(scene: Scene, name: string, at = "127.0.0.1:0"): Promise<GrpcBackend> {
   const server = new Server();
   // A google.protobuf.StringValue shorter than 128 bytes: a tag, a length, the text.
   const reply = Buffer.concat([Buffer.from([0x0a, name.length]), Buffer.from(name)]);
   const bytes = (value: Buffer): Buffer => value;
   server.register("/xdskit.e2e.Echo/Name", (_: unknown, answer: Answer) => answer(null, reply), bytes, bytes, "unary");
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync(at, ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
     );
   });

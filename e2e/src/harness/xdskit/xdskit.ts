@@ -38,13 +38,13 @@ export function xdskitCommand(): { readonly command: string; readonly args: read
   return { command: process.execPath, args: [join(root, "packages/xdskit/bin/xdskit.cjs")] };
 }
 
-/** Starts `xdskit serve DIR` without waiting for anything. */
-export function startServe(scene: Scene, directory: string, options: ServeOptions = {}): Process {
+/** Starts `xdskit serve DIR` without waiting for anything. Undefined: without a DIR. */
+export function startServe(scene: Scene, directory: string | undefined, options: ServeOptions = {}): Process {
   const { command, args } = xdskitCommand();
   const serve = [
     ...args,
     "serve",
-    directory,
+    ...(directory === undefined ? [] : [directory]),
     ...["--grpc", options.grpc ?? "127.0.0.1:0", "--rest", options.rest ?? "127.0.0.1:0", "--admin", "127.0.0.1:0"],
     ...(options.args ?? []),
   ];

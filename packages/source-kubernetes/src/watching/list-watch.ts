@@ -69,7 +69,7 @@ export class ListWatch<Value> {
     this.#ended = this.#run();
   }
 
-  /** When the server last said that there is nothing newer, by the clock of the process; undefined: never yet. */
+  /** When the server last said that there is nothing newer, in milliseconds since 1970; undefined: never yet. */
   get heardAt(): number | undefined {
     return this.#heardAt;
   }
@@ -210,7 +210,7 @@ export class ListWatch<Value> {
   }
 
   #heard(): void {
-    this.#heardAt = systemClock.now();
+    this.#heardAt = Date.now();
     this.#options.failed(undefined);
   }
 

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { freePort } from "../basics/ports.js";
+import type { Process } from "../basics/process.js";
+import type { Scene } from "../basics/scene.js";
+import { eventually } from "../basics/wait.js";
+import { EtcdCluster } from "./etcd.js";
+
+/** An object of Kubernetes, as it is written. */
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
+  readonly [key: string]: unknown;
+}
+
+/** The users that the server knows, by token. */
+const users = { admin: 'admin-token,admin,1,"system:masters"', xdskit: "xdskit-token,xdskit,2" } as const;
+type User = keyof typeof users;
+
+/** A real kube-apiserver over an etcd of its own, without controllers: a test writes what these would. */
+export class KubeApiserver {
+  readonly url: string;
+  readonly directory: string;
+  readonly #scene: Scene;
+  readonly #program: string;
+  readonly #port: number;
+  readonly #etcd: EtcdCluster;
+  #process: Process | undefined;
+
+  private constructor(scene: Scene, programs: Programs, port: number, etcd: EtcdCluster, directory: string) {
+    this.#scene = scene;
+    this.#program = programs.apiserver;
+    this.#port = port;
+    this.#etcd = etcd;
+    this.url = `https://127.0.0.1:${port}`;
+    this.directory = directory;
+  }
+
+  static async start(scene: Scene, programs: Programs): Promise<KubeApiserver> {
+    const directory = join(scene.directory, "kubernetes");
+    await mkdir(directory);
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" });
+    await writeFile(join(directory, "service-accounts.pem"), pem);
+    await writeFile(join(directory, "tokens.csv"), `${Object.values(users).join("\n")}\n`);
+    const etcd = await EtcdCluster.start(programs.etcd, { size: 1 });
+    scene.onEnd(() => etcd.stop());
+    const server = new KubeApiserver(scene, programs, await freePort(), etcd, directory);
+    await server.start();
+    return server;
+  }
+
+  get etcdEndpoint(): string {
+    return this.#etcd.endpoints[0] ?? assert.fail("there is no etcd");
+  }
+
+  /** Starts it, again with what etcd has. */
+  async start(): Promise<void> {
+    const file = (name: string) => join(this.directory, name);
+    this.#process = this.#scene.start({
+      name: "kube-apiserver",
+      command: this.#program,
+      args: [
+        ...["--etcd-servers", `http://${this.etcdEndpoint}`, "--cert-dir", file("certificates")],
+        ...["--bind-address", "127.0.0.1", "--secure-port", `${this.#port}`, "--endpoint-reconciler-type", "none"],
+        ...["--service-cluster-ip-range", "10.96.0.0/16,fd00:96::/112", "--authorization-mode", "RBAC"],
+        // Nobody listens there.
+        ...["--advertise-address", "10.0.0.254", "--token-auth-file", file("tokens.csv")],
+        ...["--service-account-issuer", "https://kubernetes.default.svc"],
+        ...["--service-account-key-file", file("service-accounts.pem")],
+        ...["--service-account-signing-key-file", file("service-accounts.pem")],
+        // There is no controller that makes them.
+        ...["--disable-admission-plugins", "ServiceAccount"],
+      ],
+    });
+    await eventually("an API server that is ready", async () => (await this.ask("GET", "/readyz")).status === 200, {
+      withinMs: 90_000,
+      everyMs: 250,
+    });
+  }
+
+  /** Ends it as a power cut does. */
+  async kill(): Promise<void> {
+    await this.#process?.stop("SIGKILL");
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.#process?.pid ?? assert.fail("it does not run"), signal);
+  }
+
+  /** Writes a kubeconfig of a user, and returns its path. */
+  kubeconfig(user: User): string {
+    const file = join(this.directory, `${user}.yaml`);
+    const [token] = users[user].split(",");
+    const config = {
+      ...{ apiVersion: "v1", kind: "Config", "current-context": "test" },
+      clusters: [
+        { name: "test", cluster: { server: this.url, "certificate-authority": "certificates/apiserver.crt" } },
+      ],
+      contexts: [{ name: "test", context: { cluster: "test", user } }],
+      users: [{ name: user, user: { token } }],
+    };
+    writeFileSync(file, JSON.stringify(config));
+    return file;
+  }
+
+  /** Makes objects be as they are written, in turn. */
+  async put(...objects: readonly KubernetesObject[]): Promise<void> {
+    for (const object of objects) {
+      const path = `${pathOf(object)}?fieldManager=test&force=true`;
+      const { status, body } = await this.ask("PATCH", path, object);
+      assert.ok(status === 200 || status === 201, `${object.kind} ${object.metadata.name}: ${status} ${body}`);
+    }
+  }
+
+  async remove(object: KubernetesObject): Promise<void> {
+    const { status, body } = await this.ask("DELETE", pathOf(object));
+    assert.equal(status, 200, body);
+  }
+
+  /** Asks as the administrator. */
+  ask(method: string, path: string, object?: object): Promise<{ readonly status: number; readonly body: string }> {
+    const [token] = users.admin.split(",");
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/apply-patch+yaml" };
+    const ca = readFileSync(join(this.directory, "certificates/apiserver.crt"));
+    return new Promise((resolve, reject) => {
+      const asked = request(`${this.url}${path}`, { method, headers, ca, agent: this.#agent }, (response) => {
+        const parts: Buffer[] = [];
+        response.on("data", (part: Buffer) => parts.push(part));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() }));
+        response.on("error", reject);
+      });
+      asked.on("error", reject);
+      asked.setTimeout(20_000, () => asked.destroy(new Error("no answer")));
+      asked.end(object === undefined ? undefined : JSON.stringify(object));
+    });
+  }
+
+  readonly #agent = new Agent({ keepAlive: true });
+}
+
+export interface Programs {
+  readonly apiserver: string;
+  readonly etcd: string;
+}
+
+/** Where objects of these kinds are. */
+const collections: Readonly<Record<string, string>> = {
+  Namespace: "/api/v1/namespaces",
+  Service: "/api/v1/namespaces/NS/services",
+  EndpointSlice: "/apis/discovery.k8s.io/v1/namespaces/NS/endpointslices",
+  ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+  ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+};
+
+function pathOf({ kind, metadata: { name, namespace = "" } }: KubernetesObject): string {
+  const collection = collections[kind] ?? assert.fail(`where are objects of the kind ${kind}?`);
+  return `${collection.replace("NS", namespace)}/${encodeURIComponent(name)}`;
+}

@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { parseAllDocuments } from "yaml";
+import type { Network } from "./harness/basics/network.js";
+import { testInOwnNetwork } from "./harness/basics/own-network.js";
+import { peer, root } from "./harness/basics/peers.js";
+import type { Scene } from "./harness/basics/scene.js";
+import { eventually, quiet } from "./harness/basics/wait.js";
+import { PodsOfService } from "./harness/mesh/pods.js";
+import {
+  type GrpcClient,
+  type GrpcClientName,
+  grpcClientCommand,
+  startGrpcClient,
+} from "./harness/peers/grpc-client.js";
+import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { runXdskit } from "./harness/xdskit/run-xdskit.js";
+import { startServe } from "./harness/xdskit/xdskit.js";
+
+/** Each calls the Service by another of its names. */
+const targets: Readonly<Partial<Record<GrpcClientName, string>>> = {
+  go: "cart.shop:8080",
+  java: "cart.shop.svc:grpc",
+  python: "cart.shop.svc.cluster.local:8080",
+  "grpc-js": "cart.shop",
+};
+
+testInOwnNetwork({
+  title: "gRPC's clients call Services of Kubernetes while pods come, go and drain, and the API server does too",
+  timeout: 480_000,
+  file: import.meta.url,
+  run,
+});
+
+async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
+  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  if (programs.apiserver === "" || programs.etcd === "" || network === undefined) return;
+  const api = await KubeApiserver.start(scene, programs);
+  await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...leastRights());
+  const cart = new PodsOfService(api, scene, network, "cart");
+  await cart.add("one", "a");
+  await cart.add("two", "b");
+  await api.put(cart.service);
+  await cart.write();
+
+  const server = startServe(scene, undefined, { args: ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit")] });
+  const [, grpc = ""] = await server.line(/^grpc listening on (\S+)$/);
+  const [, admin = ""] = await server.line(/^admin listening on (\S+)$/);
+  await server.line(/^ready$/);
+  const xdskit = (...args: readonly string[]) => runXdskit(scene, ...args, "--server", grpc);
+  const clients: GrpcClient[] = [];
+  for (const [name, target] of Object.entries(targets) as [GrpcClientName, string][]) {
+    const command = grpcClientCommand(name, t);
+    if (command !== undefined) clients.push(await startGrpcClient(scene, { name, command, server: grpc, target }));
+  }
+  /** Resolves once each client is answered by all of these, and by nobody else. */
+  const answered = (...names: readonly string[]) =>
+    Promise.all(
+      clients.map(async (client) => {
+        const seen = client.ok();
+        await eventually(
+          `${client.process.name} is answered by ${names.join(" and ")} only, not by ${client.lastBackends(5)}`,
+          () => {
+            const last = client.lastBackends(Math.min(10, client.ok() - seen));
+            return last.length === 10 && names.every((n) => last.includes(n)) && last.every((n) => names.includes(n));
+          },
+          { withinMs: 30_000 },
+        );
+      }),
+    );
+  const noneFailed = () => {
+    for (const { process, failures } of clients) assert.deepEqual(failures(), [], process.name);
+  };
+  const source = async () => {
+    const { sources } = (await (await fetch(`http://${admin}/api/v1/sources`)).json()) as {
+      readonly sources: readonly Readonly<Record<"name" | "state" | "asOf" | "lastApplied", string>>[];
+    };
+    return sources.find(({ name }) => name === "kubernetes") ?? assert.fail("no such source");
+  };
+
+  const begun = await scene.step("each client calls all pods, by another name of the Service", async () => {
+    await answered("one", "two");
+    noneFailed();
+  });
+  if (!begun) return;
+
+  await scene.step("what leaves the content as it was changes nothing for clients", async () => {
+    const { lastApplied } = await source();
+    cart.pods.reverse();
+    await cart.write();
+    await api.put({ ...cart.service, metadata: { ...cart.service.metadata, labels: { new: "label" } } });
+    await quiet(1_000);
+    assert.equal((await source()).lastApplied, lastApplied);
+  });
+
+  await scene.step("pods are replaced one after the other, and move to other zones", async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const [old] = cart.pods;
+      assert.ok(old);
+      const fresh = await cart.add(`round-${round}`, "abc".charAt(round % 3));
+      fresh.state = "starting";
+      await cart.write();
+      fresh.state = "ready";
+      await cart.write();
+      await eventually("a new pod is called", () => clients.every((one) => one.lastBackends(20).includes(fresh.name)), {
+        withinMs: 30_000,
+      });
+      old.state = "leaving";
+      await cart.write();
+      await answered(...cart.pods.filter(({ state }) => state === "ready").map(({ name }) => name));
+      cart.drop(old);
+      await cart.write();
+      old.backend.stop();
+    }
+    for (const pod of cart.pods) pod.zone = "d";
+    await cart.write();
+    await answered(...cart.pods.map(({ name }) => name));
+    noneFailed();
+  });
+
+  await scene.step("pods that end answer while there is no other one", async () => {
+    for (const pod of cart.pods) pod.state = "leaving";
+    await cart.write();
+    await quiet(500);
+    await answered(...cart.pods.map(({ name }) => name));
+    for (const pod of cart.pods) pod.state = "ready";
+    await cart.write();
+    noneFailed();
+  });
+
+  await scene.step(
+    "a Service without pods has an empty load assignment, and a name that is not there is answered at once",
+    async () => {
+      const began = performance.now();
+      const { status } = await xdskit("get", "--type", "listener", "nothing.shop:80");
+      assert.equal(status, 1);
+      assert.ok(performance.now() - began < 10_000);
+      const other = new PodsOfService(api, scene, network, "other");
+      await api.put(other.service);
+      await eventually("an empty load assignment", async () => {
+        const { out } = await xdskit("get", "--type", "endpoint", "--output", "jsonl", "other.shop:8080");
+        const found = out.split("\n").find((line) => line.includes('"upsert"'));
+        assert.ok(found, out);
+        const { "@type": _, ...content } = JSON.parse(found).resource;
+        assert.deepEqual(content, { clusterName: "other.shop:8080" });
+        return true;
+      });
+      await api.remove(other.service);
+      await eventually("it is gone", async () => {
+        return (await xdskit("get", "--type", "endpoint", "other.shop:8080")).status === 1;
+      });
+      noneFailed();
+    },
+  );
+
+  await scene.step("the API server is killed: clients go on, and the status says of when the picture is", async () => {
+    await api.kill();
+    await eventually("it is missed", async () => (await source()).state === "away", { withinMs: 30_000 });
+    const { asOf } = await source();
+    assert.match((await xdskit("status")).out, /kubernetes .*does not answer: ECONNREFUSED; what is served is of 20/);
+    await quiet(1_000);
+    assert.equal((await source()).asOf, asOf);
+    await answered(...cart.pods.map(({ name }) => name));
+    noneFailed();
+  });
+
+  await scene.step("it is back, has forgotten the past, and what changed meanwhile is found", async () => {
+    await api.start();
+    await eventually("it is connected", async () => (await source()).state === "connected", { withinMs: 40_000 });
+    assert.doesNotMatch((await xdskit("status")).out, /kubernetes/);
+    const [old, ...others] = cart.pods;
+    assert.ok(old);
+    cart.drop(old);
+    await cart.write();
+    await answered(...others.map(({ name }) => name));
+    noneFailed();
+  });
+
+  await scene.step("it stops and says nothing for some time, and goes on", async () => {
+    api.signal("SIGSTOP");
+    await answered(...cart.pods.map(({ name }) => name));
+    api.signal("SIGCONT");
+    const late = await cart.add("late", "a");
+    await cart.write();
+    await answered(...cart.pods.map(({ name }) => name));
+    assert.ok(cart.pods.includes(late));
+    noneFailed();
+  });
+}
+
+/** The role in deploy/, for the user of the server. */
+function leastRights(): readonly KubernetesObject[] {
+  const text = readFileSync(join(root, "deploy/kubernetes/services.yaml"), "utf8");
+  const all = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+  const role = all.find(({ kind }) => kind === "ClusterRole") ?? assert.fail("there is no role");
+  const binding = all.find(({ kind }) => kind === "ClusterRoleBinding") ?? assert.fail("nobody has the role");
+  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "xdskit" }];
+  return [role, { ...binding, subjects }];
+}
