@@ -40,6 +40,17 @@ export interface AdminApi {
 /**
  * Makes the API of a server: a handler for an HTTP server, which decides who may call it. `close` ends everything that
  * it holds. Throws an XdskitError (XDSKIT_ADMIN_OPTION) if an option is wrong.
+ *
+ * @example
+ * ```ts
+ * import { createServer as createHttpServer } from "node:http";
+ * import { createAdminApi } from "@xdskit/admin";
+ * import { envoyRegistry } from "@xdskit/api";
+ * import { createServer } from "@xdskit/server";
+ *
+ * const api = createAdminApi({ server: createServer(), registry: envoyRegistry(), layers: [], version: "1.0.0" });
+ * createHttpServer((request, response) => void api.respond(request, response)).listen(19_000, "127.0.0.1");
+ * ```
  */
 export function createAdminApi(options: AdminApiOptions): AdminApi {
   checkAdminOptions(options);

@@ -43,6 +43,16 @@ export interface Admin {
  * Makes what `xdskit serve` has on its admin listener for a server of one's own: the page, the HTTP API below
  * `/api/v1`, `/metrics` for Prometheus, `/livez` and `/readyz`. It follows the server from now on; `listen` opens it.
  * Throws an XdskitError (XDSKIT_ADMIN_OPTION) if an option is wrong.
+ *
+ * @example
+ * ```ts
+ * import { createAdmin } from "@xdskit/admin";
+ * import { createServer } from "@xdskit/server";
+ *
+ * const server = createServer();
+ * const admin = createAdmin(server, { name: "prod-eu" });
+ * console.log(await admin.listen("127.0.0.1:19000"));
+ * ```
  */
 export function createAdmin(server: XdsServer, options: AdminOptions = {}): Admin {
   checkAdminListener(server, options);

@@ -17,7 +17,20 @@ import { defaultBackoff } from "./timing/backoff.js";
 import type { UpstreamContext } from "./upstreams/contract/upstream.js";
 import { type CreateUpstream, createUpstream } from "./upstreams/create-upstream.js";
 
-/** Makes a client. It connects when something is first watched. Throws an XdskitError if an option is wrong. */
+/**
+ * Makes a client. It connects when something is first watched. Throws an XdskitError if an option is wrong.
+ *
+ * @example
+ * ```ts
+ * import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+ * import { createClient } from "@xdskit/client";
+ *
+ * const client = createClient({ servers: ["127.0.0.1:18000"], node: { id: "shop-1", cluster: "shop" } });
+ * const { message, version } = await client.get(ClusterSchema, "web");
+ * console.log(version, message.connectTimeout?.seconds);
+ * await client.close();
+ * ```
+ */
 export function createClient(options: ClientOptions): XdsClient {
   return createClientWith(options, createUpstream);
 }

@@ -22,7 +22,24 @@ const usualSilenceMs = 15_000;
 /** A server with the resources of an origin. */
 export type Relay = Awaited<ReturnType<typeof createRelay>>;
 
-/** Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used. */
+/**
+ * Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { createRelay } from "@xdskit/relay";
+ *
+ * const log = (...said: unknown[]) => console.log(...said);
+ * const relay = await createRelay({
+ *   server: {},
+ *   servers: [{ kind: "grpc", address: "127.0.0.1:18000" }],
+ *   groups: [{ name: "all", layer: "all", node: { id: "relay" }, collections: [], prefetch: true }],
+ *   ...{ nack: "any", ackWaitMs: 15_000, report: log, rejected: log, cacheFailed: log },
+ * });
+ * await relay.start();
+ * await relay.server.listen({ grpc: "127.0.0.1:18001" });
+ * ```
+ */
 export async function createRelay(options: RelayOptions) {
   checkRelayOptions(options);
   const { servers, registry, cache, nack, ackWaitMs, validate = "types" } = options;

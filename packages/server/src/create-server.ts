@@ -15,7 +15,22 @@ import { catchUpAll } from "./publication/catch-up.js";
 import { Configuring, type Published } from "./publication/configuring.js";
 import { reconfigure } from "./streams/reconfigure.js";
 
-/** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
+/**
+ * Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong.
+ *
+ * @example
+ * ```ts
+ * import { edsCluster, loadAssignment } from "@xdskit/api/builders";
+ * import { createServer } from "@xdskit/server";
+ *
+ * const server = createServer({ references: "refuse" });
+ * server.config.set([
+ *   edsCluster({ name: "web" }),
+ *   loadAssignment({ clusterName: "web", endpoints: [{ address: "10.0.0.1", portValue: 8080 }] }),
+ * ]);
+ * const { grpc } = await server.listen({ grpc: "127.0.0.1:18000" });
+ * ```
+ */
 export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
   const { types, limits, keepalive, clock, authorities } = settings;

@@ -18,6 +18,14 @@ export interface EtcdStoreOptions extends Omit<EtcdOptions, "tls" | "newTls"> {
 /**
  * Opens a store in etcd, version 3.4 or newer, and makes it where it is missing. Several processes may have it open.
  * Rejects with XDSKIT_STORE if etcd cannot be reached, refuses the user, or holds what a newer xdskit wrote.
+ *
+ * @example
+ * ```ts
+ * import { openEtcdStore } from "@xdskit/store-etcd";
+ *
+ * const store = await openEtcdStore({ endpoints: ["127.0.0.1:2379"], prefix: "/xds" });
+ * await store.close();
+ * ```
  */
 export async function openEtcdStore({ prefix, tls: given, ...options }: EtcdStoreOptions): Promise<Store> {
   const tls = typeof given === "function" ? await given() : given;

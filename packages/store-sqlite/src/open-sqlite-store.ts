@@ -37,6 +37,15 @@ export interface OpenedStore {
  * Rejects with XDSKIT_STORE if the folder cannot be written and there is no file, if other users may write to the
  * folder, if a newer xdskit wrote the file, or if it is damaged while another process has it open: what that one writes
  * would go with the file.
+ *
+ * @example
+ * ```ts
+ * import { openSqliteStore } from "@xdskit/store-sqlite";
+ *
+ * const { store } = await openSqliteStore("./state");
+ * for (const revision of await store.history("api", { limit: 10 })) console.log(revision.number, revision.message);
+ * await store.close();
+ * ```
  */
 export async function openSqliteStore(directory: string): Promise<OpenedStore> {
   const file = join(directory, fileName);

@@ -3,7 +3,17 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 /** The beginning of every token: those who find one in a log see what it is. */
 const prefix = "xdskit_";
 
-/** A token that nobody can guess: 256 random bits. */
+/**
+ * A token that nobody can guess: 256 random bits.
+ *
+ * @example
+ * ```ts
+ * import { hashOfToken, newToken } from "@xdskit/admin/tokens";
+ *
+ * const token = newToken(); // for whoever calls
+ * const tokens = { ci: [hashOfToken(token)] }; // for createAdmin({ access: { tokens, roles } })
+ * ```
+ */
 export function newToken(): string {
   return prefix + randomBytes(32).toString("base64url");
 }

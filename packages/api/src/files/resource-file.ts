@@ -73,6 +73,17 @@ export function resourceFileForm(path: string): ResourceFileForm | undefined {
  * resources, a `DiscoveryResponse`, or (in YAML) several such documents. In YAML and JSON it may also be a bootstrap or
  * a dump from an Envoy or its control plane (`adoptions`). Never throws because of a file's content: problems become
  * findings. A resource with an error is left out.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { describe, readResources } from "@xdskit/api";
+ *
+ * const path = "config/clusters.yaml";
+ * const { resources, findings } = readResources({ path, bytes: readFileSync(path) });
+ * for (const finding of findings) console.error(describe(finding));
+ * for (const { resource } of resources) console.log(resource.name);
+ * ```
  */
 export function readResources(
   file: { readonly path: string; readonly bytes: Uint8Array },

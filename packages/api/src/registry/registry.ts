@@ -42,6 +42,14 @@ const ownFiles = new WeakMap<Registry, ReadonlySet<string>>();
 /**
  * A registry of Envoy's messages and of the user's descriptor sets. Throws XDSKIT_DESCRIPTOR_SET if a set is malformed,
  * imports a file that neither it nor an earlier set has, or does not match the files that it keeps.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { createRegistry } from "@xdskit/api";
+ *
+ * const registry = createRegistry({ descriptorSets: [readFileSync("own.binpb")] });
+ * ```
  */
 export function createRegistry(options: RegistryOptions = {}): FileRegistry {
   let registry = envoyRegistry();

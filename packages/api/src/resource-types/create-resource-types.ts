@@ -47,6 +47,18 @@ export interface OwnResourceType {
  * A table with additional resource types, for `createServer({ types })` and `readResources`. Throws
  * XDSKIT_TYPE_DEFINITION with all problems if a name or type URL is taken, the field for the name does not exist, or
  * `after` names no type.
+ *
+ * @example
+ * ```ts
+ * import { createRegistry, createResourceTypes } from "@xdskit/api";
+ * import { createServer } from "@xdskit/server";
+ *
+ * declare const quotas: Uint8Array; // a descriptor set
+ * const registry = createRegistry({ descriptorSets: [quotas] });
+ * const schema = registry.getMessage("example.Quota");
+ * const types = createResourceTypes(schema === undefined ? [] : [{ schema, name: "quota", nameOf: "id" }]);
+ * const server = createServer({ types, registry });
+ * ```
  */
 export function createResourceTypes(
   own: readonly OwnResourceType[],

@@ -74,6 +74,15 @@ export interface ResourceOptions {
  * XDSKIT_NAME_XDSTP if its name begins with `xdstp:` and is not valid for its type, XDSKIT_TTL if the TTL is not above
  * 0, XDSKIT_CONSTRAINTS if there are too many constraints, and XDSKIT_MESSAGE_INVALID if a field's value does not fit
  * its type.
+ *
+ * @example
+ * ```ts
+ * import { createResource } from "@xdskit/api";
+ * import { loadAssignment } from "@xdskit/api/builders";
+ *
+ * const perishable = createResource(loadAssignment({ clusterName: "web" }), { ttl: 30_000 });
+ * console.log(perishable.name, perishable.version);
+ * ```
  */
 export function createResource(message: Message, options: ResourceOptions = {}): Resource {
   const types = options.types ?? resourceTypes;

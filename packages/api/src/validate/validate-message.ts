@@ -51,6 +51,14 @@ export interface ValidateOptions {
  * defines them), also inside every `Any` of a known type. It also checks that regular expressions are RE2, and a few
  * things that Envoy refuses without a rule. Returns at most 100 findings, errors rather than warnings; none for a
  * message of an unknown type.
+ *
+ * @example
+ * ```ts
+ * import { validateMessage } from "@xdskit/api";
+ * import { edsCluster } from "@xdskit/api/builders";
+ *
+ * for (const { field, message } of validateMessage(edsCluster({ name: "" }))) console.log(field, message);
+ * ```
  */
 export function validateMessage(message: Message, options: ValidateOptions = {}): readonly Finding[] {
   const registry = options.registry ?? envoyRegistry();

@@ -46,6 +46,14 @@ export interface WriteOptions {
  * that the registry does not know: JSON and YAML have them in base64, and text has the bytes of an `Any`. Throws
  * XDSKIT_TYPE_UNKNOWN if the registry lacks the message's type; without `"@type"` XDSKIT_MESSAGE_INVALID if the format
  * cannot express a value, such as an infinite number in a `Struct`.
+ *
+ * @example
+ * ```ts
+ * import { writeMessage } from "@xdskit/api";
+ * import { edsCluster } from "@xdskit/api/builders";
+ *
+ * console.log(writeMessage(edsCluster({ name: "web" }), "yaml"));
+ * ```
  */
 export function writeMessage(message: Message, format: "json" | "yaml" | "text", options?: WriteOptions): string;
 export function writeMessage(message: Message, format: "binary", options?: WriteOptions): Uint8Array;
@@ -68,6 +76,14 @@ export function writeMessage(message: Message, format: MessageFormat, options: W
 /**
  * Writes resources as one file that `readResources` and Envoy can read: a `DiscoveryResponse`. A resource is wrapped if
  * it has aliases, a TTL, or a name that differs from its own. Throws as `writeMessage` does.
+ *
+ * @example
+ * ```ts
+ * import { resourcesFrom, writeResources } from "@xdskit/api";
+ *
+ * const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+ * const [text] = [writeResources(resourcesFrom({ "@type": type, name: "web" }), "yaml")];
+ * ```
  */
 export function writeResources(
   resources: Iterable<Resource>,

@@ -65,7 +65,22 @@ export interface ServerStatus {
 
 /** An xDS client. All watchers of one name share one subscription, and a late one gets the cache at once. */
 export interface XdsClient {
-  /** Throws an XdskitError for an unknown type, and after `close`. */
+  /**
+   * Throws an XdskitError for an unknown type, and after `close`.
+   *
+   * @example
+   * ```ts
+   * import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+   * import { createClient } from "@xdskit/client";
+   *
+   * const client = createClient({ servers: ["127.0.0.1:18000"], node: { id: "shop-1" } });
+   * const watch = client.watch(ClusterLoadAssignmentSchema, "web", {
+   *   onChanged: ({ message }) => console.log(message.endpoints.length),
+   *   onError: (error) => console.log("nothing to use:", error.message),
+   * });
+   * watch.cancel();
+   * ```
+   */
   watch<Shape extends Message>(type: TypeOf<Shape>, name: "*", watcher: CollectionWatcher<Shape>): Watch;
   watch<Shape extends Message>(type: TypeOf<Shape>, name: ResourceName, watcher: ResourceWatcher<Shape>): Watch;
   /** The same as an iterator. */

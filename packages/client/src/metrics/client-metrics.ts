@@ -29,6 +29,15 @@ type Values = ClientMetric["values"];
 /**
  * Counts the events of a client from now on, without a metrics library. Pass `read` to the exporter of the metrics: a
  * callback of OpenTelemetry's gauges, or `prometheusText`.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createClientMetrics } from "@xdskit/client";
+ *
+ * const client = createClient({ servers: ["127.0.0.1:18000"], node: { id: "shop-1" } });
+ * const metrics = createClientMetrics(client);
+ * for (const { name, values } of metrics.read()) console.log(name, values.length);
+ * ```
  */
 export function createClientMetrics(client: XdsClient, options: ClientMetricsOptions = {}): ClientMetrics {
   checkClientCall("createClientMetrics", options);

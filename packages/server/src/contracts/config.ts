@@ -58,7 +58,24 @@ export interface ConfigLayer {
 
 /** The layers that a program sets: the layer `default`, and any number of others by name. */
 export interface Config extends ConfigLayer {
-  /** Another layer, for groups to name; the same name gives the same layer. */
+  /**
+   * Another layer, for groups to name; the same name gives the same layer.
+   *
+   * @example
+   * ```ts
+   * import { edsCluster } from "@xdskit/api/builders";
+   * import { createServer } from "@xdskit/server";
+   *
+   * const groups = [
+   *   { name: "edge", match: { cluster: "edge-*" }, layers: ["default", "edge"] },
+   *   { name: "rest", match: {}, layers: ["default"] },
+   * ];
+   * const server = createServer({ groups });
+   * server.config.set([edsCluster({ name: "web" })]);
+   * // Over that, for the nodes of the group `edge`.
+   * server.config.layer("edge").set([edsCluster({ name: "web", connectTimeout: { seconds: 1n } })]);
+   * ```
+   */
   layer(name: LayerName): ConfigLayer;
 }
 

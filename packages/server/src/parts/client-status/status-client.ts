@@ -56,7 +56,19 @@ export interface StatusClient {
   close(): void;
 }
 
-/** Connects at the first question. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key. */
+/**
+ * Connects at the first question. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key.
+ *
+ * @example
+ * ```ts
+ * import { createStatusClient } from "@xdskit/server/status-client";
+ *
+ * const client = createStatusClient({ host: "127.0.0.1", port: 18000 });
+ * for (const { node, genericXdsConfigs } of await client.ask({ nodes: [], timeoutMs: 5_000 }))
+ *   console.log(node?.id, genericXdsConfigs.length);
+ * client.close();
+ * ```
+ */
 export function createStatusClient(address: ListenPlace, { tls }: StatusClientOptions = {}): StatusClient {
   const reader = tls && createTlsReader(tls);
   let connected: Client | undefined;

@@ -27,6 +27,15 @@ import { Settling } from "./scanning/settling.js";
  *   `allowEmpty`.
  *
  * @throws XdskitError XDSKIT_FOLDER_OPTION for an invalid option
+ *
+ * @example
+ * ```ts
+ * import { createFolderSource, createServer } from "@xdskit/server";
+ *
+ * const server = createServer();
+ * await server.addSource(createFolderSource({ directory: "./config" }));
+ * await server.listen({ grpc: "127.0.0.1:18000" });
+ * ```
  */
 export function createFolderSource(options: FolderSourceOptions): Source {
   return new FolderSource(options);

@@ -12,6 +12,17 @@ export interface MemoryTransport extends Transport {
 /**
  * A transport without a socket, for tests: `server.listenOn(transport, "anywhere")`, then `transport.open("anywhere",
  * …)`.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryTransport, createServer } from "@xdskit/server";
+ *
+ * const server = createServer();
+ * const transport = createMemoryTransport();
+ * await server.listenOn(transport, "here");
+ * const sotw = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+ * const stream = transport.open("here", sotw, (bytes) => console.log(bytes.length));
+ * ```
  */
 export function createMemoryTransport(): MemoryTransport {
   const listening = new Map<string, Accept>();
