@@ -155,7 +155,7 @@ export const layers = {
   admin: [
     ["contract", "text"],
     "access",
-    "metrics",
+    ["log", "metrics"],
     "listener",
     ["requests", "answers", "events", "activity", "troubles"],
     ["fleet", "usage", "fields"],

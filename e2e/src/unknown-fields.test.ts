@@ -6,9 +6,9 @@ import { type Resource, readResources } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { XdsServer } from "@xdskit/server";
 import fc from "fast-check";
+import { createLog } from "../../packages/admin/src/log/log.js";
 import { resourcesWithUnknown } from "../../packages/api/src/testing/unknown-fields.js";
 import { type Stage, withStage } from "../../packages/relay/src/testing/relayed.js";
-import { createLog } from "../../packages/xdskit/src/output/log.js";
 import { eventually } from "../../packages/xdskit/src/testing/command.js";
 import { type FileFormat, fileFormats } from "../../packages/xdskit/src/to-files/file-formats.js";
 import { startToFiles } from "../../packages/xdskit/src/to-files/to-files.js";
@@ -56,7 +56,7 @@ async function received(stage: Stage, server: string | { readonly url: string },
 }
 
 async function inFiles(stage: Stage, server: XdsServer, format: FileFormat): Promise<Bodies> {
-  const log = createLog({ out: () => {}, err: () => {} }, { level: "silent", format: "pretty" });
+  const log = createLog({ err: () => {} }, { level: "silent", format: "pretty" });
   const settings = { directory: join(stage.directory, format), group: undefined, path: undefined, format };
   const files = await startToFiles({ ...settings, server, groups: ["all"], registry: undefined, log });
   await files.settled();

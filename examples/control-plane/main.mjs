@@ -157,6 +157,7 @@ let ports = {};
 let isReady = false;
 const admin = createAdmin(server, {
   name: "control-plane",
+  log: { format: "pretty" },
   ports: () => ports,
   readiness: () => (isReady ? "ready" : "starting"),
 });

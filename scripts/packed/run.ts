@@ -36,7 +36,7 @@ function run(node: string, folder: string, file: string, program: string, said: 
 
 /** The page's program with an admin listener: it has the page, the API and metrics. */
 export async function hasAdmin(node: string, folder: string): Promise<void> {
-  const [program = ""] = blocks("docs/library.md", "## The page, the API and metrics", "ts");
+  const [program = ""] = blocks("docs/library.md", "## The page, the API, metrics and the log", "ts");
   const text = untilItServes(program);
   assert.match(text, /admin\.listen\("127\.0\.0\.1:19000"\)/);
   writeFileSync(join(folder, "admin.mjs"), text.replace(":19000", ":0"));

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { createClient } from "@xdskit/client";
 import { createServer } from "@xdskit/server";
+import { waitFor } from "../../server/src/testing/basics/wait-for.js";
 import { hashOfToken, newToken } from "./access/tokens.js";
 import { createAdmin } from "./create-admin.js";
 import { adminListenerCall } from "./listener/option-table.js";
@@ -46,6 +48,37 @@ test("a server of one's own has the API, the metrics and the probes of serve, by
 });
 
 const nameOf = ({ name }: { readonly name: string }) => name;
+
+test("what happens is logged as serve logs it, until the listener is closed", async () => {
+  const server = createServer();
+  const lines: string[] = [];
+  const admin = createAdmin(server, { log: { level: "debug", write: (line) => lines.push(line) } });
+  const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+  server.config.set([cluster("web")]);
+  const read = async () => {
+    const client = createClient({ servers: [grpc], node: { id: "reader" } });
+    await client.get(ClusterSchema, "web");
+    await client.close();
+  };
+  try {
+    await read();
+    await waitFor("the end of the stream", () =>
+      lines.some((line) => line.includes("-closed") || line.includes("disconnected")),
+    );
+    const events = lines.map((line) => JSON.parse(line) as { event: string; node?: string });
+    assert.ok(
+      events.some(({ event, node }) => event === "acknowledged" && node === "reader"),
+      lines.join(""),
+    );
+    await admin.close();
+    lines.length = 0;
+    await read();
+    assert.deepEqual(lines, []);
+  } finally {
+    await admin.close();
+    await server.close({ timeoutMs: 500 });
+  }
+});
 
 test("roles and tokens hold, and beyond this machine nothing opens without them", async () => {
   const server = createServer();
@@ -93,6 +126,7 @@ test("a wrong server, option, role or address is named", async () => {
     { access: { roles: [{ when: {}, may: ["read"] }] } },
     /access\.roles\[0\]\.when: it needs a condition/,
   );
+  refused(server, { log: { level: "loud" } }, /createAdmin: log\.level: it must be debug, info, warn, error, silent/);
   for (const option of Object.keys(adminListenerCall.table))
     refused(server, { [option]: Symbol("S3CR3T") }, new RegExp(`^createAdmin: ${option} must be .*, not a symbol`));
   const admin = createAdmin(server);

@@ -1,5 +1,4 @@
-import type { Registry } from "@xdskit/api";
-import { envoyRegistry, XdskitError } from "@xdskit/api";
+import { envoyRegistry, type Registry, type ResourceType, XdskitError } from "@xdskit/api";
 import { version as ownVersion } from "@xdskit/api/disk";
 import {
   type CertificatesListener,
@@ -12,16 +11,17 @@ import { formatAddress, isLoopback, type ListenPlace, parsePlace } from "@xdskit
 import { Access } from "./access/access.js";
 import { Activity } from "./activity/activity.js";
 import { type AdminServer, startAdminServer } from "./admin-server.js";
-import type { ApiLayer, Trouble } from "./contract/admin-options.js";
+import type { ApiLayer, Trouble, WhereIs } from "./contract/admin-options.js";
 import type { PeerAnswers } from "./contract/peers.js";
 import type { AnySourceStatus } from "./contract/source-status.js";
 import type { AdminApi } from "./create-admin-api.js";
 import { createFieldLines } from "./fields/field-lines.js";
-import type { AdminOptions } from "./listener/admin-listener-options.js";
+import type { AdminLogOptions, AdminOptions } from "./listener/admin-listener-options.js";
 import type { AdminState } from "./listener/admin-state.js";
 import { type AllSources, sourcesOfAll } from "./listener/all-sources.js";
 import { checkAdminListener } from "./listener/option-table.js";
 import { liftHere, ownRollouts, type QuarantineQuery } from "./listener/rollout-pages.js";
+import { createLog, logServer } from "./log/index.js";
 import type { MetricsText } from "./metrics/scrape.js";
 import { createTroubles } from "./troubles/server-troubles.js";
 import { storeTroubles } from "./troubles/store-troubles.js";
@@ -69,6 +69,7 @@ class AdminOfServer implements Admin {
   readonly #troubles: ReturnType<typeof createTroubles>;
   /** From the start on, and not from when somebody looks. */
   readonly #activity: Activity;
+  readonly #endLog: () => void;
   #isClosed = false;
   #listening: AdminServer | undefined;
   #metrics: Promise<{ read(): Promise<MetricsText> }> | undefined;
@@ -83,6 +84,7 @@ class AdminOfServer implements Admin {
     this.#version = options.version ?? ownVersion;
     this.#troubles = createTroubles(server);
     this.#activity = new Activity(server);
+    this.#endLog = options.log === undefined ? () => {} : logged(server, options.log, options.whereIs);
   }
 
   async listen(address: string): Promise<string> {
@@ -137,6 +139,7 @@ class AdminOfServer implements Admin {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#activity.close();
+    this.#endLog();
     await (await this.#api)?.close();
     await this.#listening?.close();
   }
@@ -236,6 +239,13 @@ function accessOf({ access = {} }: AdminOptions): Access {
   const made = new Access();
   made.use(access);
   return made;
+}
+
+function logged(server: XdsServer, options: AdminLogOptions, whereIs: WhereIs | undefined): () => void {
+  const { level = "info", format = "json", write = (line) => void process.stderr.write(line) } = options;
+  const where =
+    whereIs && ((group: string, { typeUrl }: ResourceType, key: string) => whereIs(group, { type: typeUrl, key }));
+  return logServer(server, createLog({ err: write }, { level, format }), { level, whereIs: where });
 }
 
 /** A layer that the program or its sources fill. */

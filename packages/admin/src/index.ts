@@ -19,4 +19,4 @@ export type { ClientPorts, Readiness } from "./contract/readiness.js";
 export type { AnySourceStatus } from "./contract/source-status.js";
 export { type Admin, createAdmin } from "./create-admin.js";
 export { type AdminApi, createAdminApi } from "./create-admin-api.js";
-export type { AdminOptions, AdminStore, OtherServers } from "./listener/admin-listener-options.js";
+export type { AdminLogOptions, AdminOptions, AdminStore, OtherServers } from "./listener/admin-listener-options.js";

@@ -1,7 +1,7 @@
 // Writes docs/logs.md from the table of the log's events: npm run docs -w xdskit
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { logEvents } from "../src/output/log-events.ts";
+import { logEvents } from "../../admin/src/log/log-events.ts";
 
 /** Where the page is. */
 export const logsPageFile = new URL("../../../docs/logs.md", import.meta.url);
@@ -9,7 +9,7 @@ export const logsPageFile = new URL("../../../docs/logs.md", import.meta.url);
 /** The page as it should be. */
 export function logsPage() {
   const rows = Object.entries(logEvents).map(([event, meaning]) => `| \`${event}\` | ${meaning} |`);
-  return `<!-- Made by \`npm run docs -w xdskit\` from packages/xdskit/src/output/log-events.ts: change it there. -->
+  return `<!-- Made by \`npm run docs -w xdskit\` from packages/admin/src/log/log-events.ts: change it there. -->
 
 # The log
 

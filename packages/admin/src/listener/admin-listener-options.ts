@@ -6,6 +6,7 @@ import type { AdminApiOptions, ApiLayer, Trouble } from "../contract/admin-optio
 import type { Peer } from "../contract/peers.js";
 import type { ClientPorts, Readiness } from "../contract/readiness.js";
 import type { AnySourceStatus } from "../contract/source-status.js";
+import type { LogFormat, LogLevel } from "../log/log-options.js";
 import type { StoreNumbers } from "../metrics/store-numbers.js";
 
 /** What an admin listener shows of a server, and who may use it. Each part may be left out. */
@@ -29,6 +30,8 @@ export interface AdminOptions extends Pick<AdminApiOptions, "onRevision" | "wher
   readonly tls?: ServerTls | undefined;
   /** Told of these certificates. */
   readonly onCertificates?: CertificatesListener | undefined;
+  /** Logs what happens between the server and its clients, as `xdskit serve` does. Default: nothing is logged. */
+  readonly log?: AdminLogOptions | undefined;
   /** Notes who changed something, and who was refused. */
   readonly audit?: AuditLog | undefined;
   /** For `/readyz`. Default: it is ready, until the admin listener is closed. */
@@ -49,6 +52,16 @@ export interface AdminOptions extends Pick<AdminApiOptions, "onRevision" | "wher
   readonly metrics?: (() => string) | undefined;
   /** Joins the metrics with those of other processes behind the same port. */
   readonly joinMetrics?: ((own: string) => Promise<string>) | undefined;
+}
+
+/** What is logged, and where. */
+export interface AdminLogOptions {
+  /** Default: `info`. */
+  readonly level?: LogLevel | undefined;
+  /** `json` for programs, an object on each line; `pretty` for people. Default: `json`. */
+  readonly format?: LogFormat | undefined;
+  /** Takes each line with its line break. Default: standard error. */
+  readonly write?: ((line: string) => void) | undefined;
 }
 
 /** What may be wrong with what keeps revisions. */

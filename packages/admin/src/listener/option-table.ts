@@ -1,8 +1,9 @@
-import { type CallWithOptions, checkCall, type TableOf, throwIfAny } from "@xdskit/api";
+import { type CallWithOptions, checkCall, type Finding, type TableOf, throwIfAny } from "@xdskit/api";
 import { checkWhen } from "@xdskit/server";
 import { Access, type AccessSettings, type Role } from "../access/access.js";
 import { checkServer } from "../contract/option-table.js";
-import type { AdminOptions } from "./admin-listener-options.js";
+import { logFormats, logLevels } from "../log/log-options.js";
+import type { AdminLogOptions, AdminOptions } from "./admin-listener-options.js";
 
 /** The options of an admin listener, for programs without types. */
 export const adminListenerCall = {
@@ -24,6 +25,9 @@ export const adminListenerCall = {
     insecure: "boolean",
     tls: "object",
     onCertificates: "object",
+    log: {
+      options: { level: "string", format: "string", write: "function" } satisfies TableOf<AdminLogOptions>,
+    },
     audit: { methods: ["add"] },
     readiness: "function",
     ports: "function",
@@ -41,19 +45,33 @@ export const adminListenerCall = {
 
 /** Throws an XdskitError (XDSKIT_ADMIN_OPTION) that names the wrong argument or option. */
 export function checkAdminListener(server: unknown, options: unknown): void {
-  const { call, code, table } = adminListenerCall;
+  const { call, table } = adminListenerCall;
   checkServer(call, server);
   const access = (options as AdminOptions | undefined)?.access;
   const isMade = access instanceof Access;
   checkCall(isMade ? { ...adminListenerCall, table: { ...table, access: "object" } } : adminListenerCall, options);
-  if (isMade) return;
-  throwIfAny(
-    (access?.roles ?? []).flatMap(({ when: { user, ...when } }, at) => {
-      const { faults } = user !== undefined && Object.keys(when).length === 0 ? { faults: [] } : checkWhen(when);
-      return faults.map(({ field, message }) => {
-        const place = ["access", `roles[${at}]`, "when", field].filter((part) => part !== "").join(".");
-        return { code, severity: "error", message: `${call}: ${place}: ${message}` } as const;
-      });
-    }),
-  );
+  throwIfAny([...faultsOfLog((options as AdminOptions).log), ...(isMade ? [] : faultsOfRoles(access))]);
+}
+
+function faultsOfLog({ level = "info", format = "json" }: AdminLogOptions = {}): readonly Finding[] {
+  const wrong = (option: string, values: readonly string[]) =>
+    fault(`log.${option}`, `it must be ${values.join(", ")}`);
+  return [
+    ...(logLevels.includes(level) ? [] : [wrong("level", logLevels)]),
+    ...(logFormats.includes(format) ? [] : [wrong("format", logFormats)]),
+  ];
+}
+
+function fault(place: string, message: string): Finding {
+  const { call, code } = adminListenerCall;
+  return { code, severity: "error", message: `${call}: ${place}: ${message}` };
+}
+
+function faultsOfRoles({ roles = [] }: AccessSettings = {}): readonly Finding[] {
+  return roles.flatMap(({ when: { user, ...when } }, at) => {
+    const { faults } = user !== undefined && Object.keys(when).length === 0 ? { faults: [] } : checkWhen(when);
+    return faults.map(({ field, message }) =>
+      fault(["access", `roles[${at}]`, "when", field].filter((part) => part !== "").join("."), message),
+    );
+  });
 }

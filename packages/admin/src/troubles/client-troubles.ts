@@ -1,7 +1,7 @@
 import { printable } from "@xdskit/api";
 import type { ServerEvent } from "@xdskit/server";
 import type { Trouble } from "../contract/admin-options.js";
-import { largeText } from "./large-text.js";
+import { largeText } from "../log/large-text.js";
 
 /** How long a trouble is told after it was seen last, in milliseconds: clients come back every few seconds. */
 const toldMs = 10 * 60_000;

@@ -1,6 +1,6 @@
+import { logFormats, logLevels } from "@xdskit/admin/log-options";
 import type { ListenPlace } from "@xdskit/server/address";
 import type { Command } from "commander";
-import { logFormats, logLevels } from "../output/log-options.js";
 import type { ServingOptions } from "../server/serving.js";
 import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
 import {

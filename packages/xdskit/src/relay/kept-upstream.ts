@@ -1,9 +1,8 @@
+import { type Log, logFinding } from "@xdskit/admin/log";
 import type { Finding, Registry } from "@xdskit/api";
 import type { GroupRelay } from "@xdskit/relay";
 import { type AheadFile, KeptSource, type Revision, type RolledBack, type Store, type XdsServer } from "@xdskit/server";
-import type { Log } from "../output/log.js";
 import type { KeptHistory } from "../revisions/retention.js";
-import { logFinding } from "../server/logs/source-log.js";
 import type { UpstreamStatus } from "./upstream-status.js";
 
 interface KeptUpstreamOptions {

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { ApiLayer } from "@xdskit/admin";
+import type { Log } from "@xdskit/admin/log";
 import type { Registry } from "@xdskit/api";
 import type { Relay } from "@xdskit/relay";
 import { AheadFile } from "@xdskit/server";
-import type { Log } from "../output/log.js";
 import { RevisionEvents } from "../revisions/revision-events.js";
 import { ownState } from "../revisions/state.js";
 import { apiLayers, openServedState, type StateInUse } from "../revisions/written-state.js";

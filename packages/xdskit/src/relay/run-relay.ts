@@ -1,7 +1,7 @@
+import { logFinding } from "@xdskit/admin/log";
 import { printable } from "@xdskit/api";
 import { createRelay, createUpstreamMetrics } from "@xdskit/relay";
 import type { Terminal } from "../output/terminal.js";
-import { logFinding } from "../server/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../server/serving.js";
 import { loadRelaySettings } from "../settings/load-settings.js";
 import type { RelaySettings } from "../settings/schema.js";

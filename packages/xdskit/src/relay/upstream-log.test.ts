@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { createLog } from "@xdskit/admin/log";
 import { type ResourceType, resourceTypes, XdskitError } from "@xdskit/api";
-import { createLog } from "../output/log.js";
 import { createUpstreamLog } from "./upstream-log.js";
 
 const [clusterType, listenerType] = [resourceTypes.find("cluster")!, resourceTypes.find("listener")!];
@@ -11,7 +11,7 @@ const server = "127.0.0.1:1";
 function logging() {
   const lines: string[] = [];
   const take = (text: string) => void lines.push(...text.split("\n").filter((line) => line !== ""));
-  const event = createUpstreamLog(createLog({ out: take, err: take }, { level: "warn", format: "json" }), "all");
+  const event = createUpstreamLog(createLog({ err: take }, { level: "warn", format: "json" }), "all");
   return {
     event,
     /** A response of a type, and whether it is rejected. */

@@ -1,8 +1,7 @@
+import type { Fields, Log, LogEvent } from "@xdskit/admin/log";
 import { findingText, printable } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
-import type { Fields, Log } from "../output/log.js";
-import type { LogEvent } from "../output/log-events.js";
 import { createLoggedErrors } from "./logged-errors.js";
 
 /**

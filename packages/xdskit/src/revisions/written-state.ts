@@ -1,5 +1,6 @@
 import type { ApiLayer } from "@xdskit/admin";
 import { countedStore, type StoreNumbers } from "@xdskit/admin/listener";
+import { type Log, logFinding } from "@xdskit/admin/log";
 import { type Finding, printable, type Registry, type ResourceTypes } from "@xdskit/api";
 import {
   createMemoryStore,
@@ -11,8 +12,6 @@ import {
   WrittenLayers,
   type XdsServer,
 } from "@xdskit/server";
-import type { Log } from "../output/log.js";
-import { logFinding } from "../server/logs/source-log.js";
 import type { Settings } from "../settings/schema.js";
 import { writtenLayers } from "../settings/written-layers.js";
 import { KeptHistory } from "./retention.js";

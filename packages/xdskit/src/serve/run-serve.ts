@@ -1,14 +1,13 @@
+import { createLog, logFinding } from "@xdskit/admin/log";
 import { XdskitError } from "@xdskit/api";
 import { createServer, type ServerOptions } from "@xdskit/server";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
-import { createLog } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { folderVersions } from "../replicas/folder-comparison.js";
 import { RevisionEvents } from "../revisions/revision-events.js";
 import { stateOfFolder } from "../revisions/state.js";
 import { openServedState } from "../revisions/written-state.js";
-import { logFinding } from "../server/logs/source-log.js";
 import { runServing, type Serving } from "../server/serving.js";
 import { type LoadedSettings, loadSettings, withLowest } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";

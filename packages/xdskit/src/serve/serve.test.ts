@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { SourceStatus } from "@xdskit/admin/listener";
-import { logEvents } from "../output/log-events.js";
+import { logEvents } from "@xdskit/admin/log";
 import { eventually, within, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Log, logFinding } from "@xdskit/admin/log";
 import {
   compareEnvoyVersions,
   describeNewerPart,
@@ -16,8 +17,6 @@ import {
 } from "@xdskit/api";
 import { changeBetween, emptySnapshot, envoyVersionOf, type Node, type Snapshot } from "@xdskit/protocol";
 import type { NodeStreamInfo, ServerEvent, XdsServer } from "@xdskit/server";
-import type { Log } from "../output/log.js";
-import { logFinding } from "./logs/source-log.js";
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
   "stream-opened",

@@ -1,5 +1,5 @@
 import { AuditLog, appendTo } from "@xdskit/admin/access";
-import type { Log } from "../output/log.js";
+import type { Log } from "@xdskit/admin/log";
 import type { Terminal } from "../output/terminal.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createLog } from "@xdskit/admin/log";
 import { hashOfToken } from "@xdskit/admin/tokens";
 import { isLoopback } from "@xdskit/server/address";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
-import { createLog } from "../output/log.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds, servesHere } from "../testing/in-process.js";
 import { type Listeners, refuseOpen } from "./open-ports.js";
@@ -41,7 +41,7 @@ test("what lets in the whole network is refused with the line that closes it, an
   ] as const) {
     const warned: string[] = [];
     const err = (line: string) => warned.push(JSON.parse(line).msg);
-    const log = createLog({ out: () => {}, err }, { level: "info", format: "json" });
+    const log = createLog({ err }, { level: "info", format: "json" });
     let found: readonly string[] = [];
     try {
       refuseOpen(listeners, false, log);

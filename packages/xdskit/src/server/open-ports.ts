@@ -1,6 +1,6 @@
+import type { Log } from "@xdskit/admin/log";
 import { type Finding, throwIfAny, XdskitError } from "@xdskit/api";
 import { formatAddress, isLoopback, type ListenPlace } from "@xdskit/server/address";
-import type { Log } from "../output/log.js";
 
 /** What a command listens on, and what protects it. */
 export interface Listeners {

@@ -1,8 +1,8 @@
 import type { AdminApiOptions, ApiLayer, PeerAnswers } from "@xdskit/admin";
 import type { AdminStore, AnySourceStatus, StoreNumbers } from "@xdskit/admin/listener";
+import type { Fields } from "@xdskit/admin/log";
 import type { Finding, Registry, Resource, Where } from "@xdskit/api";
 import type { GroupSettings, ServerTls, SharedRollouts, XdsServer } from "@xdskit/server";
-import type { Fields } from "../output/log.js";
 import type { FolderVersions } from "../replicas/folder-comparison.js";
 
 /** The other servers of the store, as serving needs them. */

@@ -7,13 +7,13 @@ import {
   createAdmin,
   type Readiness,
 } from "@xdskit/admin/listener";
+import { createLog, type Log, logCertificates, logServer } from "@xdskit/admin/log";
+import type { LogFormat, LogLevel } from "@xdskit/admin/log-options";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { countsOfSnapshot } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
-import { createLog, type Log } from "../output/log.js";
-import type { LogFormat, LogLevel } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForReload } from "../process/reload.js";
@@ -32,8 +32,6 @@ import { metricsOfMachine } from "../workers/worker-metrics.js";
 import { adminPartsOf } from "./admin-parts.js";
 import { exampleNode } from "./example-node.js";
 import { createJsonFindings } from "./json-findings.js";
-import { logCertificates } from "./logs/certificate-log.js";
-import { createEventLog, loggedAt } from "./logs/event-log.js";
 import { warnOfOlderEnvoys } from "./older-envoys.js";
 import { openAudit } from "./open-audit.js";
 import { type Listeners, opened, refuseOpen } from "./open-ports.js";
@@ -259,14 +257,11 @@ export class Serving {
   #follow(served: Served): () => readonly AnySourceStatus[] {
     const { server } = served;
     const whereIs: Served["whereIs"] = (group, resource) => served.whereIs(group, resource);
-    server.on(
-      createEventLog(
-        this.log,
-        () => this.#servesSince,
-        (group, type, key) => whereIs(group, { type, key }),
-      ),
-      loggedAt(this.#options.logLevel),
-    );
+    logServer(server, this.log, {
+      level: this.#options.logLevel,
+      servesSince: () => this.#servesSince,
+      whereIs: (group, type, key) => whereIs(group, { type, key }),
+    });
     server.on(
       (event) => event.kind === "caller-refused" && this.#audit?.add(refusedCall(event)),
       (kind) => kind === "caller-refused",

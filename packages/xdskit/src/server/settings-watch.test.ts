@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it, suite } from "node:test";
+import type { Log, LogEvent } from "@xdskit/admin/log";
 import { describe, XdskitError } from "@xdskit/api";
-import type { Log } from "../output/log.js";
-import type { LogEvent } from "../output/log-events.js";
 import { loadRelaySettings, loadSettings, type SettingsOnDisk } from "../settings/load-settings.js";
 import { eventually } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { type Log, logFinding } from "@xdskit/admin/log";
 import { type Finding, XdskitError } from "@xdskit/api";
 import { lookMs } from "@xdskit/api/disk";
-import type { Log } from "../output/log.js";
 import type { SettingsOnDisk } from "../settings/load-settings.js";
-import { logFinding } from "./logs/source-log.js";
 
 /** Settings that could not be taken over are tried again after this many looks. */
 const retryLooks = 5;

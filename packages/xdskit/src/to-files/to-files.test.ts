@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { createLog } from "@xdskit/admin/log";
 import { createResource, type Resource, readResources, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type XdsServer } from "@xdskit/server";
-import { createLog } from "../output/log.js";
 import { eventually } from "../testing/command.js";
 import type { FileFormat } from "./file-formats.js";
 import { hasOwnFiles, inOrderOfFiles, resourceFile } from "./file-names.js";
@@ -52,7 +52,7 @@ async function withFolder(run: (written: Written) => Promise<void>): Promise<voi
   const directory = await mkdtemp(join(tmpdir(), "xdskit-files-"));
   const server = createServer();
   const errors: string[] = [];
-  const log = createLog({ out: () => {}, err: (text) => errors.push(text) }, { level: "info", format: "pretty" });
+  const log = createLog({ err: (text) => errors.push(text) }, { level: "info", format: "pretty" });
   const started: ToFiles[] = [];
   const read: Written["read"] = async (file) =>
     JSON.parse(await readFile(join(directory, "out", file), "utf8")).resources as Record<string, unknown>[];
@@ -176,7 +176,7 @@ test("a later run goes on where an earlier one ended", () =>
 test("somebody else's folder is left alone, and an unknown group refused", () =>
   withFolder(async ({ directory, server }) => {
     await writeFile(join(directory, "mine.txt"), "");
-    const log = createLog({ out: () => {}, err: () => {} }, { level: "silent", format: "pretty" });
+    const log = createLog({ err: () => {} }, { level: "silent", format: "pretty" });
     const settings = { directory, group: undefined, path: undefined, server, registry: undefined, log };
     await assert.rejects(startToFiles({ ...settings, groups: ["all"] }), /files of somebody else/);
     await assert.rejects(startToFiles({ ...settings, groups: ["a", "b"] }), /--to-files-group: a, b/);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import type { Log } from "@xdskit/admin/log";
 import { findingText, type Registry, XdskitError } from "@xdskit/api";
 import type { XdsServer } from "@xdskit/server";
-import type { Log } from "../output/log.js";
 import { createFileForm } from "./file-form.js";
 import type { FileFormat } from "./file-formats.js";
 import { openFilesFolder } from "./files-folder.js";

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { leavesOutFiles, pendingSource, type SourceStatus, sourceAfter } from "@xdskit/admin/listener";
+import { type Log, logFinding } from "@xdskit/admin/log";
 import type { Finding, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
 import {
   type CommitInfo,
@@ -13,10 +14,9 @@ import {
   wholeFolderLayer,
   type XdsServer,
 } from "@xdskit/server";
-import type { Log } from "../../output/log.js";
 import { userName } from "../../process/user-name.js";
 import type { KeptHistory } from "../../revisions/retention.js";
-import { createSourceLog, logFinding } from "../../server/logs/source-log.js";
+import { createSourceLog } from "../../server/logs/source-log.js";
 import { ignoredFiles, type LoadedSettings } from "../../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../../settings/server-settings.js";
 import { layerInApi, writtenLayers } from "../../settings/written-layers.js";

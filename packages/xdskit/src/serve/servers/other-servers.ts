@@ -1,10 +1,10 @@
+import { logFinding } from "@xdskit/admin/log";
 import type { Finding, Registry } from "@xdskit/api";
 import type { ServerOptions, SharedRollouts, XdsServer } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { FolderComparison, type FolderVersions } from "../../replicas/folder-comparison.js";
 import { Rebalancing } from "../../replicas/rebalancing.js";
 import type { StateInUse } from "../../revisions/written-state.js";
-import { logFinding } from "../../server/logs/source-log.js";
 import type { Serving } from "../../server/serving.js";
 import type { ServeOptions } from "../options/serve-options.js";
 import { Peering } from "./peering.js";

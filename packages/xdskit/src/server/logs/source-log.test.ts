@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createLog, type Log, type LogEvent } from "@xdskit/admin/log";
 import type { Finding } from "@xdskit/api";
 import type { FolderSummary } from "@xdskit/server";
-import { createLog, type Log } from "../../output/log.js";
-import type { LogEvent } from "../../output/log-events.js";
 import { createSourceLog } from "./source-log.js";
 
 const applied: FolderSummary = {
@@ -41,7 +40,7 @@ function logged(...summaries: readonly FolderSummary[]): string[] {
 
 test("a change is one line with its first resources, their files and other fields", () => {
   const lines: string[] = [];
-  const log = createLog({ out: () => {}, err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
+  const log = createLog({ err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
   const tell = createSourceLog(log, ({ changedLayers }) => ({ revision: 7, groups: changedLayers }));
   tell({ ...applied, removed: 1, changed: { upserted: ["cluster web"], removed: ["listener old"] } });
   const [line, ...more] = lines;
@@ -73,7 +72,7 @@ test("a refused change is logged once, until it is fixed or has other errors", (
 
 test("another edit that the same errors hold back is logged with the first of them", () => {
   const lines: string[] = [];
-  const log = createLog({ out: () => {}, err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
+  const log = createLog({ err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
   const tell = createSourceLog(log);
   tell(refused);
   lines.length = 0;

@@ -1,8 +1,8 @@
 import { skippedText } from "@xdskit/admin/listener";
+import { type Log, logFinding } from "@xdskit/admin/log";
 import { type Finding, findingText } from "@xdskit/api";
 import type { AdoptedFile, FolderSummary } from "@xdskit/server";
 import { counted } from "../../output/counts.js";
-import type { Log } from "../../output/log.js";
 import { adoptedText } from "../../output/messages/adopted.js";
 
 /** The revision of a change, and the groups that have it. */
@@ -83,9 +83,3 @@ const kept = "change refused: the last good configuration stays";
 const restoring = "the folder is not served until these errors are fixed, but its last good revision";
 const nothingServed =
   "nothing is served until these errors are fixed: the ports for clients stay closed (--allow-partial serves the files without errors)";
-
-/** One line, at the level of its severity. */
-export function logFinding(log: Log, finding: Finding): void {
-  const { severity, ...parts } = finding;
-  log[severity === "error" ? "error" : "warn"]("finding", { finding: parts }, findingText(finding));
-}

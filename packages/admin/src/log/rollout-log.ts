@@ -1,5 +1,5 @@
 import type { RolloutOutcome, ServerEvent } from "@xdskit/server";
-import type { Log } from "../../output/log.js";
+import type { Log } from "./log.js";
 
 const said: Readonly<Record<RolloutOutcome, string>> = {
   started: "a change goes to the first step of its rollout",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Log } from "../../output/log.js";
-import type { LogEvent } from "../../output/log-events.js";
 import { createBlockLog } from "./block-log.js";
+import type { Log } from "./log.js";
+import type { LogEvent } from "./log-events.js";
 
 const work = { streamsOpened: 3, streamsClosed: 0, requests: 9, responses: 6, configurations: 1 };
 const block = (ms: number, gcMs: number, cpuMs: number) => ({ at: new Date(), ms, gcMs, cpuMs, work });

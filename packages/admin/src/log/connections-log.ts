@@ -1,4 +1,4 @@
-import type { Log } from "../../output/log.js";
+import type { Log } from "./log.js";
 
 /** How long to gather before a line. */
 const gatherMs = 1_000;

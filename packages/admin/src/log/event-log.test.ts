@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { NodeStreamInfo, ServerEvent } from "@xdskit/server";
-import type { Log } from "../../output/log.js";
-import type { LogEvent } from "../../output/log-events.js";
-import type { LogLevel } from "../../output/log-options.js";
 import { createEventLog, loggedAt } from "./event-log.js";
+import type { Log } from "./log.js";
+import type { LogEvent } from "./log-events.js";
+import type { LogLevel } from "./log-options.js";
 
 const node: Node = {
   id: "edge-1",

@@ -1,9 +1,8 @@
 import { printable } from "@xdskit/api";
-import type { Colour, Paint } from "./colours.js";
 import type { LogEvent } from "./log-events.js";
 import type { LogFormat, LogLevel } from "./log-options.js";
-import { paintOf, type Terminal } from "./terminal.js";
 
+/** The values of a line. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Writes a line: the name of what happened, for programs; the values; and what people read. */
@@ -19,6 +18,19 @@ export interface Log {
 
 const severity = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY } as const;
 
+/** The kinds of text in a line that may have a colour. */
+export type LogColour = "quiet" | "warning" | "error";
+
+/** Colours a part of a line. */
+type PaintsLog = (colour: LogColour, text: string) => string;
+
+/** Where lines go: each with its line break. */
+export interface LogOutput {
+  err(text: string): void;
+  /** Colours for `pretty`; undefined: none. */
+  readonly colours?: { readonly err: PaintsLog } | undefined;
+}
+
 /** How a log is written. */
 export interface LogOptions {
   readonly level: LogLevel;
@@ -28,14 +40,14 @@ export interface LogOptions {
 }
 
 /** Writes lines to standard error: `json` for machines, an object on each line; `pretty` for people. */
-export function createLog(terminal: Terminal, options: LogOptions): Log {
+export function createLog(output: LogOutput, options: LogOptions): Log {
   const least = severity[options.level];
-  const lineOf = options.format === "json" ? jsonLine : prettyLineWith(paintOf(terminal, "err"));
+  const lineOf = options.format === "json" ? jsonLine : prettyLineWith(output.colours?.err ?? ((_, text) => text));
   const at =
     (level: Exclude<LogLevel, "silent">): LogLine =>
     (event, fields, message) => {
       if (severity[level] < least) return;
-      terminal.err(lineOf(level, new Date().toISOString(), { event, ...options.fields, ...fields }, message));
+      output.err(lineOf(level, new Date().toISOString(), { event, ...options.fields, ...fields }, message));
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
@@ -62,7 +74,7 @@ function jsonLine(level: string, time: string, fields: Fields, msg: string): str
 }
 
 /** `10:15:02.123 warn  rejected  node="edge-1" type=cluster` */
-function prettyLineWith(paint: Paint): typeof jsonLine {
+function prettyLineWith(paint: PaintsLog): typeof jsonLine {
   return (level, time, fields, message) => {
     const colour = levelColours[level];
     const word = level.padEnd(5);
@@ -75,7 +87,7 @@ function prettyLineWith(paint: Paint): typeof jsonLine {
   };
 }
 
-const levelColours: Readonly<Record<string, Colour>> = { debug: "quiet", warn: "warning", error: "error" };
+const levelColours: Readonly<Record<string, LogColour>> = { debug: "quiet", warn: "warning", error: "error" };
 
 function prettyLine(level: string, time: string, fields: Fields, message: string): string {
   // The message already holds a finding, or the report about a file; its parts are for machines.

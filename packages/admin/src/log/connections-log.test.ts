@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import type { Log } from "../../output/log.js";
-import type { LogEvent } from "../../output/log-events.js";
 import { ConnectionsLog } from "./connections-log.js";
+import type { Log } from "./log.js";
+import type { LogEvent } from "./log-events.js";
 
 test("clients that come and go are summed up, at most every ten seconds", () => {
   mock.timers.enable({ apis: ["setTimeout"] });

@@ -1,6 +1,6 @@
 import type { CertificatesListener, Validity } from "@xdskit/server";
-import type { Log } from "../../output/log.js";
-import { logFinding } from "./source-log.js";
+import type { Log } from "./log.js";
+import { logFinding } from "./log-finding.js";
 
 const words: Record<Validity["state"], string> = {
   expired: "the server's certificate has expired: clients that check it do not connect",

@@ -1,5 +1,5 @@
 import type { EventLoopBlock } from "@xdskit/server";
-import type { Log } from "../../output/log.js";
+import type { Log } from "./log.js";
 
 /** A server that is blocked again and again must not spend time on logging it. Milliseconds. */
 const pauseMs = 10_000;

@@ -1,19 +1,19 @@
-import { largeText } from "@xdskit/admin/listener";
 import { maxKept, maxListed, type ResourceType, type Where } from "@xdskit/api";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
-import { limitLines } from "../../output/line-limit.js";
-import type { Fields, Log } from "../../output/log.js";
-import type { LogEvent } from "../../output/log-events.js";
-import type { LogLevel } from "../../output/log-options.js";
+import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo, XdsServer } from "@xdskit/server";
 import { createBlockLog } from "./block-log.js";
 import { logCertificates } from "./certificate-log.js";
 import { ConnectionsLog } from "./connections-log.js";
+import { largeText } from "./large-text.js";
+import { limitLines } from "./line-limit.js";
+import type { Fields, Log } from "./log.js";
+import type { LogEvent } from "./log-events.js";
+import type { LogLevel } from "./log-options.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 
 /** Where a resource of a group is; undefined if unknown. */
-export type WhereIs = (group: string, type: ResourceType, name: string) => Where | undefined;
+export type WhereLogged = (group: string, type: ResourceType, name: string) => Where | undefined;
 
 const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set([
   "subscribed",
@@ -37,7 +37,7 @@ export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolea
 export function createEventLog(
   all: Log,
   servesSince?: () => Date | undefined,
-  whereIs: WhereIs = () => undefined,
+  whereIs: WhereLogged = () => undefined,
 ): (event: ServerEvent) => void {
   const log = limitLines(all);
   const context: LogContext = {
@@ -55,11 +55,29 @@ export function createEventLog(
   };
 }
 
+/** Logs what happens between a server and its clients from now on; returns a function that ends it. */
+export function logServer(
+  server: Pick<XdsServer, "on">,
+  log: Log,
+  { level, servesSince, whereIs }: LoggedServerOptions,
+): () => void {
+  return server.on(createEventLog(log, servesSince, whereIs), loggedAt(level));
+}
+
+/** How a server is logged. */
+export interface LoggedServerOptions {
+  readonly level: LogLevel;
+  /** Since when clients are served: blocks before that are for `debug`. Undefined: from the start on. */
+  readonly servesSince?: (() => Date | undefined) | undefined;
+  /** Where a resource of a group is, if that is known. */
+  readonly whereIs?: WhereLogged | undefined;
+}
+
 interface LogContext {
   readonly log: Log;
   /** Without a limit. */
   readonly all: Log;
-  readonly whereIs: WhereIs;
+  readonly whereIs: WhereLogged;
   readonly refusals: Refusals;
   readonly connections: ConnectionsLog;
   readonly logBlock: ReturnType<typeof createBlockLog>;
@@ -91,7 +109,7 @@ class Refusals {
     { node, code, message }: { readonly node: Node | undefined; readonly code: StatusCode; readonly message: string },
   ): void {
     // Once for each reason, whatever numbers it has.
-    const key = [addressOf(of.peer), node?.id, code, message.replaceAll(/\d+/g, "0")];
+    const key = [addressOfPeer(of.peer), node?.id, code, message.replaceAll(/\d+/g, "0")];
     const fields = { ...of, node: node?.id, code: grpcStatusName(code), reason: message };
     this.log("stream-refused", key, fields, "stream refused", "stream refused again");
   }
@@ -140,7 +158,7 @@ const writers: Writers = {
     const fields = { peer, called, rule: rule === undefined ? "none" : `identities[${rule}]`, proved, claimed: shown };
     refusals.log(
       "caller-refused",
-      [addressOf(peer), String(rule), proved, claimed?.id ?? ""],
+      [addressOfPeer(peer), String(rule), proved, claimed?.id ?? ""],
       fields,
       "caller refused",
     );
@@ -214,7 +232,7 @@ const writers: Writers = {
     log.error("fault", fields, "a fault of xdskit itself; the stream was ended, please report this");
   },
   "handshake-failed": ({ peer, reason }, { refusals }) =>
-    refusals.log("handshake-failed", [addressOf(peer), reason], { peer, reason }, "connection refused"),
+    refusals.log("handshake-failed", [addressOfPeer(peer), reason], { peer, reason }, "connection refused"),
   "certificates-renewed": ({ notAfter }, { log }) => logCertificates(log).renewed({}, notAfter),
   "certificates-refused": ({ findings }, { log, all }) => logCertificates(log, all).refused(findings),
   "certificates-mended": (_, { log }) => logCertificates(log).fixed(),
@@ -237,7 +255,7 @@ const writers: Writers = {
   "configuration-checked": nothing,
 };
 
-function addressOf(peer: string): string {
+function addressOfPeer(peer: string): string {
   return peer.replace(/:\d+$/, "");
 }
 
