@@ -198,6 +198,7 @@ export const layers = {
     ["apply", "bench", "bootstrap", "completion", "delete", "diff", "export", "get", "history", "plan", "relay"],
     ["audit", "import", "rollback", "rollout", "schema", "serve", "token", "top", "validate", "watch"],
     ["init", "status", "wait", "health"],
+    "manual",
     ".",
   ],
 };

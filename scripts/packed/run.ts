@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { entries, env, read, root } from "./checkout.js";
 import { blocks } from "./pages.js";
@@ -121,6 +121,8 @@ export async function serves(node: string, folder: string): Promise<void> {
   const addresses = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
   const command = ["node_modules/xdskit/bin/xdskit.cjs", "serve", config, ...addresses, "--state", state];
   assert.ok(existsSync(join(folder, "node_modules/.bin/xdskit")));
+  const { man } = JSON.parse(readFileSync(join(folder, "node_modules/xdskit/package.json"), "utf8"));
+  for (const page of man) assert.ok(existsSync(join(folder, "node_modules/xdskit", page)), page);
   const child = spawn(node, [...command, "--allow-empty"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   const ended = once(child, "close");

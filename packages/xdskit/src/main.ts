@@ -74,7 +74,7 @@ function isVersion(argument: string | undefined): boolean {
 }
 
 /** The command line with the called command; the other commands only have their help text. */
-async function programFor(
+export async function programFor(
   argv: readonly string[],
   terminal: Terminal,
   exit: (status: number) => void,
