@@ -67,6 +67,11 @@ class ProvenCaller {
     return this.#rule === undefined || this.#rule.secrets === true;
   }
 
+  /** Equal for calls of the same caller; undefined: no rule tells callers apart. */
+  get identity(): string | undefined {
+    return this.#proof?.identity;
+  }
+
   /** When what it proved ends, in milliseconds since 1970; undefined: never. */
   get endsAt(): number | undefined {
     return this.#proof?.endsAt;

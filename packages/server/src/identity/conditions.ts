@@ -16,6 +16,8 @@ export interface Held {
   /** For logs, such as `spiffe://mesh.example/ns/a/sa/b`. No secret. */
   readonly proved: string;
   readonly captured: Captured;
+  /** It says from where the call came, and not who calls. */
+  readonly isPlace?: true | undefined;
 }
 
 /** The part of the evidence that conditions ask; the names are read when one asks. */
@@ -62,14 +64,14 @@ export function readConditions(when: When): {
   const { unix, network } = when;
   if (unix !== undefined)
     conditions.push(({ isUnix }) =>
-      isUnix === unix ? { proved: unix ? "unix" : "no unix", captured: none } : undefined,
+      isUnix === unix ? { proved: unix ? "unix" : "no unix", captured: none, isPlace: true } : undefined,
     );
   if (network !== undefined) {
     const list = readNetworks([network].flat());
     if (typeof list === "string") faults.push({ field: "network", message: list });
     else
       conditions.push(({ address, isUnix }) =>
-        !isUnix && list.has(address) ? { proved: address, captured: none } : undefined,
+        !isUnix && list.has(address) ? { proved: address, captured: none, isPlace: true } : undefined,
       );
   }
   return { conditions, faults };

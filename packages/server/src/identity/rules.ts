@@ -11,6 +11,8 @@ export interface Proof {
   readonly index: number;
   /** For logs; no secret. */
   readonly proved: string;
+  /** Equal for calls of the same caller: its credentials, and from where it calls only if it has none. */
+  readonly identity: string;
   readonly captured: Captured;
   /** When the certificate or the token ends, in milliseconds since 1970; undefined: never. */
   readonly endsAt: number | undefined;
@@ -121,8 +123,12 @@ function shownBy({ certificate, address, isUnix }: Evidence, now: () => number):
 
 function proofOf(index: number, held: readonly Held[], endsAt: number | undefined): Proof {
   const captured = new Map(held.flatMap((one) => [...one.captured]));
-  return { index, proved: held.map(({ proved }) => proved).join("; "), captured, endsAt };
+  const credentials = held.filter(({ isPlace }) => isPlace !== true);
+  const identity = textOf(credentials.length > 0 ? credentials : held);
+  return { index, proved: textOf(held), identity, captured, endsAt };
 }
+
+const textOf = (held: readonly Held[]) => held.map(({ proved }) => proved).join("; ");
 
 function shownText({ names, address, isUnix }: Shown, { authorization, certificate }: Evidence): string {
   const parts = [isUnix ? "a Unix socket" : `address ${address || "unknown"}`];

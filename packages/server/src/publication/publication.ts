@@ -7,7 +7,6 @@ import {
   statusCode,
   type TtlPolicy,
 } from "@xdskit/protocol";
-import { Counts } from "../basics/counts.js";
 import { isBelow, layerBelow } from "../configuration/below.js";
 import type { Groups } from "../configuration/groups.js";
 import type { Layers } from "../configuration/layers.js";
@@ -27,6 +26,7 @@ import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { denied } from "./denied.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
 import { Membership, MembershipWithoutSecrets } from "./membership.js";
+import { NodeCounts, quoted } from "./node-counts.js";
 import { plainPolicy } from "./plain-policy.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
@@ -80,13 +80,12 @@ interface GroupInUse {
 export class Publication {
   readonly #layers: Layers;
   #groups: Groups = { of: () => undefined, configured: [] };
-  readonly #limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">;
   #policy: TargetPolicy = plainPolicy;
   #supply: Supply | undefined;
   readonly #stacks: SharedStacks;
   readonly #clock: Clock;
   readonly #inUse = new Map<string, GroupInUse>();
-  readonly #ofNode = { stream: new Counts<string>(), poll: new Counts<string>() };
+  readonly #ofNode: NodeCounts;
   #holds = 0;
   #hasBegun = false;
 
@@ -97,7 +96,7 @@ export class Publication {
     drainMs?: () => number,
   ) {
     this.#layers = layers;
-    this.#limits = limits;
+    this.#ofNode = new NodeCounts(limits);
     this.#clock = clock;
     this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun, drainMs);
   }
@@ -112,7 +111,7 @@ export class Publication {
 
   /** Node ids with open streams. */
   get nodes(): number {
-    return this.#ofNode.stream.size;
+    return this.#ofNode.nodes;
   }
 
   /** By name: a group that got other layers is listed twice until the last poll has left. */
@@ -172,13 +171,9 @@ export class Publication {
   admit(caller: Caller, node: Node, kind: MemberKind = "stream"): Admission | Refusal {
     const notIts = denied(caller, node, this.#groups);
     if (notIts !== undefined) return notIts;
-    // Streams, and polls that are held until something is new, have separate limits.
-    const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
-    const count = this.#ofNode[kind].of(node.id);
+    const full = this.#ofNode.refusal({ caller, node, kind });
     const admission = this.#admission(caller, node, kind);
-    if ("code" in admission || count < most) return admission;
-    const message = `node ${quoted(node.id)} has ${count} ${kind}s open, and no node may have more`;
-    return { code: statusCode.resourceExhausted, message };
+    return "code" in admission ? admission : (full ?? admission);
   }
 
   /** The same for an open stream after the groups have changed; undefined if it stays in its group. */
@@ -332,20 +327,20 @@ export class Publication {
     const seat = opened.targets.join(node, kind, client);
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
-    this.#count(opened, kind, node, 1);
+    this.#count(opened, { caller, node, kind }, 1);
     return new (caller.getsSecrets ? Membership : MembershipWithoutSecrets)(group, shared, seat, interest, () => {
       if (!shared.clients.delete(client)) return;
       seat.leave?.();
       interest?.close();
       stopBeats?.();
-      this.#count(opened, kind, node, -1);
+      this.#count(opened, { caller, node, kind }, -1);
       this.#closeIfLeft(opened);
     });
   }
 
-  #count({ members }: GroupInUse, kind: MemberKind, { id }: Node, by: 1 | -1): void {
-    members[kind] += by;
-    this.#ofNode[kind].add(id, by);
+  #count({ members }: GroupInUse, who: JoiningNode, by: 1 | -1): void {
+    members[who.kind] += by;
+    this.#ofNode.add(who, by);
   }
 
   /** Groups that a function names come and go with their streams, or nodes could make the server grow for ever. */
@@ -373,9 +368,4 @@ function noGroup({ id, cluster, locality }: Node): string {
  */
 function noLayers({ name }: Group, { id }: Node): string {
   return `group ${quoted(name)} of node ${quoted(id)} has no layers to serve`;
-}
-
-/** A status message travels in a header: long names are cut. */
-function quoted(text: string): string {
-  return JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 200)}…`);
 }

@@ -136,7 +136,10 @@ describe("limits", () => {
       };
       const [first] = [open("x"), open("x")];
       const third = await within("the refusal", open("x").status);
-      assert.deepEqual(third, { code: 8, message: 'node "x" has 2 streams open, and no node may have more' });
+      assert.deepEqual(third, {
+        code: 8,
+        message: 'node "x" has 2 streams open, and no node may have more (limits.streams_per_node)',
+      });
       first.cancel();
       await waitFor("room", () => openStreams(server) === 1);
       for (const id of ["x", "y", "y", "z"]) open(id);

@@ -245,7 +245,12 @@ describe("a limit", () => {
 
   for (const [name, limits, detail, freed] of [
     ["in all", { polls: 2 }, /^the server has 2 polls under way and takes no more$/, false],
-    ["of a node", { pollsPerNode: 2 }, /^node "n1" has 2 polls open, and no node may have more$/, true],
+    [
+      "of a node",
+      { pollsPerNode: 2 },
+      /^node "n1" has 2 polls open, and no node may have more \(limits\.polls_per_node\)$/,
+      true,
+    ],
     [
       "of an address",
       { pollsPerAddress: 2 },
