@@ -76,7 +76,7 @@ export type { When } from "./identity/when.js";
 export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./parts/on-demand/virtual-hosts.js";
 export { copiedRollouts } from "./parts/rollouts/records/copied-rollouts.js";
 export type { GroupOf, GroupSettings, LayerName, OnReject } from "./settings/group-settings.js";
-export { defaultServerLimits, fixedLimits, type ServerLimits } from "./settings/limits.js";
+export { defaultServerLimits, dividedLimits, fixedLimits, type ServerLimits } from "./settings/limits.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./settings/load-report-settings.js";
 export type { NodeMatch } from "./settings/node-match.js";
 export {

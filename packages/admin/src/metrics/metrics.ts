@@ -170,6 +170,10 @@ function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
   scrape.counter("xdskit_callers_refused_total", callers, ["rule"], () =>
     scrape.stats.callersRefused.map(({ rule, count }) => [rule === undefined ? "none" : `${rule}`, count]),
   );
+  const shares = "Refusals because an identity had its share of a limit, by the limit.";
+  scrape.counter("xdskit_identity_limit_reached_total", shares, ["limit"], () =>
+    scrape.stats.identityLimits.map(({ limit, count }) => [limit, count]),
+  );
   scrape.counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
     scrape.stats.refused.map(({ code, count }) => [String(code), count]),
   );

@@ -151,6 +151,8 @@ export interface ServerStats {
   readonly refused: readonly { readonly code: number; readonly count: number }[];
   /** Callers that rules (`identities`) refused since the start, by the rule that held, from 0; undefined: none held. */
   readonly callersRefused: readonly { readonly rule: number | undefined; readonly count: number }[];
+  /** How often an identity had its share of a limit, such as `streams_per_identity`: it was refused, or had to wait. */
+  readonly identityLimits: readonly { readonly limit: string; readonly count: number }[];
   /** How often a change went on without the answer of a client that said nothing for too long, since the start. */
   readonly waitsEnded: number;
   /** Node ids with at least one open stream, now. */

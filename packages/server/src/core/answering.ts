@@ -35,21 +35,21 @@ export function createDiscovery(
   catchUp: SessionContext<Session>["catchUp"],
 ): Discovery {
   const { counters, events, publication, parts, rejections, sessions, loop, nextId } = core;
-  const { gate, openCalls } = core;
+  const { gate, openCalls, shares } = core;
   const onDemandTypes = parts.supply?.types;
   const onDemandBare = withoutSecretType(onDemandTypes);
   const shared = {
     ...{ types, limits, publication, counters, events, rejections, clock, catchUp },
     progress: parts.progress,
     onDemand: ({ getsSecrets }: Caller) => (getsSecrets ? onDemandTypes : onDemandBare),
-    heldMemory: createHeldMemory(limits),
+    heldMemory: createHeldMemory(limits, undefined, () => counters.reachedByIdentity("held_bytes_per_identity")),
     naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
   };
   const jsonNotes = createJsonNotes(counters, events);
   const polls = new Polls({
     ...shared,
-    ...{ gate, openCalls },
+    ...{ gate, openCalls, shares },
     bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
     holdMs: rest.holdMs,
     nextId,
@@ -92,15 +92,18 @@ export function createDiscovery(
   let waiting = 0;
   const accept: Accept = (call) => {
     const from = { peer: call.peer, called: methodText(call.method) };
-    return gated<CallHandler>(call, {
-      gate,
-      from,
+    return gated(call, {
+      ...{ gate, shares, from },
+      refused: (refusal) => noteRefused(core, call, refusal),
       accept: (caller, evidence) => acceptFrom(call, caller, { evidence, from }),
       waiting() {
         waiting += 1;
-        const unproven = new UnprovenCall(call, () => {
+        const left = () => {
           waiting -= 1;
-        });
+        };
+        const unproven = new UnprovenCall(call, left, (error) =>
+          core.calls.fault(core.calls.info("discovery", call.peer), error),
+        );
         if (waiting > maxUnproven) queueMicrotask(() => unproven.end(statusCode.unavailable, tooManyUnproven));
         return unproven;
       },
@@ -123,6 +126,17 @@ const tooManyUnproven = "too many calls wait until it is known who calls: try ag
 /** As logs name a method. */
 function methodText({ api, variant, only, unary }: Method): string {
   return `${api} ${only?.name ?? "ads"} ${unary ? "fetch" : variant}`;
+}
+
+/** Records that a stream of discovery was refused before its node was known. */
+function noteRefused(
+  { counters, events, nextId }: Pick<ServerCore, "counters" | "events" | "nextId">,
+  { method, peer }: Pick<DiscoveryCall, "method" | "peer">,
+  refusal: Refusal,
+): void {
+  counters.refuse(refusal.code);
+  const stream = { id: nextId(), method, peer };
+  events.emit("stream-refused", () => ({ stream, node: undefined, ...refusal }));
 }
 
 /** Decides whether another stream or call is admitted. */
@@ -170,10 +184,7 @@ export function createAdmission(
       loop?.stir();
       const refused = refusal();
       if (refused === undefined) return accept(connection);
-      counters.refuse(refused.code);
-      const { method, peer } = connection;
-      const stream = { id: nextId(), method, peer };
-      events.emit("stream-refused", () => ({ stream, node: undefined, ...refused }));
+      noteRefused({ counters, events, nextId }, connection, refused);
       return refused;
     },
   };
@@ -182,11 +193,11 @@ export function createAdmission(
 /** Makes the services that are not discovery. */
 export function createOtherServices(
   { options, types }: ServerSettings,
-  { publication, parts, calls, gate, openCalls }: ServerCore,
+  { publication, parts, calls, gate, openCalls, shares }: ServerCore,
   { refusal, refusedCall }: AdmissionControl,
 ): Services {
   return createServices({
-    ...{ types, calls, gate, openCalls, registry: options.registry },
+    ...{ types, calls, gate, openCalls, shares, registry: options.registry },
     servesReflection: options.reflection !== false,
     offered: parts.services,
     isServing: () => publication.hasBegun,

@@ -7,6 +7,7 @@ import type { Kernel, KernelCalls } from "../contracts/parts/kernel.js";
 import type { Part } from "../contracts/parts/part.js";
 import type { EventLoopWatch } from "../event-loop/event-loop-watch.js";
 import { OpenCalls } from "../gate/open-calls.js";
+import { Shares } from "../gate/shares.js";
 import { createGate, type Gate } from "../identity/caller.js";
 import { BelowLayers } from "../publication/below-layers.js";
 import { type Counters, createCounters } from "../publication/counters.js";
@@ -36,6 +37,8 @@ export interface ServerCore {
   /** Decides who calls. */
   readonly gate: Gate;
   readonly openCalls: OpenCalls;
+  /** What each identity uses. */
+  readonly shares: Shares;
   /** The next id of a stream or a call, counted from 1. */
   nextId(): number;
   /** No client is left to be told anything. */
@@ -83,10 +86,11 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
     },
   });
   const openCalls = new OpenCalls(gate);
+  const shares = new Shares(limits, counters.reachedByIdentity);
   const plugged = joinedParts(parts.map((part) => part(kernel)));
   publication.plug(plugged, createGroups(options.groups, options.ttl, options));
   return {
-    ...{ counters, events, layers, publication, sessions, troubles, calls, gate, openCalls, nextId },
+    ...{ counters, events, layers, publication, sessions, troubles, calls, gate, openCalls, shares, nextId },
     config: { types, registry: options.registry, validate: options.validate ?? true },
     parts: plugged,
     rejections: createRejections(),

@@ -9,6 +9,7 @@ export function serverStats(core: ServerCore): Omit<ServerStats, "certificate"> 
     polls: counters.polls,
     pollsRefused: counters.pollsRefused,
     callersRefused: counters.callersRefused,
+    identityLimits: counters.identityLimits,
     nodes: publication.nodes,
     groups: publication.groups,
     ...parts.stats(),

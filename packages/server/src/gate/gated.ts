@@ -2,33 +2,52 @@ import { statusCode } from "@xdskit/protocol";
 import type { Call, CallHandler, Refusal } from "../contracts/transport.js";
 import { type Caller, type CallFrom, type Gate, notKnown } from "../identity/caller.js";
 import { type Evidence, nothingShown } from "../identity/evidence.js";
+import { PacedCall } from "./paced-call.js";
+import type { Shares } from "./shares.js";
+import type { UnprovenCall } from "./unproven-call.js";
 
 /** What brings a call to its handler. */
-export interface Gated<Handler extends CallHandler> {
+export interface Gated {
   readonly gate: Pick<Gate, "callerOf">;
+  readonly shares: Shares;
   readonly from: CallFrom;
   /** Takes over the call, once it is known who calls. */
-  accept(caller: Caller, evidence: () => Evidence): Handler | Refusal;
+  accept(caller: Caller, evidence: () => Evidence): CallHandler | Refusal;
+  /** Records that nobody knows the caller, or that its identity has its share. */
+  refused(refusal: Refusal): void;
   /** What holds the call's messages, until it is known who calls. */
-  waiting(): Handler & { decided(accept: () => CallHandler | Refusal): void };
+  waiting(): UnprovenCall;
 }
 
-export const refusedCaller: Refusal = { code: statusCode.permissionDenied, message: notKnown };
+const refusedCaller: Refusal = { code: statusCode.permissionDenied, message: notKnown };
+const tooMuch = (message: string): Refusal => ({ code: statusCode.resourceExhausted, message });
 
-/** Finds out who calls, and only then takes over the call. */
-export function gated<Handler extends CallHandler>(
-  call: Pick<Call, "evidence">,
-  { gate, from, accept, waiting }: Gated<Handler>,
-): Handler | Refusal {
+/** Finds out who calls, and only then takes over the call, within the share of its caller. */
+export function gated(call: Pick<Call, "evidence" | "end">, options: Gated): CallHandler | Refusal {
+  const { gate, shares, from, accept, refused, waiting } = options;
   const { evidence = nothingShown } = call;
+  const refuse = (refusal: Refusal) => {
+    refused(refusal);
+    return refusal;
+  };
+  const tooFast = () => refuse(tooMuch(shares.tooFast()));
+  const decide = (caller: Caller | undefined) => {
+    if (caller === undefined) return refuse(refusedCaller);
+    const full = shares.full(caller, "stream");
+    if (full !== undefined) return refuse(tooMuch(full));
+    const handler = accept(caller, evidence);
+    const opened = "code" in handler ? undefined : shares.open(caller, "stream");
+    if ("code" in handler || opened === undefined) return handler;
+    const { share, close } = opened;
+    return new PacedCall(call, handler, { share, close, late: shares.late, refuse: tooFast });
+  };
   const caller = gate.callerOf(evidence, from);
-  const decide = (known: Caller | undefined) => (known === undefined ? refusedCaller : accept(known, evidence));
   if (!(caller instanceof Promise)) return decide(caller);
   const holding = waiting();
   // Whose proof cannot be judged has shown none.
   void caller.then(
     (known) => holding.decided(() => decide(known)),
-    () => holding.decided(() => refusedCaller),
+    () => holding.decided(() => refuse(refusedCaller)),
   );
   return holding;
 }

@@ -1,5 +1,6 @@
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import type { Call, CallHandler, Refusal } from "../contracts/transport.js";
+import { HeldMessages } from "./held-messages.js";
 
 /** What a client may send before it is known who it is: a first message, and a few small ones. */
 const most = { messages: 16, bytes: 256 * 1024 } as const;
@@ -7,16 +8,17 @@ const most = { messages: 16, bytes: 256 * 1024 } as const;
 /** Holds what a client sends until it is known who it is, and gives it to the handler of the call then. */
 export class UnprovenCall implements CallHandler {
   readonly #call: Call;
+  readonly #fault: (error: unknown) => void;
   #left: () => void;
-  #waiting: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #waiting = new HeldMessages(most);
   #isFinished = false;
   #isOver = false;
   #handler: CallHandler | undefined;
 
-  /** `left`: it waits no more. Called once. */
-  constructor(call: Call, left: () => void) {
+  /** `left`: it waits no more. Called once. `fault`: the server failed to take it over. */
+  constructor(call: Call, left: () => void, fault: (error: unknown) => void) {
     this.#call = call;
+    this.#fault = fault;
     this.#left = left;
   }
 
@@ -30,9 +32,7 @@ export class UnprovenCall implements CallHandler {
     }
     this.#leave();
     this.#handler = handler;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const message of waiting) if (!this.#isOver) handler.received(message);
+    for (const message of this.#waiting.takeAll()) if (!this.#isOver) handler.received(message);
     if (this.#isFinished && !this.#isOver) handler.finished();
   }
 
@@ -40,7 +40,8 @@ export class UnprovenCall implements CallHandler {
   #accepted(accept: () => CallHandler | Refusal): CallHandler | Refusal {
     try {
       return accept();
-    } catch {
+    } catch (error) {
+      this.#fault(error);
       return { code: statusCode.internal, message: "the server failed to take over the call" };
     }
   }
@@ -54,14 +55,8 @@ export class UnprovenCall implements CallHandler {
       this.#handler.received(bytes);
       return;
     }
-    if (this.#isOver) return;
-    if (this.#waiting.length > 0) this.#bytes += bytes.byteLength;
-    if (this.#waiting.length >= most.messages || this.#bytes > most.bytes) {
-      this.end(statusCode.resourceExhausted, "too much was sent before it was known who sends it");
-      return;
-    }
-    // The bytes are only good until the call returns.
-    this.#waiting.push(new Uint8Array(bytes));
+    if (this.#isOver || this.#waiting.add(bytes)) return;
+    this.end(statusCode.resourceExhausted, "too much was sent before it was known who sends it");
   }
 
   drained(): void {
@@ -75,7 +70,7 @@ export class UnprovenCall implements CallHandler {
 
   closed(): void {
     this.#isOver = true;
-    this.#waiting = [];
+    this.#waiting.takeAll();
     this.#handler?.closed();
     this.#leave();
   }
@@ -90,7 +85,7 @@ export class UnprovenCall implements CallHandler {
   end(code: StatusCode, message: string): void {
     if (this.#handler !== undefined || this.#isOver) return;
     this.#isOver = true;
-    this.#waiting = [];
+    this.#waiting.takeAll();
     this.#call.end(code, message);
   }
 }

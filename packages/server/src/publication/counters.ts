@@ -27,6 +27,9 @@ export interface Counters {
   /** By the rule that held; undefined: none. */
   refuseCaller(rule: number | undefined): undefined;
   readonly callersRefused: ServerStats["callersRefused"];
+  /** An identity reached one of its limits. */
+  reachedByIdentity(limit: string): undefined;
+  readonly identityLimits: ServerStats["identityLimits"];
   readonly streams: readonly StreamStats[];
   readonly types: readonly TypeStats[];
   readonly fetches: readonly FetchStats[];
@@ -56,6 +59,7 @@ export function createCounters(): Counters {
   const refused = new Map<StatusCode, number>();
   const pollsRefused = new Map<number, number>();
   const callersRefused = new Map<number | undefined, number>();
+  const identityLimits = new Map<string, number>();
   return {
     stream(method: Method): MutableCounters<StreamStats> {
       const counted = byMethod.get(method);
@@ -85,6 +89,10 @@ export function createCounters(): Counters {
     refusePoll: (status: number) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
     refuse: (code: StatusCode) => void refused.set(code, (refused.get(code) ?? 0) + 1),
     refuseCaller: (rule: number | undefined) => void callersRefused.set(rule, (callersRefused.get(rule) ?? 0) + 1),
+    reachedByIdentity: (limit: string) => void identityLimits.set(limit, (identityLimits.get(limit) ?? 0) + 1),
+    get identityLimits() {
+      return Array.from(identityLimits, ([limit, count]) => ({ limit, count }));
+    },
     get callersRefused() {
       return Array.from(callersRefused, ([rule, count]) => ({ rule, count }));
     },

@@ -1,6 +1,7 @@
 import type { StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PollCall, PollRefusal } from "../contracts/poll-transport.js";
 import type { OpenCalls } from "../gate/open-calls.js";
+import type { Shares } from "../gate/shares.js";
 import type { Gate } from "../identity/caller.js";
 import type { SessionContext } from "../streams/session-context.js";
 import type { SharedBodies } from "./shared-bodies.js";
@@ -13,6 +14,7 @@ export interface PollContext
   > {
   readonly gate: Gate;
   readonly openCalls: OpenCalls;
+  readonly shares: Shares;
   readonly bodies: SharedBodies;
   /** The time for which an up-to-date poll is held, in milliseconds; 0 means not at all. */
   readonly holdMs: number;

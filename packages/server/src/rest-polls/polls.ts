@@ -106,7 +106,7 @@ export class Polls implements PollHandler {
   #admit(call: PollCall, caller: Caller, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
     const { limits, publication, defaultNode } = this.#context;
     if (this.#closed) return shuttingDown;
-    const crowd = this.#crowded(call.connection);
+    const crowd = this.#crowded(call.connection, caller);
     if (crowd !== undefined) return busy(crowd);
     const read = readJsonRequest(call.json);
     if (read.kind === "malformed") return refused(400, `malformed discovery request: ${read.message}`);
@@ -135,7 +135,7 @@ export class Polls implements PollHandler {
   ): HeldPoll | PollRefusal {
     const subscription = selectionOf(request.names, type);
     const { names } = subscription;
-    const memory = this.#context.heldMemory.of(connection.peer);
+    const memory = this.#context.heldMemory.of(connection.peer, caller.identity);
     const node = memory.sameNode(given);
     const letGo = () => {
       memory.change(names, undefined);
@@ -170,12 +170,14 @@ export class Polls implements PollHandler {
           this.#held.delete(poll);
           this.#context.openCalls.closed(poll);
           letGo();
+          share?.close();
           count(-1);
         },
       },
       join,
     );
     this.#held.add(poll);
+    const share = this.#context.shares.open(caller, "poll");
     this.#context.openCalls.opened(poll, {
       caller,
       evidence,
@@ -186,15 +188,16 @@ export class Polls implements PollHandler {
     return poll;
   }
 
-  /** Why no more polls are accepted, in total, from an address, or on a connection. */
-  #crowded(connection: PollConnection): string | undefined {
+  /** Why no more polls are accepted, in total, from an address, on a connection, or of an identity. */
+  #crowded(connection: PollConnection, caller: Caller): string | undefined {
     const { polls, pollsPerAddress, requestsPerSecond, requestBurst } = this.#context.limits;
     if (this.#held.size >= polls) return `the server has ${this.#held.size} polls under way and takes no more`;
     const here = this.#ofAddress.of(connection.address);
     if (here >= pollsPerAddress)
       return `${here} polls are under way from ${connection.address}, and no address may have more`;
     const rate = getOrInsert(this.#rates, connection, () => new RateLimit(requestsPerSecond, requestBurst));
-    if (rate.take(performance.now())) return undefined;
+    const { shares } = this.#context;
+    if (rate.take(performance.now())) return shares.full(caller, "poll") ?? shares.polled(caller);
     return `more than ${requestsPerSecond} requests per second on one connection`;
   }
 }

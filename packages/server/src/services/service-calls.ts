@@ -8,8 +8,9 @@ import type {
   ServiceHandler,
   ServiceMethod,
 } from "../contracts/transport.js";
-import { gated, refusedCaller } from "../gate/gated.js";
+import { gated } from "../gate/gated.js";
 import type { OpenCall, OpenCalls } from "../gate/open-calls.js";
+import type { Shares } from "../gate/shares.js";
 import { UnprovenCall } from "../gate/unproven-call.js";
 import type { Caller, Gate } from "../identity/caller.js";
 import { nothingShown } from "../identity/evidence.js";
@@ -28,6 +29,7 @@ type TakenBy = Omit<OpenCall, "end" | "endsAt" | "evidence"> & { readonly eviden
 export function createServiceCalls(options: {
   readonly gate: Gate;
   readonly openCalls: OpenCalls;
+  readonly shares: Shares;
   /** Returns why no call is admitted, if so. */
   admit(): Refusal | undefined;
   /** Records that a call was refused. */
@@ -35,7 +37,7 @@ export function createServiceCalls(options: {
   /** Records a fault of the server, which ends only the call, with INTERNAL. */
   fault(service: string, call: Call, error: unknown): void;
 }) {
-  const { gate, openCalls, admit, refused, fault } = options;
+  const { gate, openCalls, shares, admit, refused, fault } = options;
   const open = new Set<ServiceHandler>();
 
   /** The gate of a call of a method that lets in others beside those whom a rule knows; `told` hears what it says. */
@@ -76,13 +78,17 @@ export function createServiceCalls(options: {
           return taken(call, accepted, { caller, evidence: isLetIn ? undefined : evidence, from });
         };
         if (isOpen) return take(gate.anybody(from), undefined);
-        const accepted = gated(call, { gate: own, from, accept: take, waiting: () => waiting(call) });
-        return accepted === refusedCaller ? refuse(refusedCaller) : accepted;
+        return gated(call, {
+          ...{ gate: own, shares, from, accept: take },
+          refused: (refusal) => refused(service, call, refusal),
+          waiting: () => waiting(call),
+        });
       },
     };
 
     function waiting(call: Call): UnprovenService {
-      const handler: UnprovenService = new UnprovenService(call, () => open.delete(handler));
+      const left = () => open.delete(handler);
+      const handler: UnprovenService = new UnprovenService(call, left, (error) => fault(service, call, error));
       open.add(handler);
       return handler;
     }

@@ -4,6 +4,7 @@ import type { KernelCalls } from "../contracts/parts/kernel.js";
 import type { OfferedServices } from "../contracts/parts/part.js";
 import type { Refusal, ServedService, Service } from "../contracts/transport.js";
 import type { OpenCalls } from "../gate/open-calls.js";
+import type { Shares } from "../gate/shares.js";
 import type { Gate } from "../identity/caller.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createHealth } from "./health.js";
@@ -25,6 +26,7 @@ export interface Services {
 interface ServicesOptions {
   readonly gate: Gate;
   readonly openCalls: OpenCalls;
+  readonly shares: Shares;
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
   readonly servesReflection: boolean;
@@ -39,9 +41,10 @@ interface ServicesOptions {
 }
 
 export function createServices(options: ServicesOptions): Services {
-  const { gate, openCalls, types, registry, servesReflection, offered, isServing, calls, admit, refused } = options;
+  const { gate, openCalls, shares, types, registry, servesReflection, offered, isServing, calls, admit, refused } =
+    options;
   const guarded = createServiceCalls({
-    ...{ gate, openCalls, admit },
+    ...{ gate, openCalls, shares, admit },
     refused: (service, { peer }, refusal) => refused(calls.info(service, peer), refusal),
     fault: (service, { peer }, error) => calls.fault(calls.info(service, peer), error),
   });

@@ -22,6 +22,22 @@ export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits,
    * configuration, and a gRPC client has one for each target.
    */
   readonly streamsPerNode: number;
+  /**
+   * Open streams and unary calls of one identity: what a rule of `identities` proved. Default 25,000. A node id counts
+   * for `streamsPerNode` separately for each identity. Where several processes serve, they divide what is per identity.
+   */
+  readonly streamsPerIdentity: number;
+  /** `heldBytes` for one identity. Default 128 MiB, but at most half of what there is in all. */
+  readonly heldBytesPerIdentity: number;
+  /** Polls of one identity. Default 12,500. */
+  readonly pollsPerIdentity: number;
+  /**
+   * Requests per second of one identity, over all its streams and polls, sustained. Default 10,000. More of them wait,
+   * one of each stream in turn; a stream ends only if too many of its own wait.
+   */
+  readonly requestsPerSecondPerIdentity: number;
+  /** Requests of one identity that are answered at once. Default 100,000: four for each of its streams. */
+  readonly requestBurstPerIdentity: number;
   /** Polls (REST) in total, held ones and those being answered. Default 50,000. */
   readonly polls: number;
   /**
@@ -52,6 +68,11 @@ export const defaultServerLimits: ServerLimits = {
   heldBytes: 512 * 1024 * 1024,
   heldBytesPerConnection: 128 * 1024 * 1024,
   streamsPerNode: 20_000,
+  streamsPerIdentity: 25_000,
+  heldBytesPerIdentity: 128 * 1024 * 1024,
+  pollsPerIdentity: 12_500,
+  requestsPerSecondPerIdentity: 10_000,
+  requestBurstPerIdentity: 100_000,
   polls: 50_000,
   pollsPerNode: 10_000,
   pollsPerAddress: 20_000,
@@ -65,6 +86,12 @@ export const defaultServerLimits: ServerLimits = {
   reportNodes: 20_000,
   reportBytes: 64 * 1024 * 1024,
 };
+
+/** The limits that several processes of one server divide: what one identity may have of the server. */
+export const dividedLimits = [
+  ...(["streamsPerIdentity", "pollsPerIdentity", "heldBytesPerIdentity"] as const),
+  ...(["requestsPerSecondPerIdentity", "requestBurstPerIdentity"] as const),
+] as const satisfies readonly (keyof ServerLimits)[];
 
 /** The limits that cannot change while a server runs: those of connections, and of answers in progress. */
 export const fixedLimits = [

@@ -77,7 +77,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
     this.#context = context;
     this.#call = call;
     this.#info = { id, method, peer };
-    this.#memory = heldMemory.of(peer);
+    this.#memory = heldMemory.of(peer, caller.identity);
     this.#stream = createStream({
       variant,
       api,

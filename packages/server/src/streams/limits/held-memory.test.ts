@@ -10,6 +10,9 @@ import { cluster } from "../../testing/test-resources.js";
 import { createHeldMemory, type HeldMemories, type StreamMemory } from "./held-memory.js";
 
 const megabyte = 1_000_000;
+const few = { heldBytes: 100_000, heldBytesPerConnection: 40_000, heldBytesPerIdentity: 50_000 };
+const most = 10 * megabyte;
+const much = { heldBytes: most, heldBytesPerConnection: most, heldBytesPerIdentity: most };
 const names = (prefix: string, count: number) =>
   NameSet.of(Array.from({ length: count }, (_, index) => `${prefix}${index}`.padEnd(18, "x")));
 const listed = (prefix: string, count: number) => [...names(prefix, count)];
@@ -27,7 +30,7 @@ function memoriesOf(held: HeldMemories): (connection: string) => StreamMemory {
 describe("names that clients subscribe to", () => {
   it("names count 64 bytes each and two for each character, and equal lists count once", () => {
     // Names of 100 bytes each.
-    const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
+    const held = createHeldMemory(few);
     const of = memoriesOf(held);
     const [a, b, c] = [names("a", 300), names("b", 300), names("c", 300)];
     const none = NameSet.empty;
@@ -54,7 +57,7 @@ describe("names that clients subscribe to", () => {
   });
 
   it("names count together with claimed versions and with nodes, which count once for each connection", () => {
-    const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
+    const held = createHeldMemory(few);
     const of = memoriesOf(held);
     const nodeOf = (id: string, metadata: object) => {
       const locality = { region: "", zone: "", subZone: "" };
@@ -91,7 +94,7 @@ describe("names that clients subscribe to", () => {
   });
 
   it("names never take more than a quarter of the heap, and those of one connection half of that", () => {
-    const held = createHeldMemory({ heldBytes: 10 * megabyte, heldBytesPerConnection: 10 * megabyte }, 1_000_000);
+    const held = createHeldMemory(much, 1_000_000);
     const of = memoriesOf(held);
     assert.equal(of("1").change(NameSet.empty, names("a", 1_200)), undefined);
     assert.match(of("2").change(NameSet.empty, names("b", 1_300)) ?? "", /one connection may .* at most 125000 /);
@@ -100,8 +103,40 @@ describe("names that clients subscribe to", () => {
     assert.match(of("3").change(NameSet.empty, names("c", 1_000)) ?? "", /all clients may .* at most 250000 /);
   });
 
+  it("names of one identity count together over its connections, leave room for others, and are forgotten with it", () => {
+    let reached = 0;
+    const held = createHeldMemory(few, undefined, () => {
+      reached += 1;
+    });
+    const none = NameSet.empty;
+    const [one, same, two, other] = [held.of("1", "a"), held.of("4", "a"), held.of("2", "a"), held.of("1", "b")];
+    const names300 = ["a", "b", "c"].map((prefix) => names(prefix, 300)) as [NameSet, NameSet, NameSet];
+    const [first, second, third] = names300;
+    assert.equal(one.change(none, first), undefined);
+    assert.equal(same.change(none, first), undefined);
+    // 19,000 bytes more have room only because equal lists count once.
+    const more = names("d", 190);
+    assert.equal(two.change(none, more), undefined);
+    two.change(more, none);
+    assert.match(
+      two.change(none, second) ?? "",
+      /^the names, nodes and versions of one identity may take at most 50000 bytes of memory \(limits\.held_bytes_per_identity\)$/,
+    );
+    assert.equal(reached, 1);
+    assert.equal(other.change(none, third), undefined, "another identity on the same connection");
+    two.change(second, none);
+    two.leave();
+    same.change(first, none);
+    same.leave();
+    one.change(first, none);
+    one.leave();
+    const again = held.of("3", "a");
+    assert.equal(again.change(none, second), undefined);
+    assert.equal(again.change(second, first), undefined);
+  });
+
   it("names of all streams of a connection count together, until the last stream is gone", () => {
-    const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
+    const held = createHeldMemory(few);
     const [first, second] = [held.of("1"), held.of("1")];
     const [a, b] = [names("a", 300), names("b", 300)];
     assert.equal(first.change(undefined, a), undefined);

@@ -15,8 +15,11 @@ const partOfHeap = 1 / 4;
 
 /** The memory for everything that clients send and streams keep, over all connections. */
 export interface HeldMemories {
-  /** For one stream of a connection, until it says that it is gone. */
-  of(connection: string): StreamMemory;
+  /**
+   * For one stream of a connection, until it says that it is gone. Streams of several identities on one connection
+   * count separately, each within the share of its identity.
+   */
+  of(connection: string, identity?: string | undefined): StreamMemory;
 }
 
 /**
@@ -25,8 +28,9 @@ export interface HeldMemories {
  * streams of a connection repeat.
  */
 export function createHeldMemory(
-  limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
+  limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection" | "heldBytesPerIdentity">,
   heapBytes = getHeapStatistics().heap_size_limit,
+  reached: () => void = () => {},
 ): HeldMemories {
   const all = new Holdings();
   const share = {
@@ -38,12 +42,27 @@ export function createHeldMemory(
     get maxOfConnection(): number {
       return Math.floor(Math.min(limits.heldBytesPerConnection, this.most / 2));
     },
+    get maxOfIdentity(): number {
+      return Math.floor(Math.min(limits.heldBytesPerIdentity, this.most / 2));
+    },
+    reached,
   };
   const connections = new Map<string, StreamMemory>();
+  const identities = new Map<string, Holdings>();
+  function made(key: string, identity: string | undefined): StreamMemory {
+    if (identity === undefined) return new StreamMemory(share, undefined, () => connections.delete(key));
+    const ofIdentity = getOrInsert(identities, identity, () => new Holdings(all));
+    ofIdentity.connections += 1;
+    return new StreamMemory(share, ofIdentity, () => {
+      connections.delete(key);
+      ofIdentity.connections -= 1;
+      if (ofIdentity.connections === 0) identities.delete(identity);
+    });
+  }
   return {
-    of(connection: string): StreamMemory {
-      const gone = () => connections.delete(connection);
-      const held = getOrInsert(connections, connection, () => new StreamMemory(share, gone));
+    of(connection, identity) {
+      const key = identity === undefined ? connection : `${connection}\n${identity}`;
+      const held = getOrInsert(connections, key, () => made(key, identity));
       held.streams += 1;
       return held;
     },
@@ -55,6 +74,8 @@ class Holdings {
   readonly #around: Holdings | undefined;
   readonly #items = new Map<HeldItem, { times: number; readonly bytes: number }>();
   bytes = 0;
+  /** Those of an identity. */
+  connections = 0;
 
   constructor(around?: Holdings) {
     this.#around = around;
@@ -90,22 +111,27 @@ interface Surroundings {
   readonly all: Holdings;
   readonly most: number;
   readonly maxOfConnection: number;
+  readonly maxOfIdentity: number;
+  /** An identity has no room left. */
+  reached(): void;
 }
 
 /** Counts the memory of a stream, together with the other streams of its connection. */
 export class StreamMemory implements HeldMemory {
   readonly #around: Surroundings;
   readonly #gone: () => void;
+  readonly #ofIdentity: Holdings | undefined;
   readonly #held: Holdings;
   /** By id: the node object that other streams may repeat. */
   readonly #nodes = new Map<string, Node>();
   streams = 0;
 
   /** `gone` is called after its last stream. */
-  constructor(around: Surroundings, gone: () => void) {
+  constructor(around: Surroundings, ofIdentity: Holdings | undefined, gone: () => void) {
     this.#around = around;
+    this.#ofIdentity = ofIdentity;
     this.#gone = gone;
-    this.#held = new Holdings(around.all);
+    this.#held = new Holdings(ofIdentity ?? around.all);
   }
 
   change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
@@ -118,8 +144,12 @@ export class StreamMemory implements HeldMemory {
     if (before !== undefined && this.#held.remove(before) && isNode(before) && this.#nodes.get(before.id) === before)
       this.#nodes.delete(before.id);
     if (this.#held.bytes <= bytes) return undefined;
-    const { all, most, maxOfConnection } = this.#around;
+    const { all, most, maxOfConnection, maxOfIdentity } = this.#around;
     if (this.#held.bytes > maxOfConnection) return tooMuch("one connection", maxOfConnection, "_per_connection");
+    if (this.#ofIdentity !== undefined && this.#ofIdentity.bytes > maxOfIdentity) {
+      this.#around.reached();
+      return tooMuch("one identity", maxOfIdentity, "_per_identity");
+    }
     return all.bytes > most ? tooMuch("all clients", most, "") : undefined;
   }
 

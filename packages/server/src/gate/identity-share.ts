@@ -1,0 +1,98 @@
+import { RateLimit } from "../basics/rate-limit.js";
+import type { ServerLimits } from "../settings/limits.js";
+
+/** How fast one identity may ask. */
+export type RequestLimits = Pick<ServerLimits, "requestsPerSecondPerIdentity" | "requestBurstPerIdentity">;
+
+/** A call with requests that wait. */
+export interface DelayedCall {
+  /** Its handler gets one of them. False: none is left. */
+  next(): boolean;
+}
+
+/** Bytes of requests that wait: of one identity, and of all. */
+const most = { ofIdentity: 32 * 1024 * 1024, ofAll: 128 * 1024 * 1024 } as const;
+
+/** So many requests are answered in one turn of the event loop, and no more often than this, in milliseconds. */
+const turn = { requests: 200, ms: 10 } as const;
+
+/**
+ * What one identity uses. Requests beyond its rate wait, one of each call in turn: so a call that floods waits for
+ * itself, and its siblings hardly for it.
+ */
+export class IdentityShare {
+  readonly open = { stream: 0, poll: 0 };
+  readonly #limits: RequestLimits;
+  /** Bytes that wait of all identities. */
+  readonly #all: { bytes: number };
+  readonly #now: () => number;
+  readonly #waiting = new Set<DelayedCall>();
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #rate: { readonly perSecond: number; readonly burst: number; readonly limit: RateLimit } | undefined;
+
+  /** `limits` are read each time; they can change. */
+  constructor(limits: RequestLimits, all: { bytes: number }, now: () => number) {
+    this.#limits = limits;
+    this.#all = all;
+    this.#now = now;
+  }
+
+  /** Whether a request may be answered now: not before those that wait. */
+  takes(): boolean {
+    return this.#waiting.size === 0 && this.#take();
+  }
+
+  /** Whether there is room for another request that waits; it has the room until `release`. */
+  hold(bytes: number): boolean {
+    if (this.#bytes + bytes > most.ofIdentity || this.#all.bytes + bytes > most.ofAll) return false;
+    this.#count(bytes);
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#count(-bytes);
+  }
+
+  /** The call has requests that wait. */
+  wait(call: DelayedCall): void {
+    this.#waiting.add(call);
+    this.#timer ??= setTimeout(() => this.#serve(), this.#waitMs).unref();
+  }
+
+  /** The call waits no more. */
+  left(call: DelayedCall): void {
+    this.#waiting.delete(call);
+    if (this.#waiting.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#all.bytes += bytes;
+  }
+
+  get #waitMs(): number {
+    return Math.min(1_000, Math.max(turn.ms, 1_000 / this.#limits.requestsPerSecondPerIdentity));
+  }
+
+  #serve(): void {
+    this.#timer = undefined;
+    for (let served = 0; served < turn.requests; served++) {
+      const [first] = this.#waiting;
+      if (first === undefined) return;
+      if (!this.#take()) break;
+      this.#waiting.delete(first);
+      if (first.next()) this.#waiting.add(first);
+    }
+    if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => this.#serve(), this.#waitMs).unref();
+  }
+
+  #take(): boolean {
+    const { requestsPerSecondPerIdentity: perSecond, requestBurstPerIdentity: burst } = this.#limits;
+    if (this.#rate?.perSecond !== perSecond || this.#rate.burst !== burst)
+      this.#rate = { perSecond, burst, limit: new RateLimit(perSecond, burst) };
+    return this.#rate.limit.take(this.#now());
+  }
+}
