@@ -12,6 +12,7 @@ import { runServing, type Serving } from "../server/serving.js";
 import { type LoadedSettings, loadSettings, withLowest } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
+import { limitsOfWorker } from "../settings/worker-limits.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { processPlace } from "../workers/process-place.js";
 import { folderLayers } from "./folder/served-folder.js";
@@ -154,5 +155,6 @@ function optionsOfServer(options: ServeOptions, serving: Serving, settings: Sett
   const references = options.references ?? fromSettings.references ?? "refuse";
   // Where errors are skipped, both of two listeners are served, as those of the folder are.
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
-  return { ...fromSettings, rest: serving.restOptions(fromSettings), references, addresses };
+  const limits = limitsOfWorker(fromSettings.limits, serving.place?.count);
+  return { ...fromSettings, limits, rest: serving.restOptions(fromSettings), references, addresses };
 }

@@ -42,6 +42,7 @@ export async function liveFolder(
   const live: LiveSettings = new LiveSettings(
     {
       ...{ server, history, references: options.references, isWhole: options.toFiles === undefined },
+      workers: serving.place?.count,
       folderWith(next, nothingServed) {
         // Not the folder itself: each would keep all that were served before it.
         const { revision, rolledBackBy } = live.folder;

@@ -18,6 +18,8 @@ export interface LiveParts {
   readonly references: References | undefined;
   /** All streams are in one thread, and no files are written: groups and limits can change. */
   readonly isWhole: boolean;
+  /** Processes that serve together, this one included. Default: this one alone. */
+  readonly workers?: number | undefined;
   /** Makes what serves the folder with these settings. `failed`: its first reading found nothing that can be served. */
   folderWith(settings: Settings, failed: (findings: readonly Finding[]) => void): ServedFolder;
   /** Another folder is served now, with these settings. */
@@ -57,7 +59,7 @@ export class LiveSettings {
 
   /** Takes over what can change while the server runs. Rejects, and nothing has changed, if that cannot be now. */
   async take(edited: Settings): Promise<TakenSettings> {
-    const { server, isWhole, references, history } = this.#parts;
+    const { server, isWhole, references, history, workers } = this.#parts;
     const keys =
       isWhole && isSameInApi(this.#inUse, edited)
         ? liveKeys
@@ -67,7 +69,7 @@ export class LiveSettings {
     const isSame = isSameFolder(this.#inUse, next);
     if (isSame) await this.giveUp();
     if (live.length === 0) return { applied: [], restart };
-    const options = liveOptions(next, live);
+    const options = liveOptions(next, live, workers);
     if (isSame) server.reconfigure(options);
     else await this.#moveTo(next, options);
     this.#inUse = next;
