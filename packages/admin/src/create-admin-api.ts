@@ -125,7 +125,7 @@ function problemAnswer(c: Context, error: unknown): Response {
   const problem = problemOf(error);
   const headers: Record<string, string> = { "content-type": "application/problem+json" };
   if (problem.status === 401) headers["www-authenticate"] = 'Bearer realm="xdskit"';
-  if (problem.status === 503) headers["retry-after"] = "1";
+  if (problem.status === 429 || problem.status === 503) headers["retry-after"] = "1";
   if (Array.isArray(problem.allow)) headers.allow = problem.allow.join(", ");
   return c.body(`${JSON.stringify(problem)}\n`, problem.status as 400, headers);
 }

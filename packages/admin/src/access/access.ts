@@ -12,6 +12,7 @@ import {
 } from "@xdskit/server";
 import type { ApiCaller, ApiCallerOf, Need } from "../contract/access.js";
 import { TokenNames } from "./tokens.js";
+import { usualWritesPerSecond, WriteShares } from "./write-shares.js";
 
 /** The settings that say who may do what. */
 export interface AccessSettings {
@@ -25,6 +26,8 @@ export interface Role {
   readonly when: RoleWhen;
   /** `write:LAYER` is `write` in that layer only. */
   readonly may: readonly (Need | `write:${string}`)[];
+  /** Changes over the API of each caller of the role, sustained. */
+  readonly writes_per_second?: number | undefined;
 }
 
 /** All that is given must hold. */
@@ -43,6 +46,8 @@ export interface TrustedProxies {
 
 interface RoleInUse extends Role {
   readonly rules: Rules;
+  /** Whether a caller may make another change now. */
+  readonly takes: (name: string) => boolean;
 }
 
 /** Who sent a request, by these roles. */
@@ -62,12 +67,15 @@ export class Access {
   #isProxy: (evidence: Evidence) => boolean = () => false;
   #host: string | undefined;
   #tokens = new TokenNames({});
-
+  /** Processes that serve together: each allows a caller its part. */
+  readonly #workers: number;
+  readonly #writes = new WriteShares();
   #inUse: AccessSettings = {};
   readonly #settled = new WeakMap<IncomingMessage, Settled>();
 
-  constructor(isUnix = false) {
+  constructor(isUnix = false, workers = 1) {
     this.isUnix = isUnix;
+    this.#workers = workers;
   }
 
   /**
@@ -92,8 +100,10 @@ export class Access {
     this.#inUse = settings;
     this.#tokens = new TokenNames(tokens);
     const tokenName = this.tokenName;
-    this.#roles = roles?.map(({ when: { user, ...when }, may }) => {
-      return { when: { ...when, user }, may, rules: createRules([when], { tokenName }) };
+    this.#roles = roles?.map(({ when: { user, ...when }, may, writes_per_second = usualWritesPerSecond }) => {
+      const perSecond = writes_per_second / this.#workers;
+      const takes = (name: string) => this.#writes.takes(name, perSecond);
+      return { when: { ...when, user }, may, takes, rules: createRules([when], { tokenName }) };
     });
     this.#isProxy = proxiesIn(proxies?.from ?? []);
     this.#host = proxies?.host;
@@ -184,9 +194,10 @@ function isOf(pattern: string | undefined, user: string | undefined): boolean {
   return pattern === undefined || (user !== undefined && matchesGlob(pattern, user));
 }
 
-function callerWith({ may }: Role, at: number, name: string): ApiCaller {
+function callerWith({ may, takes }: RoleInUse, at: number, name: string): ApiCaller {
   return {
     name,
+    takes: () => takes(name),
     rule: `roles[${at}]`,
     may: (need, layer) =>
       may.some((one) => {

@@ -5,7 +5,7 @@ import { ReadingThread } from "@xdskit/api/threads";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
 import { revisionJson } from "../answers/revision-json.js";
-import { type ApiCaller, mayNot, type Need, unknownCaller } from "../contract/access.js";
+import { type ApiCaller, mayNot, type Need, tooManyWrites, unknownCaller } from "../contract/access.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import type { RevisionJson } from "../contract/answers.js";
 import type { Fleet } from "../contract/fleet.js";
@@ -82,6 +82,13 @@ export class ApiContext {
     if (caller === undefined) throw ApiProblem.of(401, "XDSKIT_API_LOGIN", unknownCaller);
     if (need === undefined || (need !== "nothing" && caller.may(need, layer))) return;
     throw ApiProblem.of(403, "XDSKIT_API_FORBIDDEN", mayNot(caller, need, layer));
+  }
+
+  /** Throws a problem if the sender of a change has made too many. */
+  mustHaveRoom(env: unknown): void {
+    const caller = this.#callerOf(env);
+    if (typeof caller === "object" && caller.takes?.() === false)
+      throw ApiProblem.of(429, "XDSKIT_BUSY", tooManyWrites(caller));
   }
 
   /** The layer of a path, for a sender who may change it. Throws a problem if there is none. */

@@ -15,6 +15,8 @@ export interface ApiCaller {
   readonly rule: string;
   /** Without a layer: whether it may that in any layer. */
   may(need: Need, layer?: string): boolean;
+  /** Begins a change. False: it has made too many for now. Left out: it may make any number. */
+  takes?(): boolean;
 }
 
 /** Why a request without a known sender is refused. */
@@ -24,6 +26,11 @@ export const unknownCaller = "this server has roles: show a token that it knows 
 export function mayNot({ name }: ApiCaller, need: Need | "nothing", layer?: string): string {
   const what = need === "write" && layer !== undefined ? `write:${layer}` : need;
   return `${JSON.stringify(name)} may not ${what} by the roles of this server`;
+}
+
+/** Why a change of a sender who may make it is refused for now. */
+export function tooManyWrites({ name, rule }: ApiCaller): string {
+  return `${JSON.stringify(name)} makes more changes than it may: wait a second, or raise writes_per_second of ${rule}`;
 }
 
 /** Finds out who sends a request. `anybody`: there are no roles, and all may do everything. Undefined: nobody known. */

@@ -18,7 +18,10 @@ export const adminListenerCall = {
     access: {
       options: {
         tokens: "object",
-        roles: { items: { when: "object", may: { items: "string" } } satisfies TableOf<Role>, needs: ["when", "may"] },
+        roles: {
+          items: { when: "object", may: { items: "string" }, writes_per_second: "number" } satisfies TableOf<Role>,
+          needs: ["when", "may"],
+        },
         trusted_proxies: { options: { from: { items: "string" }, host: "string" }, needs: ["from"] },
       } satisfies TableOf<AccessSettings>,
     },

@@ -12,7 +12,8 @@ export type NeedyRoute = RouteConfig & { readonly "x-needs": Need };
 export function createRoute<Path extends string, Route extends Omit<NeedyRoute, "path"> & { path: Path }>(
   route: Route & { readonly "x-needs": Need },
 ) {
-  return createHonoRoute<Path, Route>(answering(route));
+  const responses = route["x-needs"] === "write" ? { ...problems(429), ...route.responses } : route.responses;
+  return createHonoRoute<Path, Route>(answering({ ...route, responses }));
 }
 
 /** A route with the answers that each has to those who may not call it. */

@@ -12,7 +12,9 @@ export function guardRoutes(app: OpenAPIHono, context: ApiContext): void {
     needs ??= needsOf(app);
     const wanted = routes.filter(({ path }) => path !== "/*").map(({ path }) => needs?.get(`${method} ${path}`));
     // Whatever is not there needs somebody who is known.
-    context.mustMay(c.env, wanted.length === 0 ? undefined : (wanted[0] ?? "nothing"));
+    const need = wanted.length === 0 ? undefined : (wanted[0] ?? "nothing");
+    context.mustMay(c.env, need);
+    if (need === "write") context.mustHaveRoom(c.env);
     await next();
   });
 }

@@ -176,6 +176,32 @@ describe("roles", () => {
   });
 });
 
+test("a caller that changes too much is told to wait, and no other caller is", async () => {
+  const [wild, calm] = [newToken(), newToken()];
+  const role = (token: string) =>
+    `  - { when: { token: ${token} }, may: [read, operate, write], writes_per_second: 0.01 }`;
+  const tokens = `tokens:\n  wild: ${hashOfToken(wild)}\n  calm: ${hashOfToken(calm)}\n`;
+  const xdskit = (more: string) => `${tokens}${more}roles:\n${role("wild")}\n${role("calm")}\n`;
+  await using server = await served({ "a.yaml": cluster, "xdskit.yaml": xdskit("") });
+  const ask = async (token: string, method: string, path: string) =>
+    await fetch(`${server.admin}/api/v1/${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+  const remove = async (token: string) => await ask(token, "DELETE", "layers/api/resources/cluster/gone");
+  assert.equal((await remove(wild)).status, 404);
+  const refused = await remove(wild);
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
+  const { code, detail } = (await refused.json()) as { readonly code: string; readonly detail: string };
+  assert.equal(code, "XDSKIT_BUSY");
+  assert.match(detail, /"token wild" makes more changes than it may: .* raise writes_per_second of roles\[0\]/);
+  assert.equal((await ask(wild, "POST", "leases/gone/renew")).status, 429);
+  assert.equal((await remove(calm)).status, 404, "another caller");
+  assert.equal((await ask(wild, "GET", "layers")).status, 200, "what changes nothing");
+  assert.notEqual((await ask(wild, "POST", "layers/api/rollback")).status, 429, "what an operator needs in a hurry");
+  // Neither a new connection nor an edit of the settings gives it a new share.
+  await server.folder.write("xdskit.yaml", xdskit("trusted_proxies: { from: [10.0.0.7] }\n"));
+  await server.running.seen(/settings in use: trusted_proxies/, "err");
+  assert.equal((await remove(wild)).status, 429);
+});
+
 test("a user is whom a trusted proxy names, and nobody else", async () => {
   const roles = (from: string) =>
     `trusted_proxies: { from: [${from}], host: xds.example.org }\nroles: [{ when: { user: "*@example.org" }, may: [read, write] }]\n`;

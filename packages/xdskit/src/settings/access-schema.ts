@@ -25,6 +25,7 @@ const role = z.strictObject({
     })
     .superRefine(thatHold),
   may: z.array(right, { error: aRight }).min(1, { error: aRight }),
+  writes_per_second: z.number().positive().max(1_000_000).optional(),
 });
 
 const aProxy = "expected an IP address, a network such as 10.0.0.0/8, or unix";

@@ -1,0 +1,31 @@
+import { maxKept } from "@xdskit/api";
+import { RateLimit } from "@xdskit/server";
+
+/** Changes over the API that one caller may make a second, sustained, if its role does not say. */
+export const usualWritesPerSecond = 100;
+/** So many seconds' worth may come at once. */
+const burstS = 10;
+
+/** Counts changes by caller, so that a program that runs wild leaves the API to others. */
+export class WriteShares {
+  readonly #rates = new Map<string, { readonly perSecond: number; readonly limit: RateLimit }>();
+  readonly #now: () => number;
+
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Whether the caller may make another change now. */
+  takes(name: string, perSecond: number): boolean {
+    let rate = this.#rates.get(name);
+    if (rate?.perSecond !== perSecond)
+      rate = { perSecond, limit: new RateLimit(perSecond, Math.max(1, perSecond * burstS)) };
+    this.#rates.delete(name);
+    this.#rates.set(name, rate);
+    for (const oldest of this.#rates.keys()) {
+      if (this.#rates.size <= maxKept) break;
+      this.#rates.delete(oldest);
+    }
+    return rate.limit.take(this.#now());
+  }
+}
