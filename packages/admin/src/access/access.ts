@@ -126,7 +126,10 @@ export class Access {
   async settle(request: IncomingMessage): Promise<void> {
     const roles = this.#roles;
     if (!roles?.some(({ when }) => when.jwt !== undefined)) return;
-    const judged = this.#judge(request);
+    await this.#keep(request, this.#judge(request), roles);
+  }
+
+  async #keep(request: IncomingMessage, judged: Judged | "anybody", roles: Settled["roles"]): Promise<void> {
     // Kept in any case: a moment later it could take time again.
     const caller = judged instanceof Promise ? await judged.catch(() => undefined) : judged;
     this.#settled.set(request, { caller, roles });
@@ -137,7 +140,10 @@ export class Access {
     // Judged by the roles of now: those of before may have been taken away.
     if (settled !== undefined && settled.roles === this.#roles) return settled.caller;
     const caller = this.#judge(request);
-    return caller instanceof Promise ? undefined : caller;
+    if (!(caller instanceof Promise)) return caller;
+    // For a long request that is asked about again, after the roles have changed.
+    void this.#keep(request, caller, this.#roles);
+    return undefined;
   };
 
   #judge(request: IncomingMessage): Judged | "anybody" {
@@ -181,7 +187,7 @@ function callerIn(roles: readonly RoleInUse[], evidence: Evidence, user: string 
   for (const [at, role] of roles.entries()) {
     if (at < first || !isOf(role.when.user, user)) continue;
     const callerBy = (proof: Proof | undefined) =>
-      proof && callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""));
+      proof && callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""), proof.endsAt);
     const proof = role.rules.prove(evidence);
     if (proof instanceof Promise)
       return proof.then((known) => callerBy(known) ?? callerIn(roles, evidence, user, at + 1));
@@ -194,9 +200,10 @@ function isOf(pattern: string | undefined, user: string | undefined): boolean {
   return pattern === undefined || (user !== undefined && matchesGlob(pattern, user));
 }
 
-function callerWith({ may, takes }: RoleInUse, at: number, name: string): ApiCaller {
+function callerWith({ may, takes }: RoleInUse, at: number, name: string, endsAt?: number): ApiCaller {
   return {
     name,
+    endsAt,
     takes: () => takes(name),
     rule: `roles[${at}]`,
     may: (need, layer) =>

@@ -84,6 +84,13 @@ export class ApiContext {
     throw ApiProblem.of(403, "XDSKIT_API_FORBIDDEN", mayNot(caller, need, layer));
   }
 
+  /** Whether the sender of a request may still read: what it proved may end, and its role be taken away. */
+  stillReads(env: unknown): boolean {
+    const caller = this.#callerOf(env);
+    if (caller === "anybody" || caller === undefined) return caller === "anybody";
+    return caller.may("read") && (caller.endsAt === undefined || caller.endsAt > Date.now());
+  }
+
   /** Throws a problem if the sender of a change has made too many. */
   mustHaveRoom(env: unknown): void {
     const caller = this.#callerOf(env);

@@ -13,6 +13,8 @@ export interface ApiCaller {
   readonly name: string;
   /** The rule that lets it in, for logs: `roles[0]`. */
   readonly rule: string;
+  /** When what it proved ends, in milliseconds since 1970. Left out: never. */
+  readonly endsAt?: number | undefined;
   /** Without a layer: whether it may that in any layer. */
   may(need: Need, layer?: string): boolean;
   /** Begins a change. False: it has made too many for now. Left out: it may make any number. */

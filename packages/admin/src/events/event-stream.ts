@@ -10,9 +10,20 @@ const maxMissed = maxWaiting / 2;
 /** A comment after this much silence keeps the connection open. */
 const heartbeatMs = 15_000;
 
-interface Reader {
+/** Whether readers may still read is looked at this often. */
+const lookMs = 1_000;
+
+/** Who reads. */
+interface ReaderFrom {
   /** Where it comes from. */
   readonly address: string;
+  /** Whether it may still read, as far as that is known at once. */
+  stillReads(): boolean;
+}
+
+interface Reader extends ReaderFrom {
+  /** It was not known at the last look that it may still read. */
+  isDoubted: boolean;
   send(text: string): void;
   end(): void;
 }
@@ -21,13 +32,16 @@ interface Reader {
 export class EventStreams {
   readonly #ring: EventRing;
   readonly #readers = new Set<Reader>();
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
   readonly #stop: () => void;
 
   constructor(ring: EventRing) {
     this.#ring = ring;
     this.#stop = ring.listen((event) => this.#tell(textOf(event)));
-    this.#heartbeat = setInterval(() => this.#tell(": \n\n"), heartbeatMs).unref();
+    this.#timers = [
+      setInterval(() => this.#tell(": \n\n"), heartbeatMs).unref(),
+      setInterval(() => this.#look(), lookMs).unref(),
+    ];
   }
 
   get readers(): number {
@@ -38,8 +52,8 @@ export class EventStreams {
    * A stream of all events from now on, or after the one that a reader had last. Throws a problem if there are too many
    * readers. An address that has few of them gets a place of the one that has the most.
    */
-  open(last: string | undefined, address: string): ReadableStream<Uint8Array> {
-    if (this.#readers.size >= maxReaders && !this.#makeRoom(address))
+  open(last: string | undefined, from: ReaderFrom): ReadableStream<Uint8Array> {
+    if (this.#readers.size >= maxReaders && !this.#makeRoom(from.address))
       throw ApiProblem.of(503, "XDSKIT_BUSY", `${maxReaders} others read events already`);
     const missed = last === undefined ? [] : this.#ring.after(last);
     const start = (missed && textOfMissed(missed)) ?? resetText(this.#ring.last);
@@ -47,7 +61,7 @@ export class EventStreams {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          reader = this.#add(controller, address);
+          reader = this.#add(controller, from);
           reader.send(`retry: 1000\n: events of xdskit\n\n${start}`);
         },
         cancel: () => {
@@ -61,7 +75,7 @@ export class EventStreams {
 
   close(): void {
     this.#stop();
-    clearInterval(this.#heartbeat);
+    for (const timer of this.#timers) clearInterval(timer);
     for (const reader of this.#readers) reader.end();
   }
 
@@ -79,9 +93,11 @@ export class EventStreams {
     return false;
   }
 
-  #add(controller: ReadableStreamDefaultController<Uint8Array>, address: string): Reader {
+  #add(controller: ReadableStreamDefaultController<Uint8Array>, from: ReaderFrom): Reader {
     const reader: Reader = {
-      address,
+      address: from.address,
+      stillReads: () => from.stillReads(),
+      isDoubted: false,
       send: (text) => {
         try {
           controller.enqueue(Buffer.from(text));
@@ -103,6 +119,16 @@ export class EventStreams {
     };
     this.#readers.add(reader);
     return reader;
+  }
+
+  /** Ends those whose token or certificate has ended, or whose role was taken away. */
+  #look(): void {
+    for (const reader of this.#readers) {
+      const isDoubted = !reader.stillReads();
+      // A token may have to be verified anew when roles have changed: that is known at the next look.
+      if (isDoubted && reader.isDoubted) reader.end();
+      reader.isDoubted = isDoubted;
+    }
   }
 
   #tell(text: string): void {

@@ -91,14 +91,16 @@ describe("the ring of events", () => {
   });
 });
 
+const from = (address: string) => ({ address, stillReads: () => true });
+
 describe("streams of events", () => {
   it("have a bound on their number, and on the bytes that wait for one", async () => {
     const ring = new EventRing();
     const streams = new EventStreams(ring);
-    const opened = Array.from({ length: 100 }, () => streams.open(undefined, "a"));
-    assert.throws(() => streams.open(undefined, "a"), { status: 503 });
+    const opened = Array.from({ length: 100 }, () => streams.open(undefined, from("a")));
+    assert.throws(() => streams.open(undefined, from("a")), { status: 503 });
     await opened[0]?.cancel();
-    const fresh = streams.open(undefined, "a");
+    const fresh = streams.open(undefined, from("a"));
     const data = { text: "x".repeat(1_000_000) };
     for (let count = 0; count < 6; count += 1) ring.add("problem", data);
     assert.equal(streams.readers, 0);
@@ -108,17 +110,17 @@ describe("streams of events", () => {
 
   it("go to each address: the one that has most gives up places, the oldest first, until others have as many", async () => {
     const streams = new EventStreams(new EventRing());
-    const greedy = Array.from({ length: 100 }, () => streams.open(undefined, "greedy"));
-    for (let count = 0; count < 50; count += 1) streams.open(undefined, "modest");
+    const greedy = Array.from({ length: 100 }, () => streams.open(undefined, from("greedy")));
+    for (let count = 0; count < 50; count += 1) streams.open(undefined, from("modest"));
     assert.equal(streams.readers, 100);
     for (const address of ["greedy", "modest"])
-      assert.throws(() => streams.open(undefined, address), { status: 503 }, address);
+      assert.throws(() => streams.open(undefined, from(address)), { status: 503 }, address);
     const [first, last] = [greedy[0]?.getReader(), greedy.at(-1)?.getReader()];
     await first?.read();
     assert.equal((await first?.read())?.done, true);
     await last?.read();
     assert.equal(await Promise.race([last?.read(), "waits"]), "waits");
-    streams.open(undefined, "another");
+    streams.open(undefined, from("another"));
     assert.equal(streams.readers, 100);
     streams.close();
   });
@@ -132,10 +134,10 @@ describe("streams of events", () => {
     // 1.8 MB each.
     const big = { text: "é".repeat(900_000) };
     ring.add("problem", big);
-    const some = streams.open(start, "a").getReader();
+    const some = streams.open(start, from("a")).getReader();
     assert.match(await read(some), /^event: problem$/m);
     for (let count = 0; count < 2; count += 1) ring.add("problem", big);
-    const late = streams.open(start, "a").getReader();
+    const late = streams.open(start, from("a")).getReader();
     const text = await read(late);
     assert.match(text, /^event: reset$/m);
     assert.ok(text.includes(`id: ${ring.last}\n`));

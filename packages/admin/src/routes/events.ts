@@ -61,7 +61,8 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext) {
     // A stream that nobody reads would never end.
     if (c.req.raw.method === "HEAD") return c.body(null, 200, headers) as never;
     streams ??= started();
-    const stream = streams.open(c.req.header("last-event-id"), addressOf(c.env));
+    const from = { address: addressOf(c.env), stillReads: () => context.stillReads(c.env) };
+    const stream = streams.open(c.req.header("last-event-id"), from);
     return c.body(stream, 200, headers) as never;
   });
   return {

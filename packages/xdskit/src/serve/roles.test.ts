@@ -3,7 +3,9 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { hashOfToken, newToken } from "@xdskit/admin/tokens";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { eventually } from "../testing/command.js";
+import { testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { type Served, served } from "../testing/served.js";
 
@@ -200,6 +202,45 @@ test("a caller that changes too much is told to wait, and no other caller is", a
   await server.folder.write("xdskit.yaml", xdskit("trusted_proxies: { from: [10.0.0.7] }\n"));
   await server.running.seen(/settings in use: trusted_proxies/, "err");
   assert.equal((await remove(wild)).status, 429);
+});
+
+test("a reader of events is sent away once its token has ended, or is taken away, and no other reader is", async () => {
+  const keys = await generateKeyPair("ES256");
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
+  await using beside = await testFolder({ "keys.json": JSON.stringify({ keys: [jwk] }) });
+  const claims = { iss: "https://i", aud: "xdskit", sub: "ops", exp: Math.floor(Date.now() / 1_000) + 8 };
+  const short = await new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(keys.privateKey);
+  const [taken, left] = [newToken(), newToken()];
+  const jwt = `{ issuer: "https://i", audience: xdskit, jwks: ${beside.path}/keys.json }`;
+  const settings = `
+tokens: { taken: "${hashOfToken(taken)}", left: "${hashOfToken(left)}" }
+roles:
+  - { when: { jwt: ${jwt} }, may: [read] }
+  - { when: { token: taken }, may: [read] }
+  - { when: { token: left }, may: [read] }
+`;
+  await using server = await served({ "a.yaml": cluster, "xdskit.yaml": settings });
+  const abort = new AbortController();
+  const read = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`${server.admin}/api/v1/events`, { headers, signal: abort.signal });
+    assert.equal(response.status, 200);
+    const reader = { isOver: false };
+    const all = async () => {
+      for await (const _ of response.body ?? []);
+      reader.isOver = true;
+    };
+    all().catch(() => {});
+    return reader;
+  };
+  const readers = [await read(short), await read(taken), await read(left)] as const;
+  await eventually(async () => readers[0].isOver, Boolean);
+  assert.ok(Date.now() >= claims.exp * 1_000);
+  assert.deepEqual([readers[1].isOver, readers[2].isOver], [false, false]);
+  await server.folder.write("xdskit.yaml", settings.replace(/.*token: taken.*/, ""));
+  await eventually(async () => readers[1].isOver, Boolean);
+  assert.equal(readers[2].isOver, false);
+  abort.abort();
 });
 
 test("a user is whom a trusted proxy names, and nobody else", async () => {
