@@ -67,6 +67,7 @@ export {
   type WorkDone,
 } from "./event-loop/event-loop-stats.js";
 export type { Caller, CallerRefused } from "./identity/caller.js";
+export { certificateNames } from "./identity/certificate-names.js";
 export type { WhenFault } from "./identity/conditions.js";
 export { bearerOf, type Evidence, evidenceFrom, noEvidence } from "./identity/evidence.js";
 export { type IdentityRule, identityFaults } from "./identity/identity-rule.js";

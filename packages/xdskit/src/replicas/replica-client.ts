@@ -65,8 +65,9 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
   const { protocol, hostname, port } = new URL(address);
   const to = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port, agent };
   if (protocol === "http:") return { send: plainRequest, to };
-  const trust = tls === undefined ? {} : await readReplicaTls(tls);
-  return { send: tlsRequest, to: { ...to, ...trust } };
+  if (tls === undefined) return { send: tlsRequest, to };
+  const { checkServerIdentity, ...trust } = await readReplicaTls(tls);
+  return { send: tlsRequest, to: { ...to, ...trust, ...(checkServerIdentity && { checkServerIdentity }) } };
 }
 
 async function readAnswer(response: IncomingMessage): Promise<unknown> {

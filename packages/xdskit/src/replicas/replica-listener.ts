@@ -62,7 +62,15 @@ async function serverFor(
   const first = await readReplicaTls(tls);
   const isMutual = first.ca !== undefined;
   const server = createTlsServer({ ...first, requestCert: isMutual, rejectUnauthorized: isMutual }, handle);
-  const renew = async () => server.setSecureContext(await readReplicaTls(tls));
+  let newest = first;
+  server.on("secureConnection", (socket) => {
+    const { checkServerIdentity: check } = newest;
+    if (check !== undefined && check("", socket.getPeerCertificate()) !== undefined) socket.destroy();
+  });
+  const renew = async () => {
+    newest = await readReplicaTls(tls);
+    server.setSecureContext(newest);
+  };
   // Certificates that cannot be read now are read later; the old ones serve meanwhile.
   const timer = setInterval(() => void renew().catch(() => {}), renewMs).unref();
   return { server, scheme: "https", stop: () => clearInterval(timer) };

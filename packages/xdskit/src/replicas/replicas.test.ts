@@ -7,10 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createMemoryStore, type ServerTls, type SharedKeys } from "@xdskit/server";
+import { createMemoryStore, type ServerTls, type SharedKeys, tlsSource } from "@xdskit/server";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
 import type { ReplicaPlace } from "./replica-listener.js";
+import { readReplicaTls } from "./replica-tls.js";
 import { Replicas } from "./replicas.js";
 
 async function folder(t: TestContext): Promise<string> {
@@ -190,5 +191,44 @@ describe("the servers of a store", () => {
     assert.ok(fromB !== undefined && "answer" in fromB);
     assert.ok(fromStranger !== undefined && "silent" in fromStranger);
     for (const one of await stranger.askAll("greet", "me")) assert.ok("silent" in one);
+  });
+
+  it("know each other by their SPIFFE ID where an agent hands out the certificates, and no other workload", async (t) => {
+    const [shared, directory] = [await store(t), await folder(t)];
+    const authority = createAuthority("of the trust domain");
+    const write = async (name: string, text: string) => {
+      const path = join(directory, name);
+      await writeFile(path, text);
+      return path;
+    };
+    const clientCaFile = await write("ca", authority.certificate);
+    // Like that of SPIRE: it names no host.
+    const svid = async (name: string, workload: string): Promise<ServerTls> => {
+      const { certificate, key } = authority.issue(name, `URI:spiffe://mesh.example/${workload}`);
+      const [certificateFile, keyFile] = [await write(`${name}.crt`, certificate), await write(`${name}.key`, key)];
+      return { source: tlsSource({ certificateFile, keyFile, clientCaFile }) };
+    };
+    const a = await joined(t, shared, "a", port(await svid("a", "xdskit")));
+    await joined(t, shared, "b", port(await svid("b", "xdskit")));
+    const shop = await joined(t, shared, "shop", port(await svid("shop", "shop")));
+    await waitFor("all are known", () => a.names() === "b,shop" && shop.names() === "a,b");
+    const [fromB, fromShop] = await a.askAll("greet", "a");
+    assert.deepEqual(fromB, { answer: "b greets a" });
+    // The token of the store must not reach it, nor must it get an answer that has it.
+    assert.match(
+      JSON.stringify(fromShop),
+      /it has another SPIFFE ID than this server, spiffe:\/\/mesh\.example\/xdskit/,
+    );
+    for (const one of await shop.askAll("greet", "me")) assert.ok("silent" in one);
+  });
+
+  it("parse certificates only when their files change", async (t) => {
+    const directory = await folder(t);
+    const { certificate, key } = createAuthority("an authority").issue("a", "IP:127.0.0.1");
+    const [certificateFile, keyFile] = [join(directory, "crt"), join(directory, "key")];
+    await writeFile(certificateFile, certificate);
+    await writeFile(keyFile, key);
+    const tls = { certificateFile, keyFile };
+    assert.equal((await readReplicaTls(tls)).cert, (await readReplicaTls(tls)).cert);
   });
 });
