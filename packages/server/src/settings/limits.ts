@@ -3,7 +3,7 @@ import { defaultStreamLimits, type LoadStatsLimits, type StreamLimits } from "@x
 
 /**
  * The limits on what clients cost. The defaults stop a runaway client, not a large fleet: an Envoy that asks for
- * 50,000 load assignments in one request passes. A stream that exceeds a limit ends with RESOURCE_EXHAUSTED; no other
+ * 100,000 load assignments in one request passes. A stream that exceeds a limit ends with RESOURCE_EXHAUSTED; no other
  * stream is touched (rule 162). A poll that does is answered with 413 or 429.
  */
 export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits, StoreLimits {

@@ -1,12 +1,11 @@
 import type { StreamLimits } from "./options.js";
 
 /**
- * Limits above the needs of real clients: an Envoy with 50,000 clusters names 50,000 load assignments, and most name
- * some thousand. They are low enough that a client which always names new things can take neither the memory nor the
- * time of all others: a request is read in one turn, and 50,000 names take a tenth of a second at most.
+ * Limits far above the needs of real clients (an Envoy with 50,000 clusters names 50,000 load assignments). They are
+ * low enough that a client which always names new things cannot take the memory of all others.
  */
 export const defaultStreamLimits: StreamLimits = {
-  namesPerRequest: 50_000,
+  namesPerRequest: 100_000,
   namesPerStream: 200_000,
   nodeBytes: 1024 * 1024,
   typesPerStream: 50,

@@ -27,15 +27,15 @@ describe("limits", () => {
       await waitFor("one stream", () => openStreams(server) === 1);
     }));
 
-  it("the server takes Envoy's node and 50,000 names by default, and not one more", () =>
+  it("the server takes Envoy's node and 100,000 names by default, and not one more", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
-      const names = Array.from({ length: 50_000 }, (_, index) => `${"cluster-".repeat(8)}${index}`);
+      const names = Array.from({ length: 100_000 }, (_, index) => `${"cluster-".repeat(8)}${index}`);
       const raw = client.open(ads("delta"));
       const stream = delta(raw);
       const extensions = Array.from({ length: 600 }, (_, index) => ({ name: `${"extension.".repeat(9)}${index}` }));
       stream.send({ node: { ...node, extensions }, typeUrl: urlOf("endpoint"), resourceNamesSubscribe: names });
-      assert.equal((await stream.next()).removedResources.length, 50_000);
+      assert.equal((await stream.next()).removedResources.length, 100_000);
       const more = client.open(ads("delta"));
       delta(more).send({ node, typeUrl: urlOf("endpoint"), resourceNamesSubscribe: [...names, "another"] });
       assert.equal((await within("the end", more.status)).code, statusCode.resourceExhausted);
