@@ -52,7 +52,7 @@ export async function hasAdmin(node: string, folder: string): Promise<void> {
       return await response.text();
     };
     const page = await get("/");
-    const [, script = ""] = /src="(\/assets\/[^"]+\.js)"/.exec(page) ?? [];
+    const [, script = ""] = /src="\.(\/assets\/[^"]+\.js)"/.exec(page) ?? [];
     assert.match(page, /<title>/);
     assert.ok((await get(script)).length > 10_000);
     assert.deepEqual(JSON.parse(await get("/api/v1/nodes")).nodes, []);

@@ -101,7 +101,7 @@ export function createApp(options: AdminApiOptions): {
   const arrival = arrivalRoute(app, context);
   const stages = revisionStagesRoute(app, context);
   nodeRoutes(app, context);
-  fleetRoutes(app, context);
+  fleetRoutes(app, context, arrival);
   groupRoutes(app, context);
   fieldRoute(app, context);
   const activity = activityRoute(app, context);

@@ -11,7 +11,7 @@ export type {
   WhereIs,
 } from "./contract/admin-options.js";
 export type { ProblemEntry, ProblemList, ServerPorts } from "./contract/answers.js";
-export type { FleetSummary, NodeRow, NodeRows } from "./contract/fleet.js";
+export type { FleetSummary, NodeRevision, NodeRow, NodeRows } from "./contract/fleet.js";
 export { maxPage, usualPage } from "./contract/limits.js";
 export type { Peer, PeerAnswers } from "./contract/peers.js";
 export type { ProblemDocument as Problem } from "./contract/problem.js";

@@ -60,6 +60,15 @@ export const certificateSchema = z
   })
   .openapi("ClientCertificate");
 
+export const nodeRevisionSchema = z
+  .object({
+    layer: z.string(),
+    id: z.string().openapi({ description: "The newest revision of the layer" }),
+    number: z.int(),
+    isBefore: z.boolean().openapi({ description: "The node does not run it, but something from before" }),
+  })
+  .openapi("NodeRevision");
+
 export const nodeRowSchema = z
   .object({
     id: z.string(),
@@ -76,6 +85,9 @@ export const nodeRowSchema = z
     why: z.string(),
     certificate: certificateSchema.optional().openapi({ description: "What it showed, where mutual TLS is used" }),
     types: z.array(rowTypeSchema),
+    revisions: z.array(nodeRevisionSchema).optional().openapi({
+      description: "With `revisions=true`: of each layer of its group that has revisions, as far as it is known",
+    }),
   })
   .openapi("NodeRow");
 

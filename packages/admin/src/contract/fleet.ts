@@ -6,6 +6,7 @@ import type {
   nodeContentsSchema,
   nodeProblemSchema,
   nodeResourcesSchema,
+  nodeRevisionSchema,
   nodeRowSchema,
   nodeRowsSchema,
   nodeSortSchema,
@@ -17,6 +18,8 @@ import type {
 export type NodeStateName = z.output<typeof nodeStateSchema>;
 /** One node in a list. */
 export type NodeRow = z.output<typeof nodeRowSchema>;
+/** The newest revision of a layer, and whether a node runs it. */
+export type NodeRevision = z.output<typeof nodeRevisionSchema>;
 /** A page of nodes. */
 export type NodeRows = z.output<typeof nodeRowsSchema>;
 /** By what a list of nodes is sorted. */

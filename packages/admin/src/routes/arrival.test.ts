@@ -54,6 +54,35 @@ describe("the arrival of a revision", () => {
     assert.deepEqual([told.data.node, told.data.message], ["bad", 'no: password: "[redacted]"']);
   });
 
+  it("tells which nodes run the newest revision of their layers, and which do not", async () => {
+    await using api = await runningApi();
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("old")] });
+    await api.ask("POST", "layers/under/changes", { upsert: [cluster("under")] });
+    const transport = createMemoryTransport();
+    await api.server.listenOn(transport, "memory");
+    const good = await client(transport, "good");
+    const bad = await client(transport, "bad");
+    const { body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
+    const { id, number } = body.revision;
+    for (const one of [good, bad]) await one.next();
+    good.acknowledge();
+    bad.reject("no");
+    const rows = async () => (await api.ask("GET", "fleet/nodes?revisions=true")).body.nodes;
+    const nodes = await until(rows, (all) => all.some(({ state }: { state: string }) => state === "rejected"));
+    const told = nodes.map(({ id, state, revisions }: { id: string; state: string; revisions: object[] }) => {
+      return [id, state, revisions.map((one) => ({ ...one, id: undefined }))];
+    });
+    const under = { id: undefined, layer: "under", number: 1, isBefore: false };
+    const newest = { id: undefined, layer: "api", number, isBefore: false };
+    assert.deepEqual(told, [
+      ["bad", "rejected", [under, { ...newest, isBefore: true }]],
+      ["good", "synced", [under, newest]],
+    ]);
+    assert.equal(nodes[0].revisions[1].id, id);
+    const [plain] = (await api.ask("GET", "fleet/nodes")).body.nodes;
+    assert.equal("revisions" in plain, false);
+  });
+
   it("waits for the content that appears when a resource of a higher layer is removed", async () => {
     await using api = await runningApi();
     await api.ask("POST", "layers/under/changes", { upsert: [cluster("w", "1s")] });

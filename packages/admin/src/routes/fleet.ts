@@ -1,5 +1,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { ArrivalPart } from "../answers/arrival-parts.js";
 import type { ApiContext } from "../context/api-context.js";
+import { withRevisions } from "../context/node-revisions.js";
 import type { AdminApiOptions } from "../contract/admin-options.js";
 import type { NodeFilter } from "../contract/fleet.js";
 import {
@@ -24,6 +26,10 @@ const rows = createRoute({
       order: z.enum(["asc", "desc"]).default("asc").openapi({ description: "What is worst comes first with `asc`" }),
       limit: limit(100, 1_000),
       offset,
+      revisions: z
+        .enum(["true", "false"])
+        .default("false")
+        .openapi({ description: "Also the revisions that they run" }),
     }),
   },
   responses: { 200: json(nodeRowsSchema, "A page of nodes"), ...problems(400) },
@@ -56,11 +62,18 @@ const listProblems = createRoute({
 });
 
 /** The routes about all nodes in few words, and about problems. */
-export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): void {
+export function fleetRoutes(
+  app: OpenAPIHono,
+  context: ApiContext,
+  arrival: (id: string) => Promise<ArrivalPart>,
+): void {
+  const { fleet, options } = context;
   app.openapi(rows, async (c) => {
-    const { sort, order, limit: most, offset: start, ...filter } = c.req.valid("query");
+    const { sort, order, limit: most, offset: start, revisions, ...filter } = c.req.valid("query");
     const query = { ...filterOf(filter), sort, descending: order === "desc", limit: most, offset: start };
-    return c.json(await fleet.rows(query), 200);
+    const found = await fleet.rows(query);
+    if (revisions === "false") return c.json(found, 200);
+    return c.json({ ...found, nodes: await withRevisions(context, arrival, found.nodes) }, 200);
   });
   app.openapi(summary, async (c) => c.json(await fleet.summary(filterOf(c.req.valid("query"))), 200));
   app.openapi(map, async (c) => {

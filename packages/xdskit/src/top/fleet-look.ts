@@ -64,7 +64,7 @@ export async function lookAtFleet(
   const query = new URLSearchParams(given).toString();
   const only = new URLSearchParams(notSynced ? [...given, ["state", othersThanSynced]] : given).toString();
   const page = (limit: number, offset: number) =>
-    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}&${only}`);
+    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}&revisions=${!isTop}&${only}`);
   const [{ name }, summary, listed, found, text, { sources }, { layers }] = await Promise.all([
     client.get<Pick<ServerPorts, "name">>("/api/v1/server"),
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),

@@ -1,3 +1,4 @@
+import type { NodeRevision } from "@xdskit/admin";
 import { printable } from "@xdskit/api";
 import { type Paint, plain } from "../output/colours.js";
 import { cutToWidth, padToWidth, widthOf } from "../output/screen/fit.js";
@@ -9,6 +10,8 @@ export interface NodeLine {
   readonly state: string;
   readonly group?: string | undefined;
   readonly client?: string | undefined;
+  /** Of its layers; undefined: nobody asked. */
+  readonly revisions?: readonly NodeRevision[] | undefined;
   /** The servers that have its streams. */
   readonly replicas?: readonly string[] | undefined;
   /** Milliseconds; null: nothing was sent to it yet. */
@@ -39,13 +42,23 @@ interface Column {
 const all: readonly Column[] = [
   { title: "NODE", cell: ({ id }) => printable(id), most: 40 },
   { title: "STATE", cell: ({ state }) => state, most: 10 },
-  { title: "GROUP", cell: ({ group }) => group && printable(group), dropped: 2, most: 20 },
-  { title: "CLIENT", cell: ({ client }) => client && (printable(client) || "-"), dropped: 3, most: 20 },
-  { title: "REPLICA", cell: ({ replicas }) => replicas && printable(replicas.join(", ")), dropped: 4, most: 24 },
+  { title: "GROUP", cell: ({ group }) => group && printable(group), dropped: 3, most: 20 },
+  { title: "REVISION", cell: ({ revisions }) => revisions && revisionsText(revisions), dropped: 2, most: 24 },
+  { title: "CLIENT", cell: ({ client }) => client && (printable(client) || "-"), dropped: 4, most: 20 },
+  { title: "REPLICA", cell: ({ replicas }) => replicas && printable(replicas.join(", ")), dropped: 5, most: 24 },
   { title: "LAG", cell: ({ lagMs }) => (lagMs === undefined ? undefined : roughDuration(lagMs)), most: 8 },
   { title: "BEHIND", cell: ({ behind }) => String(behind), dropped: 1, most: 14 },
   { title: "WHY", cell: ({ why }) => cutToWidth(printable(why), longestReason), most: Number.POSITIVE_INFINITY },
 ];
+
+/** `#7`; of several layers `folder #7, api before #3`. */
+function revisionsText(revisions: readonly NodeRevision[]): string {
+  const isOne = revisions.length === 1;
+  const each = revisions.map(({ layer, number, isBefore }) =>
+    [...(isOne ? [] : [printable(layer)]), ...(isBefore ? ["before"] : []), `#${number}`].join(" "),
+  );
+  return each.length === 0 ? "-" : each.join(", ");
+}
 
 /** Lines with a head; none where there is no node. */
 export function nodeTable(nodes: readonly NodeLine[], width: number, paint: Paint = plain): readonly string[] {

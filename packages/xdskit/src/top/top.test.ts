@@ -129,8 +129,10 @@ describe("xdskit top, at a real server", () => {
     const { status, out } = await inProcessEnds("status", "--server", server.admin);
     assert.equal(status, 0);
     assert.match(out, /^2 nodes: 1 rejected, 0 stale, 0 pending, 0 held-back, 1 synced/);
-    assert.match(out, /^NODE +STATE +GROUP +CLIENT +LAG +BEHIND +WHY$/m);
-    assert.match(out, /^picky +rejected +all +xdskit \S+ +- /m);
+    assert.match(out, /^NODE +STATE +GROUP +REVISION +CLIENT +LAG +BEHIND +WHY$/m);
+    assert.match(out, /^picky +rejected +all +before #2 +xdskit \S+ +- /m);
+    const { out: all } = await inProcessEnds("status", "--all", "--server", server.admin);
+    assert.match(all, /^good +synced +all +#2 /m);
     const json = JSON.parse((await inProcessEnds("status", "--server", server.admin, "--json")).out);
     assert.deepEqual(Object.keys(json), ["server", "at", "troubles", "nodes", "states"]);
     assert.deepEqual(
