@@ -75,7 +75,11 @@ test("the audit has who did what and who was refused, without any secret, and xd
   );
   assert.equal((await shown("--action", "rollout*", "--since", "1h", "--output", "json")).split("\n").length, 2);
   assert.equal(await shown("--since", "1ms"), "");
-  assert.equal((await inProcessEnds("audit", `${beside.path}/none`)).status, 1);
+  const { status, err } = await inProcessEnds("audit", `${beside.path}/none`);
+  assert.deepEqual(
+    [status, err],
+    [1, `xdskit audit: ${beside.path}/none: it does not exist [XDSKIT_FILE_UNREADABLE]\n`],
+  );
 });
 
 test("a file that cannot be written stops nothing: the log says so, and the lines come later", async () => {

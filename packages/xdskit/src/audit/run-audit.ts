@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { AuditEntry } from "@xdskit/admin/access";
-import { printable } from "@xdskit/api";
+import { printable, XdskitError } from "@xdskit/api";
+import { errnoText } from "@xdskit/api/disk";
 import { matchesGlob } from "@xdskit/server";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
@@ -31,7 +32,9 @@ export async function runAudit(filter: AuditFilter, terminal: Terminal): Promise
         terminal.out(output === "json" ? `${line}\n` : textOf(entry));
     }
   } catch (error) {
-    reportFailure(terminal, "audit", error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === undefined ? message : errnoText(code);
+    reportFailure(terminal, "audit", XdskitError.of("XDSKIT_FILE_UNREADABLE", reason, { file }));
     return exitStatus.failed;
   }
   if (broken > 0) terminal.err(`${broken} lines of ${file} are no lines of an audit\n`);

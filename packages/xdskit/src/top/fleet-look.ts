@@ -1,6 +1,7 @@
 import type { FleetSummary, NodeRow, NodeRows, ProblemList, ServerPorts, SourceReport } from "@xdskit/admin";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
 import type { LayerJson, RevisionJson } from "../api-client/api-types.js";
 import { isInTheWay } from "../output/messages/trouble-line.js";
 import { nodeColours } from "../output/state-colours.js";
@@ -63,12 +64,19 @@ export async function lookAtFleet(
   const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][];
   const query = new URLSearchParams(given).toString();
   const only = new URLSearchParams(notSynced ? [...given, ["state", othersThanSynced]] : given).toString();
-  const page = (limit: number, offset: number) =>
-    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}&revisions=${!isTop}&${only}`);
+  const plain = (limit: number, offset: number, more = "") =>
+    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}${more}&${only}`);
+  const withRevisions = (limit: number, offset: number) =>
+    plain(limit, offset, "&revisions=true").catch((error: unknown) => {
+      // A server of an older version refuses what it does not know.
+      if (error instanceof ApiError && error.status === 400) return plain(limit, offset);
+      throw error;
+    });
+  const page = isTop ? plain : withRevisions;
   const [{ name }, summary, listed, found, text, { sources }, { layers }] = await Promise.all([
     client.get<Pick<ServerPorts, "name">>("/api/v1/server"),
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
-    allNodeRows(page, rows),
+    allNodeRows((limit, offset) => page(limit, offset), rows),
     client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
     isTop ? client.text("/metrics") : undefined,
     isTop ? { sources: [] } : client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
@@ -122,6 +123,26 @@ describe("xdskit top, at a real server", () => {
       const { status, out } = await inProcessEnds("top", "--server", withPassword, "--count", "1", ...how);
       assert.equal(status, 0);
       assert.doesNotMatch(out, /S3CR3T|me:/);
+    }
+  });
+
+  it("shows a server of an older version, which refuses to be asked for revisions, without them", async () => {
+    const older = createServer(async ({ url = "" }, response) => {
+      const answer = url.includes("revisions=") ? undefined : await fetch(`${server.admin}${url}`);
+      response.writeHead(answer?.status ?? 400, { "content-type": "application/json" });
+      response.end(
+        (await answer?.text()) ?? '{"code":"XDSKIT_API_REQUEST","detail":"query: Unrecognized key","findings":[]}',
+      );
+    });
+    await once(older.listen(0, "127.0.0.1"), "listening");
+    try {
+      const place = `http://127.0.0.1:${(older.address() as AddressInfo).port}`;
+      const { status, out, err } = await inProcessEnds("status", "--server", place);
+      assert.deepEqual([status, err], [0, ""]);
+      assert.match(out, /^NODE +STATE +GROUP +CLIENT +LAG +BEHIND +WHY$/m);
+    } finally {
+      older.close();
+      older.closeAllConnections();
     }
   });
 
