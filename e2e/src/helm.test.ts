@@ -116,6 +116,21 @@ test("what would not start, or would be open, is refused with what is missing", 
   refused(/replicas: more than one need a store/, "configMap=mesh", "insecure=true", "replicas=2");
   refused(/admin listener needs roles/, "configMap=mesh", "insecure=true", "admin.secret=admin");
   refused(/serviceMonitor: it needs admin\.secret/, "configMap=mesh", "insecure=true", "serviceMonitor.enabled=true");
+  const [roles, ca] = ["settings.roles[0].may[0]=read", "settings.admin_tls.client_ca=ops.pem"];
+  refused(
+    /the probes of Kubernetes.* have no certificate/,
+    "configMap=mesh",
+    "insecure=true",
+    "admin.secret=a",
+    roles,
+    ca,
+  );
+  refused(
+    /settings\.tls\.sds: the certificates come from/,
+    "configMap=mesh",
+    "tls.secret=a",
+    "settings.tls.sds=unix:/a",
+  );
   refused(/additional properties 'replica' not allowed/, "configMap=mesh", "insecure=true", "replica=2");
 });
 

@@ -39,6 +39,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if and .Values.admin.secret (not .Values.settings.roles) }}
 {{- fail "admin.secret: on the network the admin listener needs roles in settings (docs/security.md#roles)" }}
 {{- end }}
+{{- if and .Values.tls.secret (hasKey (.Values.settings.tls | default dict) "sds") }}
+{{- fail "settings.tls.sds: the certificates come from tls.secret" }}
+{{- end }}
+{{- if hasKey (.Values.settings.admin_tls | default dict) "client_ca" }}
+{{- fail "settings.admin_tls.client_ca: the probes of Kubernetes, and Prometheus, have no certificate; let roles ask for tokens" }}
+{{- end }}
 {{- if and .Values.serviceMonitor.enabled (not (and .Values.admin.secret .Values.serviceMonitor.tokenSecret)) }}
 {{- fail "serviceMonitor: it needs admin.secret and serviceMonitor.tokenSecret" }}
 {{- end }}
