@@ -41,6 +41,9 @@ const defaultTimeoutMs = 5_000;
 /** A server that holds polls (rule 143) may be silent for any time; a lost connection shows that it is gone. */
 const heldTimeoutMs = 60_000;
 
+/** Tokens that an answer may still quote: polls end, and files are not replaced so often meanwhile. */
+const keptTokens = 10;
+
 /** Sends POSTs to one server, over connections that stay open. */
 export interface Poster {
   /** The URL, without its secrets. */
@@ -66,16 +69,25 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
   const own = headersOf(settings.headers ?? {}, url);
   const base = url.pathname.replace(/\/+$/, "");
   const server = `${url.origin}${base}`;
-  let token: { readonly authorization?: string } = {};
+  /** The newest last. An answer may come to a poll that carried an earlier one. */
+  const tokens = new Set<string>();
   // An answer may quote only the token of `Bearer TOKEN`.
   const secrets = () => [
-    ...Object.values({ ...own, ...token }).flatMap((value) => [value, ...value.split(" ").slice(1)]),
+    ...[...Object.values(own), ...tokens].flatMap((value) => [value, ...value.split(" ").slice(1)]),
     ...[url.password, decoded(url.password)],
   ];
 
+  function carried(token: string): string {
+    tokens.delete(token);
+    tokens.add(token);
+    const [oldest = ""] = tokens;
+    if (tokens.size > keptTokens) tokens.delete(oldest);
+    return token;
+  }
+
   async function post(path: string, body: Buffer, signal: AbortSignal): Promise<HttpAnswer> {
     const options = await tls();
-    if (tokenFile !== undefined) token = { authorization: await readToken(tokenFile) };
+    const token = tokenFile === undefined ? {} : { authorization: carried(await readToken(tokenFile)) };
     const headers = {
       accept: "application/json",
       "accept-encoding": acceptedEncodings,

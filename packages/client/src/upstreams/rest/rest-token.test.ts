@@ -40,6 +40,36 @@ it("each poll carries the token that its file holds then, and no message shows i
   }
 });
 
+it("no message shows a token that was replaced while its poll was under way", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "xdskit-rest-token-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const tokenFile = join(folder, "token");
+  writeFileSync(tokenFile, "first-token");
+  const held: (() => void)[] = [];
+  const server = await startOddRestServer((response, { headers }) => {
+    held.push(() => {
+      response.writeHead(403);
+      response.end(`not ${headers.authorization}`);
+    });
+  });
+  const { upstream, lines } = recordUpstream((context, sink) =>
+    createRestUpstream({ kind: "rest", url: server.url, tokenFile, refreshDelayMs: 20 }, context, sink),
+  );
+  try {
+    upstream.subscribe(typeNamed("cds"), ["*"]);
+    await waitFor("the first poll", () => held.length === 1);
+    writeFileSync(tokenFile, "second-token");
+    upstream.subscribe(typeNamed("eds"), ["a"]);
+    await waitFor("a poll with the next token", () => server.polls[1]?.headers.authorization === "Bearer second-token");
+    for (const answer of held) answer();
+    await waitFor("the refusals", () => lines.filter((line) => line.includes("403")).length >= 2);
+    assert.doesNotMatch(lines.join("\n"), /first-token|second-token/);
+  } finally {
+    await upstream.close();
+    await server.close();
+  }
+});
+
 it("a token does not go over a network in plaintext", () => {
   const start = (url: string) =>
     recordUpstream((context, sink) => createRestUpstream({ kind: "rest", url, tokenFile: "/t" }, context, sink));
