@@ -106,6 +106,31 @@ describe("certificates by SDS", () => {
     }
   });
 
+  it("are renewed while the bundle on offer cannot be used, and that is reported until it can", async () => {
+    await using beside = await testFolder();
+    const socket = `${beside.path}/agent.sock`;
+    const good = bundle(authority.certificate);
+    const agent = await agentAt(socket, [pair(first), good]);
+    const source = sdsCertificates({ sds: `unix:${socket}` });
+    const problem = async () => source.problem?.message ?? "";
+    try {
+      await source.read();
+      agent.config.set([pair(first), bundle("no certificate")]);
+      await eventually(problem, (message) => message.includes("holds no certificates"));
+      agent.config.set([pair(second), bundle("no certificate")]);
+      await eventually(
+        async () => String((await source.read()).certificate),
+        (certificate) => certificate === second.certificate,
+      );
+      assert.match(await problem(), /holds no certificates/);
+      agent.config.set([pair(second), good]);
+      await eventually(problem, (message) => message === "");
+    } finally {
+      source.close();
+      await agent.close({ timeoutMs: 200 });
+    }
+  });
+
   it("need settings that fit together", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("web") });
     const wrong: [string, RegExp][] = [
@@ -149,6 +174,13 @@ describe("a secret", () => {
     assert.match(
       reason(() => authoritiesIn(validator(), "here")),
       /names no trust domain/,
+    );
+    const torn = validator("a");
+    if (torn.type.case === "validationContext" && torn.type.value.customValidatorConfig?.typedConfig !== undefined)
+      torn.type.value.customValidatorConfig.typedConfig.value = Uint8Array.of(0x0a, 0xff);
+    assert.match(
+      reason(() => authoritiesIn(torn, "here")),
+      /has a validator that cannot be read/,
     );
   });
 

@@ -26,7 +26,8 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
   const parts: Parts = {};
   let client: XdsClient | undefined;
   let last: TlsFiles | undefined;
-  let invalid: XdskitError | undefined;
+  /** Why the newest of a secret is not used, by its name. */
+  const invalid = new Map<string, XdskitError>();
   let away: XdskitError | undefined;
   let began: (() => void) | undefined;
   const first = new Promise<void>((resolve) => {
@@ -37,20 +38,22 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
     if (pair === undefined || ca === undefined) return;
     const [own, trusted] = [placeOf(certificate), placeOf(bundle)];
     last = checkedTls({ ...pair, ca }, { certificateFile: own, keyFile: own, caFile: trusted }, last);
-    invalid = undefined;
     began?.();
   }
 
-  function follow(name: string, read: (secret: Secret) => void): void {
+  function follow(name: string, read: (secret: Secret) => Parts): void {
     client?.watch(SecretSchema, name, {
       onChanged({ message }) {
         away = undefined;
         try {
-          read(message);
-          take(parts);
+          const next = { ...parts, ...read(message) };
+          take(next);
+          Object.assign(parts, next);
+          invalid.delete(name);
         } catch (error) {
           if (!(error instanceof XdskitError)) throw error;
-          invalid = error;
+          // What was good before stays: the other secret may be renewed meanwhile.
+          invalid.set(name, error);
         }
       },
       onError: (error) => {
@@ -67,17 +70,14 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
     // SPIRE has no incremental variant, and no aggregated service.
     const servers = [{ kind: "grpc", address, variant: "sotw", aggregated: false } as const];
     client = createClient({ servers, node: { id: "xdskit" } });
-    follow(certificate, (secret) => {
-      parts.pair = certificateIn(secret, placeOf(certificate));
-    });
-    follow(bundle, (secret) => {
-      parts.ca = authoritiesIn(secret, placeOf(bundle));
-    });
+    follow(certificate, (secret) => ({ pair: certificateIn(secret, placeOf(certificate)) }));
+    follow(bundle, (secret) => ({ ca: authoritiesIn(secret, placeOf(bundle)) }));
   }
 
   const problem = () => {
     if (client?.isConnected === true && parts.pair !== undefined && parts.ca !== undefined) away = undefined;
-    return invalid ?? away;
+    const [first] = invalid.values();
+    return first ?? away;
   };
 
   return {

@@ -21,12 +21,20 @@ export function authoritiesIn({ type }: Secret, place: string): Buffer {
   const any = customValidatorConfig.typedConfig;
   if (any?.typeUrl.endsWith(`/${validatorType}`) !== true)
     throw wrong(place, `has a validator that is no ${validatorType}`);
-  const { trustDomains } = fromBinary(SPIFFECertValidatorConfigSchema, any.value);
+  const { trustDomains } = validatorIn(any.value, place);
   const [first, second] = trustDomains;
   if (first === undefined) throw wrong(place, "names no trust domain");
   // Together, the authority of one could give out IDs of the other.
   if (second !== undefined) throw wrong(place, "has several trust domains: name the bundle of one (sds_bundle)");
   return inlineContent(first.trustBundle, place);
+}
+
+function validatorIn(bytes: Uint8Array, place: string) {
+  try {
+    return fromBinary(SPIFFECertValidatorConfigSchema, bytes);
+  } catch {
+    throw wrong(place, "has a validator that cannot be read");
+  }
 }
 
 function inlineContent(source: DataSource | undefined, place: string): Buffer {
