@@ -238,6 +238,8 @@ export class Serving {
 
   /** As SIGHUP asks: what is on disk is read now. Certificates are looked at every two seconds anyway. */
   async reload(): Promise<void> {
+    // What it takes over now would only be in the way of the stop.
+    if (this.#readiness === "stopping") return;
     this.told.info("reload", {}, "SIGHUP: the folder, the settings and certificates are read again");
     await this.#settings?.look();
     for (const reread of this.rereads) reread();
