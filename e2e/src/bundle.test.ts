@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -39,6 +42,22 @@ async function installed(scene: Scene): Promise<string> {
   await bundle(join(folder, "dist/bundle"));
   return folder;
 }
+
+test("what npm start builds where nothing was built", async (t) => {
+  const scene = await createScene(t);
+  const clone = join(scene.directory, "clone");
+  // The files as they are now, those that nobody committed yet too.
+  const listed = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const files = execFileSync("git", listed, { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26 }).split("\0");
+  for (const file of files)
+    if (file !== "" && existsSync(join(root, file))) cpSync(join(root, file), join(clone, file), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
+  const args = [join(clone, "scripts/build-for-start.mjs")];
+  const build = scene.start({ name: "the build for npm start", command: process.execPath, args, cwd: clone });
+  const { code } = await build.ended;
+  assert.equal(code, 0, build.stderr.join("\n"));
+  assert.ok(existsSync(join(clone, "packages/xdskit/dist/bundle/js/index.js")));
+});
 
 test("the bundle that is published", async (t) => {
   const scene = await createScene(t);

@@ -62,20 +62,6 @@ export async function bundle(folder, { fromSources = false } = {}) {
   renameSync(making, folder);
 }
 
-/** The pages of the manual, which `man` in package.json names. */
-async function writeManual(folder) {
-  const dist = (file) => new URL(`../dist/${file}.js`, import.meta.url).href;
-  const [{ manual }, { commands }, { programFor }] = await Promise.all(
-    ["manual/manual", "commands", "main"].map((file) => import(dist(file))),
-  );
-  const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
-  const nowhere = { out() {}, err() {} };
-  const programOf = (name) => programFor(name === undefined ? [] : [name], nowhere, () => {});
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const [file, page] of await manual(commands, programOf, version)) writeFileSync(join(folder, file), page);
-}
-
 /** The licenses of the packages that the bundle has parts of. */
 function licenses(inputs) {
   const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
@@ -91,7 +77,5 @@ function licenses(inputs) {
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] === fileURLToPath(import.meta.url))
   await bundle(join(packageDir, "dist/bundle"), { fromSources: process.argv.includes("--from-sources") });
-  await writeManual(join(packageDir, "dist/man"));
-}
