@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Message, toBinary } from "@bufbuild/protobuf";
-import { envoyRegistry, type Finding, resourceTypes } from "@xdskit/api";
+import { atOnce, envoyRegistry, type Finding, resourceTypes } from "@xdskit/api";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import fc from "fast-check";
 import { responseBytes } from "../testing/client/client-response.js";
@@ -72,6 +72,39 @@ describe("createClientStream", () => {
       assert.equal(client.status()[0]?.resources.get("e7"), before.get("e7"));
     });
   }
+
+  for (const variant of ["sotw", "delta"] as const)
+    it(`a long response is read resource by resource before it is taken, and has the same effects, ${variant}`, () => {
+      let checked = 0;
+      const check = () => {
+        checked += 1;
+        return checked % 100 === 7 ? [{ code: "XDSKIT_RULE_BROKEN", severity: "error", message: "no" } as const] : [];
+      };
+      const text = `endpoint ${Array.from({ length: 200 }, (_, n) => `e${n}=1`).join(" ")}`;
+      const bytes = responseBytes(text, { variant, api: "v3", only: undefined, count: () => 1 });
+      const expected = asking("endpoint", { variant, check }).step({ kind: "response", bytes }, 0);
+      checked = 0;
+      const client = asking("endpoint", { variant, check });
+      let turns = 0;
+      for (const _ of client.prepare(bytes, false)) {
+        turns += 1;
+        assert.equal(checked, turns);
+      }
+      assert.equal(turns, 200);
+      const told = (effects: readonly ClientStreamEffect[]) =>
+        effects.map((effect) => [
+          effect.kind,
+          effect.kind === "update"
+            ? effect.update.upserted.map(({ name, version }) => `${name} ${version}`)
+            : effect.kind === "rejected" && effect.message,
+        ]);
+      assert.deepEqual(told(client.step({ kind: "response", bytes }, 0)), told(expected));
+      assert.equal(checked, 200, "nothing is read again");
+      // The same again, and another response than the prepared one.
+      atOnce(client.prepare(bytes, false));
+      assert.ok(checked < 205, "what is held needs no reading");
+      respond(client, "endpoint e0=2", { variant });
+    });
 
   it("without a check, the message of a resource can be read, and equal content is read only once", () => {
     const client = asking("endpoint", { variant: "delta", check: undefined });

@@ -1,4 +1,4 @@
-import { type ResourceType, redactErrorText, type TypeUrl } from "@xdskit/api";
+import { type ResourceType, redactErrorText, type Steps, type TypeUrl } from "@xdskit/api";
 import { statusCode } from "../wire/basics/status-code.js";
 import { readDeltaResponse, readSotwResponse, type SentResponse } from "../wire/responses/read-response.js";
 import { ClientType } from "./client-type.js";
@@ -12,6 +12,7 @@ import type {
 } from "./contract/contract.js";
 import { defaultClientStreamLimits, type Limits } from "./contract/limits.js";
 import type { HeldWeight } from "./held/held-resources.js";
+import type { Judged } from "./taken/response-taking.js";
 
 /** After this many milliseconds without an answer a name does not exist (rule 166). */
 const absentAfterMs = 15_000;
@@ -33,6 +34,8 @@ class Machine implements ClientStream {
   #responses = 0;
   /** The numbers of responses of streams that are gone are not above this. */
   #before = 0;
+  /** The resources of a response that is still to be stepped, by their places in it. */
+  #prepared: { readonly bytes: Uint8Array; readonly judged: ReadonlyMap<number, Judged> } | undefined;
   #isOpen = false;
   #isNodeSent = false;
 
@@ -71,6 +74,13 @@ class Machine implements ClientStream {
       case "time":
         return [...this.#types.values()].flatMap((of) => of.time(now, event));
     }
+  }
+
+  *prepare(bytes: Uint8Array, forServer: boolean): Steps<void> {
+    const judged = new Map<number, Judged>();
+    const sent = this.#read(bytes);
+    if (typeof sent !== "string") yield* this.#typeOf(sent.typeUrl)?.prepare(sent, judged, forServer) ?? [];
+    this.#prepared = { bytes, judged };
   }
 
   next(): OutgoingRequest | undefined {
@@ -156,23 +166,29 @@ class Machine implements ClientStream {
   }
 
   #receive(bytes: Uint8Array, now: number): readonly ClientStreamEffect[] {
-    const { variant } = this.#options;
-    const most = this.#limits.resourcesPerResponse;
-    let sent: SentResponse;
-    try {
-      sent = variant === "sotw" ? readSotwResponse(bytes, most) : readDeltaResponse(bytes, most);
-    } catch (error) {
-      const reason = redactErrorText(error instanceof Error ? error.message : String(error));
-      const message = `a response that is no ${variant === "sotw" ? "" : "Delta"}DiscoveryResponse: ${reason}`;
-      return this.#closedBy([{ kind: "close", code: statusCode.internal, message }]);
-    }
+    const judged = this.#prepared?.bytes === bytes ? this.#prepared.judged : undefined;
+    this.#prepared = undefined;
+    const sent = this.#read(bytes);
+    if (typeof sent === "string") return this.#closedBy([{ kind: "close", code: statusCode.internal, message: sent }]);
     const of = this.#typeOf(sent.typeUrl);
-    const effects = of?.receive(sent, this.#responses + 1, now);
+    const effects = of?.receive({ ...sent, judged }, this.#responses + 1, now);
     // Rule 165: the client did not ask for this type on this stream.
     if (of === undefined || effects === undefined) return none;
     this.#responses++;
     if (of.hasRequest) this.#ready.add(of);
     return this.#closedBy(effects);
+  }
+
+  /** The response, or why it is none. */
+  #read(bytes: Uint8Array): SentResponse | string {
+    const { variant } = this.#options;
+    const most = this.#limits.resourcesPerResponse;
+    try {
+      return variant === "sotw" ? readSotwResponse(bytes, most) : readDeltaResponse(bytes, most);
+    } catch (error) {
+      const reason = redactErrorText(error instanceof Error ? error.message : String(error));
+      return `a response that is no ${variant === "sotw" ? "" : "Delta"}DiscoveryResponse: ${reason}`;
+    }
   }
 
   #closedBy(effects: readonly ClientStreamEffect[]): readonly ClientStreamEffect[] {

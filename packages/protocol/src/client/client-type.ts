@@ -5,6 +5,7 @@ import {
   type ResourceName,
   type ResourceType,
   redactErrorText,
+  type Steps,
   type Version,
 } from "@xdskit/api";
 import { statusCode } from "../wire/basics/status-code.js";
@@ -26,6 +27,9 @@ import { UpdateDraft } from "./held/update-draft.js";
 import { Rejections } from "./taken/rejections.js";
 import { type BadPart, isPartial, ResponseReading } from "./taken/response-reading.js";
 import {
+  type ArrivedResponse,
+  type Judged,
+  judgeAll,
   noteRejections,
   takeAbsence,
   takeErrors,
@@ -233,7 +237,7 @@ export class ClientType {
    * Undefined if this type was not asked for on this stream: such a response is ignored, since an answer would be a
    * request (rule 165).
    */
-  receive(sent: SentResponse, response: number, now: number): readonly ClientStreamEffect[] | undefined {
+  receive(sent: ArrivedResponse, response: number, now: number): readonly ClientStreamEffect[] | undefined {
     if (!this.#stream.isAsked) return undefined;
     const { options, limits } = this.#context;
     this.#stream.nonce = sent.nonce;
@@ -258,8 +262,20 @@ export class ClientType {
     return effects;
   }
 
+  /** Judges the resources that `receive` would take, into `judged`. */
+  *prepare(sent: SentResponse, judged: Map<number, Judged>, forServer: boolean): Steps<void> {
+    const { options, limits } = this.#context;
+    if (!this.#stream.isAsked || sent.count > limits.resourcesPerResponse || this.#wrongType(sent)) return;
+    const named = this.#reading.read(sent, this.wanted);
+    yield* judgeAll(
+      { type: this.type, options, sent, named, wanted: this.wanted, held: this.#held },
+      judged,
+      forServer,
+    );
+  }
+
   #take(
-    sent: SentResponse,
+    sent: ArrivedResponse,
     draft: UpdateDraft,
     now: number,
   ): { readonly bad: readonly BadPart[]; readonly good: number; readonly keepsAlive: boolean } {
@@ -274,20 +290,8 @@ export class ClientType {
     const named = this.#reading.read(sent, wanted);
     const { resourcesPerType, heldBytes } = limits;
     const held = this.#held;
-    const taking = {
-      type,
-      options,
-      resourcesPerType,
-      heldBytes,
-      wanted,
-      held,
-      draft,
-      sent,
-      named,
-      now,
-      rejections: this.#rejections,
-      stream: stream(),
-    };
+    const place = { type, options, wanted, held, rejections: this.#rejections, stream: stream() };
+    const taking = { resourcesPerType, heldBytes, draft, sent, named, now, ...place };
     const isPart = isPartial(sent, named, this.#version);
     if (this.#isFullState && !isPart) takeFullState(taking, this.#stream);
     const refused = takeResources(taking);

@@ -9,6 +9,7 @@ import {
 import { awayError } from "../../errors/client-errors.js";
 import { createWaits, type Waits } from "../../timing/backoff.js";
 import { answerLater } from "../contract/answer-later.js";
+import { prepareLong, ResponseTurns } from "../contract/long-response.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import {
   type DiscoveryStreamState,
@@ -60,17 +61,19 @@ export class DiscoveryStream {
   /** The earliest time of the next attempt. */
   #notBefore: number = Number.NEGATIVE_INFINITY;
   #pumping = false;
+  readonly #turns: ResponseTurns;
   /** Updates that watchers are still taking, of this stream or an earlier one. */
   #held = 0;
   #closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   constructor(options: DiscoveryStreamOptions) {
-    const { machine, method, context } = options;
+    const { machine, method, context, sink } = options;
     this.#options = options;
     this.machine = machine;
     this.#clock = context.clock;
     this.#waits = createWaits(context.backoff, context.random);
     this.#pace = createRepeatPace(method.variant);
+    this.#turns = new ResponseTurns((bytes) => prepareLong(bytes, machine, sink));
   }
 
   /** Starts the next thing to do, if any. */
@@ -115,18 +118,18 @@ export class DiscoveryStream {
         const state = this.#state;
         if (state.kind === "connecting" && state.stream === stream) this.#open(opened(state, this.#clock.now()));
       },
-      received: (bytes) => {
-        const state = this.#state;
-        if ((state.kind !== "open" && state.kind !== "ending") || state.stream !== stream) return;
-        state.isReading = false;
-        if (state.kind === "open") this.#received(state, bytes);
-        this.#read();
-      },
-      ended: (code, message) => {
-        if (streamOf(this.#state) === stream) this.#ended(code, message);
-      },
+      received: (bytes) => this.#turns.take(() => this.#arrived(stream, bytes), bytes),
+      ended: (code, message) => this.#turns.take(() => streamOf(this.#state) === stream && this.#ended(code, message)),
     });
     this.#state = { kind: "connecting", stream, startedAt };
+  }
+
+  #arrived(stream: OpenStream, bytes: Uint8Array): void {
+    const state = this.#state;
+    if ((state.kind !== "open" && state.kind !== "ending") || state.stream !== stream) return;
+    state.isReading = false;
+    if (state.kind === "open") this.#received(state, bytes);
+    this.#read();
   }
 
   #open(state: OpenState): void {
@@ -322,7 +325,7 @@ export class DiscoveryStream {
       const state = this.#state;
       const isOpen = state.kind === "open";
       // The unread responses of a server that repeats itself are most likely the same again.
-      const unread = isOpen && (this.#held > 0 || now - next > lateMs);
+      const unread = isOpen && (this.#held > 0 || this.#turns.isBusy || now - next > lateMs);
       this.#handle(this.machine.step({ kind: "time", unread, unsent: isOpen && state.isWriting }, now));
       this.#pump();
     });

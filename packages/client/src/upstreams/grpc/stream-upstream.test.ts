@@ -89,6 +89,38 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["failed", "failed", "failed", "failed"]);
     }));
 
+  it("a stream reads a long response in several turns, and what comes after it waits", async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `${"service-".repeat(70)}${index}`);
+    let checked = 0;
+    // A millisecond each.
+    const check = () => {
+      checked += 1;
+      for (const end = performance.now() + 1; performance.now() < end; );
+      return undefined;
+    };
+    await withStreams(
+      async ({ client, transport, events }) => {
+        const told: string[] = [];
+        for (const name of names) client.watch("cluster", name, { onChanged: () => void told.push(name) });
+        transport.last.opened();
+        await settle();
+        transport.last.respond("1", ...names);
+        transport.last.ended(14, "gone");
+        let most = checked;
+        for (let before = checked, turns = 0; told.length < names.length; before = checked, turns += 1) {
+          assert.ok(turns < 10_000, `${told.length} of ${names.length}`);
+          await settle();
+          most = Math.max(most, checked - before);
+        }
+        assert.ok(most < 50, `${most} resources in one turn`);
+        assert.equal(checked, names.length);
+        await settle();
+        assert.deepEqual(kinds(events), ["connected", "lost gone"]);
+      },
+      { checks: { cluster: check } },
+    );
+  });
+
   it("streams spread their waits at random", async () => {
     const starts: number[] = [];
     for (const chance of [0, 1]) {

@@ -7,6 +7,7 @@ import {
   statusCode,
 } from "@xdskit/protocol";
 import { answerLater } from "../contract/answer-later.js";
+import { prepareLong } from "../contract/long-response.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 
 export interface PolledStreamOptions {
@@ -92,6 +93,11 @@ export class PolledStream {
 
   /** Takes a response, and waits for the watchers. Returns why the rest of the stream cannot be understood. */
   async take(bytes: Uint8Array, digest: string, hasTtls: boolean): Promise<string | undefined> {
+    this.#isDelivering = true;
+    const { machine, sink } = this.#options;
+    const preparing = prepareLong(bytes, machine, sink);
+    if (preparing !== undefined) await preparing;
+    if (this.#isClosed) return undefined;
     const effects = this.#effectsOf({ kind: "response", bytes });
     const received = effects.find(({ kind }) => kind === "received");
     const good = received?.kind === "received" ? received.good : 0;
@@ -100,7 +106,6 @@ export class PolledStream {
     // The TTLs start again each time.
     this.#taken = received === undefined || hasTtls ? undefined : { digest, good };
     const { delivered, broken } = this.#handle(effects);
-    this.#isDelivering = true;
     await delivered;
     this.#isDelivering = false;
     return broken;

@@ -7,6 +7,7 @@ import type {
   ResourceName,
   ResourceType,
   ResourceTypes,
+  Steps,
   Version,
 } from "@xdskit/api";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
@@ -243,6 +244,12 @@ export interface ClientRejection {
 export interface ClientStream {
   /** Never throws because of a server's bytes. `now` is in milliseconds and never goes back. */
   step(event: ClientStreamEvent, now: number): readonly ClientStreamEffect[];
+  /**
+   * Decodes and checks the resources of a long response one by one, so that others have turns in between. The
+   * `response` event with these bytes then does the rest. It has the same effects with and without this, whatever
+   * happens between. `forServer`: makes resources of snapshots, too (`ReceivedResource.resource`). Never throws.
+   */
+  prepare(bytes: Uint8Array, forServer: boolean): Steps<void>;
   /** The next request to send; undefined when there is none, or no stream. */
   next(): OutgoingRequest | undefined;
   /** The time at which it wants a `time` event, if nothing happens before. */

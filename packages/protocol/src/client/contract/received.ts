@@ -111,6 +111,13 @@ export class Received implements ReceivedResource {
     }
   }
 
+  /** Makes the resource, so that it is there; why it cannot be made is for those who ask for it. */
+  tryResource(): void {
+    try {
+      this.resource();
+    } catch {}
+  }
+
   resource(): Resource {
     const { name, aliases, ttl } = this;
     this.#resource ??= createResource(this.message, { name, aliases, ttl, ...this.#options });

@@ -5,15 +5,16 @@ import {
   type ResourceName,
   type ResourceType,
   readBody,
+  type Steps,
   type Version,
 } from "@xdskit/api";
 import { equalBytes } from "../../wire/basics/equal-bytes.js";
 import { statusCode } from "../../wire/basics/status-code.js";
-import type { SentResponse } from "../../wire/responses/read-response.js";
+import type { SentBody, SentResponse } from "../../wire/responses/read-response.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { type WantedNames, wildcard } from "../asked/wanted-names.js";
 import type { ClientStreamOptions } from "../contract/contract.js";
-import { Received, type ReceivedParts } from "../contract/received.js";
+import { Received, type ReceivedParts, type ReceivedResource } from "../contract/received.js";
 import type { BadResource } from "../contract/rejection.js";
 import { badResource, findingsOf, reasonsOf } from "../contract/rejection.js";
 import { type HeldResources, weightOf } from "../held/held-resources.js";
@@ -39,9 +40,17 @@ interface Taking {
 
 /** The parts that belong to a whole response. */
 interface TakenResponse extends Taking {
-  readonly sent: SentResponse;
+  readonly sent: ArrivedResponse;
   readonly named: NamedResponse;
 }
+
+/** A response, and by their places those of its resources that were judged before (`ClientStream.prepare`). */
+export interface ArrivedResponse extends SentResponse {
+  readonly judged?: ReadonlyMap<number, Judged> | undefined;
+}
+
+/** A resource for the client's watchers, or its faults. */
+export type Judged = Received | BadResource;
 
 /** Takes the good and wanted resources; returns the bad ones. Unchanged ones are neither copied nor decoded. */
 export function takeResources(taking: TakenResponse): readonly BadPart[] {
@@ -98,15 +107,11 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   const { bytes } = taking.sent;
   const { body, aliases, ttl } = sent;
   if (body === undefined) return undefined;
-  const version = options.variant === "delta" ? sent.version : taking.sent.version;
+  const version = versionOf(one, taking.sent, options);
   const found = held.get(key);
   const before = found?.resource;
   const { start, end } = body.value;
-  const isSameBody =
-    before !== undefined &&
-    before.typeUrl === body.typeUrl &&
-    before.value.length === end - start &&
-    equalBytes(before.value, 0, bytes, start, end - start);
+  const isSameBody = hasBody(before, body, bytes);
   if (isSameBody && sameAliases(before.aliases, aliases) && before.ttl === ttl) {
     const isKept = options.variant === "sotw" || before.version === version;
     if (!isKept && version.length > before.version.length && isTooMuch(withVersion(before, version), key, taking))
@@ -124,11 +129,9 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   }
   if (isTooMuch({ name, version, aliases, value: isSameBody ? before.value : bytes.subarray(start, end) }, key, taking))
     return tooMuch(type, name, taking);
-  // A copy, which `slice` of a Buffer is not: the response as a whole is not kept.
-  const value = isSameBody ? before.value : new Uint8Array(bytes.subarray(start, end));
-  const typeUrl = body.typeUrl === type.typeUrl ? type.typeUrl : body.typeUrl;
-  const parts = { type, name, version, aliases, ttl, typeUrl, value };
-  const received = isSameBody ? Received.again(before, parts, options) : judged(parts, options);
+  const received = isSameBody
+    ? Received.again(before, partsOf(one, body, { type, version, value: before.value }), options)
+    : (taking.sent.judged?.get(one.index) ?? judgedOf(one, body, taking));
   if ("findings" in received) return received;
   held.set(key, received, version, stream, now);
   draft.upsert(key, received);
@@ -136,8 +139,67 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   return undefined;
 }
 
-/** The resource for the client's watchers, or its faults. */
-function judged(parts: ReceivedParts, options: ClientStreamOptions): Received | BadResource {
+/**
+ * Judges the resources that `takeResources` would, with a stop after each. `forServer`: makes resources of snapshots of
+ * them, too.
+ */
+export function* judgeAll(
+  {
+    type,
+    options,
+    sent,
+    named,
+    wanted,
+    held,
+  }: Pick<TakenResponse, "type" | "options" | "sent" | "named" | "wanted" | "held">,
+  judged: Map<number, Judged>,
+  forServer: boolean,
+): Steps<void> {
+  for (const one of named.resources) {
+    const { body, aliases } = one.sent;
+    if (body === undefined || !wanted.covers(one.key, aliases)) continue;
+    if (hasBody(held.get(one.key)?.resource, body, sent.bytes)) continue;
+    const result = judgedOf(one, body, { type, options, sent });
+    if (forServer && result instanceof Received) result.tryResource();
+    judged.set(one.index, result);
+    yield;
+  }
+}
+
+function hasBody<Known extends ReceivedResource>(
+  before: Known | undefined,
+  { typeUrl, value: { start, end } }: SentBody,
+  bytes: Uint8Array,
+): before is Known {
+  if (before?.typeUrl !== typeUrl || before.value.length !== end - start) return false;
+  return equalBytes(before.value, 0, bytes, start, end - start);
+}
+
+function versionOf({ sent }: NamedResource, response: SentResponse, { variant }: ClientStreamOptions): Version {
+  return variant === "delta" ? sent.version : response.version;
+}
+
+function partsOf(
+  { name, sent: { aliases, ttl } }: NamedResource,
+  body: SentBody,
+  { type, version, value }: Pick<ReceivedParts, "type" | "version" | "value">,
+): ReceivedParts {
+  // Not a text of its own for each resource.
+  const typeUrl = body.typeUrl === type.typeUrl ? type.typeUrl : body.typeUrl;
+  return { type, name, version, aliases, ttl, typeUrl, value };
+}
+
+function judgedOf(
+  one: NamedResource,
+  body: SentBody,
+  { type, options, sent }: Pick<TakenResponse, "type" | "options" | "sent">,
+): Judged {
+  // A copy, which `slice` of a Buffer is not: the response as a whole is not kept.
+  const value = new Uint8Array(sent.bytes.subarray(body.value.start, body.value.end));
+  return judged(partsOf(one, body, { type, version: versionOf(one, sent, options), value }), options);
+}
+
+function judged(parts: ReceivedParts, options: ClientStreamOptions): Judged {
   const { type, name, typeUrl, value } = parts;
   const { check, registry = envoyRegistry() } = options;
   if (check === undefined) return new Received(parts, options);

@@ -1,5 +1,5 @@
 import { create, type Message, toBinary } from "@bufbuild/protobuf";
-import { type Finding, type ResourceName, type ResourceType, resourceTypes } from "@xdskit/api";
+import { atOnce, type Finding, type ResourceName, type ResourceType, resourceTypes } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import {
   type ClientStream,
@@ -28,6 +28,7 @@ export function runClientCase(one: Case, mode: Mode): readonly Ran[] {
 /** The machine of a client's end, and its actions in the current step. */
 class ClientCaseRun {
   readonly #counts = new Map<string, number>();
+  #responses = 0;
   readonly #only: string | undefined;
   #settings: ReadonlyMap<string, string> = new Map();
   #made: ClientStream | undefined;
@@ -125,6 +126,13 @@ class ClientCaseRun {
     throw new Error(`it wanted to hear of the time ${maxStops} times in ${milliseconds} ms`);
   }
 
+  /** Every second response is prepared, which makes no difference. */
+  #respond(bytes: Uint8Array): void {
+    this.#responses += 1;
+    if (this.#responses % 2 === 0) atOnce(this.#client().prepare(bytes, false));
+    this.#step({ kind: "response", bytes });
+  }
+
   #run(text: string): void {
     const [verb = "", ...words] = text.split(/\s+/);
     switch (verb) {
@@ -151,9 +159,8 @@ class ClientCaseRun {
         this.#step({ kind: "closed" });
         break;
       case "<":
-        this.#step({
-          kind: "response",
-          bytes: responseBytes(words.join(" "), {
+        this.#respond(
+          responseBytes(words.join(" "), {
             variant: this.#mode.variant,
             api: this.#mode.api,
             only: this.#only,
@@ -163,7 +170,7 @@ class ClientCaseRun {
               return count;
             },
           }),
-        });
+        );
         break;
       case "answer":
         this.#step({
