@@ -8,7 +8,7 @@ import type { Admission } from "../publication/publication.js";
 import type { PulseListener } from "../publication/pulse.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
 import type { OrderMembership } from "./node-orders.js";
-import { Resumption } from "./resumption/resumption.js";
+import { lacksClusters, maxWarmingMs, Resumption } from "./resumption/resumption.js";
 import type { SessionContext } from "./session-context.js";
 
 /** The parts of a stream whose node has been admitted. */
@@ -86,17 +86,23 @@ function joinGroup(
   const lags = context.counters.latencies.ofGroup(group);
   const { order, alarm } = ordered(joining, context, node, membership);
   const resumes = client === "comes back" && order !== undefined;
-  const resumption = resumes ? resumptionOf(joining, context, membership) : undefined;
+  const resumption = resumes ? resumptionOf(joining, context, membership, order.mayAskForClusters) : undefined;
   return { stream, membership, lags, order, alarm, resumption, ttl, resourceErrors };
 }
 
 function ordered(
-  { info, due }: JoiningStream,
+  { info, machine, due }: JoiningStream,
   { orders, clock }: JoinContext,
   node: Node,
   membership: Membership,
 ): Pick<Joined, "order" | "alarm"> {
-  const order = orders.join(info.method, node, membership.group, () => membership.past());
+  const since = clock.now();
+  let wasKnown = false;
+  const hasNoClusters = () =>
+    (wasKnown || clock.now() - since >= maxWarmingMs) && lacksClusters(machine.asked, machine.newest);
+  const past = () => membership.past();
+  const order = orders.join(info.method, node, membership.group, past, hasNoClusters);
+  wasKnown = order?.mayAskForClusters === false;
   return { order, alarm: order && new Alarm(clock, due) };
 }
 
@@ -104,6 +110,7 @@ function resumptionOf(
   { info, machine, changed, failed }: JoiningStream,
   context: JoinContext,
   membership: Membership,
+  mayAskForClusters: boolean,
 ): Resumption {
   // Its target may be a view, or older than what was published since its last turn.
   const known = () => membership.past();
@@ -112,5 +119,7 @@ function resumptionOf(
   const maySayMore = earlier.length > 0 || recent.drains;
   const { only, variant } = info.method;
   const options = { clock, stream: machine, known, changed, failed, catchUp, maySayMore };
-  return new Resumption({ ...options, isAggregated: only === undefined, tellsAbsence: variant === "delta" });
+  const isAggregated = only === undefined;
+  const mayWarm = isAggregated && mayAskForClusters;
+  return new Resumption({ ...options, isAggregated, mayWarm, tellsAbsence: variant === "delta" });
 }

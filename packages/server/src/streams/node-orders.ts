@@ -21,6 +21,8 @@ export const ordersItself = "xdskit.orders-changes";
 /** A stream's place in the order of its node. */
 export interface OrderMembership {
   readonly ordering: Ordering;
+  /** False if the node went without having asked for clusters: it need not be waited for. */
+  readonly mayAskForClusters: boolean;
   leave(): void;
 }
 
@@ -42,8 +44,15 @@ export interface NodeOrders {
   /**
    * A stream over all types has its own order; streams of one type each of a node in one group share one. Undefined
    * if the node orders changes by itself, or if nothing is ordered. `past`: what clients of the group may still have.
+   * `hasNoClusters`: whether a stream over all types that leaves has shown that its client asks for none.
    */
-  join(method: Method, node: Node, group: string, past: () => PastSnapshots): OrderMembership | undefined;
+  join(
+    method: Method,
+    node: Node,
+    group: string,
+    past: () => PastSnapshots,
+    hasNoClusters: () => boolean,
+  ): OrderMembership | undefined;
 }
 
 /**
@@ -60,8 +69,13 @@ export function createNodeOrders(
   const timesOfRelays = ofRelays(times);
   const timesWithoutDrain = { ...times };
   const shared = new Map<string, SharedOrder>();
-  /** Orders that went without ever having had a stream of clusters: when the node comes back, none is awaited. */
+  /** Nodes that went without ever having asked for clusters: when they come back, that is not awaited. */
   const withoutClusters = new Set<string>();
+  const rememberWithout = (key: string) => {
+    withoutClusters.add(key);
+    const [oldest] = withoutClusters;
+    if (oldest !== undefined && withoutClusters.size > maxNamesKept) withoutClusters.delete(oldest);
+  };
   const create = (node: Node, isRelay: boolean, past?: () => PastSnapshots, mayAskForMore?: boolean) => {
     if (isRelay) return new Ordering(timesOfRelays, waited);
     const own = orderingTimesFor(node, times);
@@ -77,32 +91,35 @@ export function createNodeOrders(
       Object.assign(timesOfRelays, ofRelays(times));
       Object.assign(timesWithoutDrain, { ...times, drain: times.linger });
     },
-    join({ only }: Method, node: Node, group: string, past: () => PastSnapshots): OrderMembership | undefined {
+    join({ only }: Method, node: Node, group, past, hasNoClusters): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);
       if (isOff || (isRelay && only === undefined)) return undefined;
-      if (only === undefined) return { ordering: create(node, isRelay), leave() {} };
       const key = JSON.stringify([group, node.id]);
+      const mayAskForClusters = !withoutClusters.delete(key);
+      if (only === undefined) {
+        const leave = () => {
+          if (hasNoClusters()) rememberWithout(key);
+        };
+        return { ordering: create(node, isRelay), mayAskForClusters, leave };
+      }
       const known: SharedOrder = shared.get(key) ?? {
-        ordering: create(node, isRelay, () => known.past(), !withoutClusters.has(key)),
+        ordering: create(node, isRelay, () => known.past(), mayAskForClusters),
         streams: 0,
         hasClusters: false,
         past,
       };
       shared.set(key, known);
-      withoutClusters.delete(key);
       known.streams += 1;
       known.hasClusters ||= only.acknowledgedWarm;
       known.past = past;
       return {
         ordering: known.ordering,
+        mayAskForClusters,
         leave() {
           known.streams -= 1;
           if (known.streams > 0 || shared.get(key) !== known) return;
           shared.delete(key);
-          if (known.hasClusters) return;
-          withoutClusters.add(key);
-          const [oldest] = withoutClusters;
-          if (oldest !== undefined && withoutClusters.size > maxNamesKept) withoutClusters.delete(oldest);
+          if (!known.hasClusters) rememberWithout(key);
         },
       };
     },

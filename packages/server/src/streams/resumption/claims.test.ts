@@ -251,6 +251,46 @@ describe("a client with versions that a server does not know", () => {
     }));
 });
 
+describe("a client that asks for endpoints and routes, and never for clusters", () => {
+  const [before, now] = [routeConfiguration("r", "a"), routeConfiguration("r", "b")];
+
+  for (const { variant, waited, known } of [
+    {
+      variant: "delta",
+      waited: ["100: endpoint a", "5100: route r"],
+      known: ["100: endpoint a", "110: route r"],
+    },
+    {
+      variant: "sotw",
+      // The first are those that it had.
+      waited: ["100: endpoint a", "100: route r", "5100: route r"],
+      known: ["0: endpoint a", "0: route r"],
+    },
+  ] as const)
+    it(`is waited for when it comes back, for 5 s at most, and no more once it has shown that, ${variant}`, () =>
+      after([{ upsert: [...clusters, a1, b1, before] }], async (running, clock) => {
+        const { client, server } = running;
+        const said = {
+          endpoint: { names: ["a"], has: [a1], version: await versionOf(running, "endpoint", ["a"]) },
+          route: { names: ["r"], has: [before], version: await versionOf(running, "route", ["r"]) },
+        };
+        server.config.update({ upsert: [now] });
+        // What leaves before its clusters could be warm has shown nothing.
+        for (const ms of [10_000, 25_000]) {
+          const envoy = comes(client, clock, ads(variant), said);
+          assert.deepEqual(await envoy.until(ms), waited);
+          envoy.leave();
+          await envoy.until(ms + 1_000);
+        }
+        for (const ms of [1_000, 1_000]) {
+          const envoy = comes(client, clock, ads(variant), said);
+          assert.deepEqual(await envoy.until(ms), known);
+          envoy.leave();
+          await envoy.until(ms + 1_000);
+        }
+      }));
+});
+
 describe("a client that comes to a server beside which others write", () => {
   const others = { name: "shared", start: async () => {}, close: async () => {}, catchUp: async () => {} };
   for (const [whose, version, ms] of [

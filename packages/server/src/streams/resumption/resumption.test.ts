@@ -51,6 +51,7 @@ class Client implements ResumingStream {
       catchUp,
       maySayMore,
       isAggregated,
+      mayWarm: isAggregated,
       tellsAbsence: false,
     });
   }

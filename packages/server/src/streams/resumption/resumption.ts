@@ -19,7 +19,7 @@ const maxMs = 5_000;
  * The same where its clusters are warming: by default an Envoy waits 15 seconds for their endpoints before it says
  * which clusters it has.
  */
-const maxWarmingMs = 20_000;
+export const maxWarmingMs = 20_000;
 /** After this many milliseconds it is looked at again: most of them end because the client asks for its clusters. */
 const lookMs = 1_000;
 
@@ -56,8 +56,16 @@ export interface ResumptionOptions {
   readonly maySayMore: boolean;
   /** The client may ask for all types on this stream. */
   readonly isAggregated: boolean;
+  /** Its clusters may be warming, as far as is known: it has asked for clusters before, or nobody knows. */
+  readonly mayWarm: boolean;
   /** A client is told of names that do not exist: it waits for none of them. */
   readonly tellsAbsence: boolean;
+}
+
+/** Whether a client asks for what warms clusters, and has not asked for clusters. */
+export function lacksClusters(asked: Stream["asked"], newest: Snapshot | undefined): boolean {
+  for (const { type } of newest?.sets.values() ?? []) if (mayBeWarming(type, asked)) return true;
+  return false;
 }
 
 /** Whether this server has learned what others had written when the client came. */
@@ -98,6 +106,7 @@ export class Resumption {
   readonly #catchUp: ResumptionOptions["catchUp"];
   readonly #maySayMore: boolean;
   readonly #isAggregated: boolean;
+  readonly #couldWarm: boolean;
   readonly #tellsAbsence: boolean;
   /** When the phase began, in milliseconds. */
   #since: number;
@@ -108,7 +117,7 @@ export class Resumption {
   #cancel: (() => void) | undefined;
 
   constructor(options: ResumptionOptions) {
-    const { known, clock, stream, changed, failed, catchUp, maySayMore, isAggregated, tellsAbsence } = options;
+    const { known, clock, stream, changed, failed, catchUp, maySayMore, isAggregated, mayWarm, tellsAbsence } = options;
     this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
@@ -117,6 +126,7 @@ export class Resumption {
     this.#catchUp = catchUp;
     this.#maySayMore = maySayMore;
     this.#isAggregated = isAggregated;
+    this.#couldWarm = mayWarm;
     this.#tellsAbsence = tellsAbsence;
     this.#since = clock.now();
   }
@@ -188,7 +198,7 @@ export class Resumption {
    */
   progressed(): void {
     const phase = this.#phase;
-    if (phase.kind !== "holding" || phase.held.warming !== "no" || !this.#isAggregated) return;
+    if (phase.kind !== "holding" || this.#warming(phase.held) !== "no" || !this.#isAggregated) return;
     if (this.#stream.newest !== phase.held.snapshot || !this.#stream.isSettled) return;
     this.end();
     this.#changed();
@@ -196,8 +206,12 @@ export class Resumption {
 
   #wait(): void {
     this.#cancel?.();
-    const isWarming = this.#phase.kind === "holding" && this.#phase.held.warming !== "no";
+    const isWarming = this.#phase.kind === "holding" && this.#warming(this.#phase.held) !== "no";
     this.#cancel = this.#clock.after(isWarming ? lookMs : quietMs, () => this.#goOn());
+  }
+
+  #warming({ warming }: HeldSnapshot): HeldSnapshot["warming"] {
+    return this.#couldWarm ? warming : "no";
   }
 
   /** The clusters of this type's routes are asked for on another stream, which may not be back yet. */
@@ -210,7 +224,7 @@ export class Resumption {
 
   /** Until the client asks for clusters nobody knows which ones it has, and none may go. */
   #mayWarm({ sets }: Snapshot, claims: ReadonlyMap<ResourceType, unknown>): boolean {
-    if (!this.#isAggregated || claims.size === 0) return false;
+    if (!this.#couldWarm || claims.size === 0) return false;
     // Loops, since each client of a fleet that comes back gets here for each type.
     const claimed = new Set<TypeUrl>();
     for (const { typeUrl } of claims.keys()) claimed.add(typeUrl);
@@ -225,8 +239,7 @@ export class Resumption {
    */
   #mayWaitForGone({ known }: Extract<ResumptionPhase, { readonly kind: "asking" }>, newest: Snapshot): boolean {
     const { asked } = this.#stream;
-    if (this.#tellsAbsence || !this.#isAggregated) return false;
-    if (![...newest.sets.values()].some(({ type }) => mayBeWarming(type, asked))) return false;
+    if (this.#tellsAbsence || !this.#couldWarm || !lacksClusters(asked, newest)) return false;
     const { snapshot } = this.#stream.held([newest, ...known()]);
     return [...snapshot.sets].some(([url, set]) => asked.has(url) && set !== newest.sets.get(url));
   }
@@ -254,7 +267,7 @@ export class Resumption {
       return { kind: "holding", held, newest, known: phase.known };
     }
     if (phase.kind !== "holding") return phase;
-    const { warming } = phase.held;
+    const warming = this.#warming(phase.held);
     const isDone = warming === "no" && this.#stream.isSettled;
     return isDone || waited >= (warming === "certain" ? maxWarmingMs : maxMs) ? { kind: "over" } : phase;
   }
