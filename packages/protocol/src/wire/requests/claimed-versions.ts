@@ -18,7 +18,7 @@ export interface ClaimedVersions {
   /** Comparable with `ResourceSets.fingerprint`. */
   readonly fingerprint: Fingerprint;
   /** By name in canonical form. Throws nothing: the text was checked. */
-  toMap(): Map<ResourceName, Version>;
+  toMap(): ReadonlyMap<ResourceName, Version>;
 }
 
 class Claims implements ClaimedVersions {
@@ -27,6 +27,8 @@ class Claims implements ClaimedVersions {
   readonly #bytes: Uint8Array;
   /** The places of consecutive entries, with their tags: start, end, start, end … */
   readonly #runs: readonly number[];
+  /** Several look into it, one after the other. Weak: it takes many times the memory of the bytes, which count. */
+  #map: WeakRef<ReadonlyMap<ResourceName, Version>> | undefined;
 
   constructor(size: number, fingerprint: Fingerprint, bytes: Uint8Array, runs: readonly number[]) {
     this.size = size;
@@ -39,7 +41,9 @@ class Claims implements ClaimedVersions {
     return this.#bytes.length + 8 * this.#runs.length;
   }
 
-  toMap(): Map<ResourceName, Version> {
+  toMap(): ReadonlyMap<ResourceName, Version> {
+    const made = this.#map?.deref();
+    if (made !== undefined) return made;
     const runs = this.#runs;
     const map = new Map<ResourceName, Version>();
     for (let index = 0; index < runs.length; index += 2) {
@@ -50,6 +54,7 @@ class Claims implements ClaimedVersions {
         map.set(canonicalName(reader.text(name)), reader.text(version));
       }
     }
+    this.#map = new WeakRef(map);
     return map;
   }
 }

@@ -61,6 +61,7 @@ test("requests with the same claims in the same bytes share the result, which st
   assert.equal(first?.subscribe.toSet(), NameSet.of(fleet));
   for (const each of bytes) each.fill(0);
   assert.deepEqual(first?.claimed.toMap(), new Map(fleet.map((each) => [each, "v"])));
+  assert.equal(first?.claimed.toMap(), first?.claimed.toMap(), "read once, however many look for its names");
   assert.deepEqual([...readDeltaRequest(joined(subscribing(fleet))).subscribe.toSet()], fleet);
 });
 
