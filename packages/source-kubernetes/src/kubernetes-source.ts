@@ -1,4 +1,4 @@
-import { type Clock, type Finding, systemClock, type Where, XdskitError } from "@xdskit/api";
+import { type Clock, type Finding, inTurns, systemClock, type Where, XdskitError } from "@xdskit/api";
 import type { Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
@@ -75,6 +75,9 @@ class WatchedCluster implements KubernetesSource {
   #started: { resolve(): void; reject(error: Error): void } | undefined;
   #forget: (() => void) | undefined;
   #isClosed = false;
+  /** A change is being made, or soon will be. */
+  #publishing = false;
+  #isRefused = false;
   #lastApplied: Date | undefined;
   #lastError: KubernetesStatus["lastError"];
 
@@ -158,31 +161,36 @@ class WatchedCluster implements KubernetesSource {
 
   /** One Service's slices are written one after the other: what comes together is one change. */
   #soon(): void {
-    if (this.#forget !== undefined || this.#isClosed || this.#synced.size < this.#watches.length) return;
-    this.#forget = this.#clock.after(this.#options.settleMs ?? usualSettleMs, () => {
-      this.#forget = undefined;
-      this.#publish();
-    });
+    if (this.#publishing || this.#isClosed || this.#synced.size < this.#watches.length) return;
+    this.#publishing = true;
+    this.#forget = this.#clock.after(this.#options.settleMs ?? usualSettleMs, () => void this.#publish());
   }
 
-  #publish(): void {
-    const sink = this.#sink;
-    if (sink === undefined) return;
-    const { upsert, remove } = this.#table.take();
+  async #publish(): Promise<void> {
+    const change = await inTurns(this.#table.take());
+    this.#publishing = false;
+    if (this.#isClosed || this.#sink === undefined) return;
     const started = this.#started;
-    const isFirst = started !== undefined;
-    if (!isFirst && upsert.length === 0 && remove.length === 0) return;
+    // After one that was refused nobody knows what is there.
+    const isWhole = started !== undefined || this.#isRefused;
+    const { upsert, remove } = isWhole ? { upsert: [...this.#table.all()], remove: [] } : change;
+    if (this.#table.isDue) this.#soon();
+    if (!isWhole && upsert.length === 0 && remove.length === 0) return;
     try {
       // What a cluster has is a fact: nobody can refuse it.
-      sink.apply([{ layer: this.#layer, kind: isFirst ? "replace" : "patch", upsert, remove }], { isJudged: false });
+      this.#sink.apply([{ layer: this.#layer, kind: isWhole ? "replace" : "patch", upsert, remove }], {
+        isJudged: false,
+      });
     } catch (error) {
-      started?.reject(error as Error);
+      this.#isRefused = true;
       this.#lastError = { at: new Date(), message: (error as Error).message };
+      started?.reject(error as Error);
       return;
     }
+    this.#isRefused = false;
     this.#lastApplied = new Date();
     this.#started = undefined;
-    if (isFirst) sink.report([]);
+    if (isWhole) this.#sink.report(this.#findings());
     started?.resolve();
     this.#tell();
   }

@@ -37,6 +37,8 @@ const pod = (address: string, uid: string, more: object = {}) => ({
 /** A table, whose changes tell what they made: `+TYPE NAME` and `-TYPE NAME`. */
 class Table {
   readonly resources = new Map<string, Resource>();
+  /** How many Services the last change looked at. */
+  looked = 0;
   readonly #table = new ServiceTable();
   readonly #slices = new Map<string, ReturnType<typeof readEndpointSlice>>();
 
@@ -75,7 +77,10 @@ class Table {
   }
 
   #take(): readonly string[] {
-    const { upsert, remove } = this.#table.take();
+    const steps = this.#table.take();
+    let step = steps.next();
+    for (this.looked = 0; !step.done; step = steps.next()) this.looked += 1;
+    const { upsert, remove } = step.value;
     for (const each of upsert) this.resources.set(`${each.type.name} ${each.name}`, each);
     for (const { type, name } of remove) this.resources.delete(`${type.name} ${name}`);
     const changed = [
@@ -236,6 +241,15 @@ describe("the endpoints of a Service", () => {
 });
 
 describe("a change", () => {
+  it("looks at its own Service, and at none of thousands of others", () => {
+    const table = new Table();
+    const names = Array.from({ length: 2_000 }, (_, index) => `s${index}`);
+    table.put(cart, slice(["10.0.0.1"]), ...names.map((name) => service({ ports: [{ port: 1 }] }, name)));
+    assert.equal(table.looked, 2_001);
+    assert.deepEqual(table.put(slice(["10.0.0.2"])), ["+endpoint cart.shop:8080"]);
+    assert.equal(table.looked, 1);
+  });
+
   it("of endpoints changes only the load assignment of its Service", () => {
     const table = new Table();
     table.put(cart, service({ ports: [{ port: 1 }] }, "other"), slice(["10.0.0.1"]));

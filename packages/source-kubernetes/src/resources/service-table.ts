@@ -1,4 +1,4 @@
-import type { Resource, ResourceType } from "@xdskit/api";
+import type { Resource, ResourceType, Steps } from "@xdskit/api";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { Service } from "../objects/service.js";
 import { loadAssignments } from "./load-assignment.js";
@@ -25,12 +25,17 @@ export class ServiceTable {
   /** By Service, and by the key of the slice. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #made = new Map<string, Made>();
-  readonly #due = new Map<string, Due>();
+  #due = new Map<string, Due>();
   /** By type and name: the Service that it was made for. */
   readonly #madeFor = new Map<string, string>();
 
   get size(): number {
     return this.#services.size;
+  }
+
+  /** Something changed since it was taken last. */
+  get isDue(): boolean {
+    return this.#due.size > 0;
   }
 
   /** Undefined: it is gone. */
@@ -57,11 +62,21 @@ export class ServiceTable {
     return this.#madeFor.get(idOf(type, name));
   }
 
-  /** Makes what is due. The removed are those that nothing stands for any more. */
-  take(): TableChange {
+  /** All that was made. */
+  *all(): Iterable<Resource> {
+    for (const made of this.#made.values()) yield* made.values();
+  }
+
+  /**
+   * Makes what is due; of the first ten thousand resources that takes seconds, in which others get a turn. What changes
+   * meanwhile is due next time. The removed are those that nothing stands for any more.
+   */
+  *take(): Steps<TableChange> {
     const upsert: Resource[] = [];
     const remove: { readonly type: ResourceType; readonly name: string }[] = [];
-    for (const [key, due] of this.#due) {
+    const all = this.#due;
+    this.#due = new Map();
+    for (const [key, due] of all) {
       const before = this.#made.get(key) ?? nothing;
       const made = this.#make(key, before, due);
       for (const [id, resource] of made) {
@@ -75,8 +90,8 @@ export class ServiceTable {
       }
       if (made.size === 0) this.#made.delete(key);
       else this.#made.set(key, made);
+      yield;
     }
-    this.#due.clear();
     return { upsert, remove };
   }
 
