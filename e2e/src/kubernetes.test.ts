@@ -130,6 +130,34 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     noneFailed();
   });
 
+  await scene.step("policies by annotation are taken by each client, and a wrong one is told", async () => {
+    const annotated = (annotations: object) => ({
+      ...cart.service,
+      metadata: { ...cart.service.metadata, annotations },
+    });
+    const policy = {
+      "lb-policy": "ring_hash",
+      timeout: "20s",
+      retries: "2",
+      "max-requests": "100",
+      "eject-failing": "90%",
+    };
+    const own = Object.entries(policy).map(([name, value]) => [`xdskit.github.io/${name}`, value]);
+    await api.put(annotated({ ...Object.fromEntries(own), "xdskit.github.io/retry": "1" }));
+    await eventually("the policy", async () => {
+      const { out } = await xdskit("get", "--type", "cluster", "--output", "jsonl", "cart.shop:8080");
+      return out.includes("RING_HASH");
+    });
+    await quiet(1_000);
+    await answered(...cart.pods.map(({ name }) => name));
+    assert.match((await xdskit("status")).out, / 0 rejected, /);
+    const problems = await (await fetch(`http://${admin}/api/v1/problems`)).text();
+    assert.match(problems, /xdskit\.github\.io\/retry: there is no such annotation/);
+    assert.match(problems, /Service shop\/cart/);
+    await api.put(annotated({}));
+    noneFailed();
+  });
+
   await scene.step(
     "a Service without pods has an empty load assignment, and a name that is not there is answered at once",
     async () => {

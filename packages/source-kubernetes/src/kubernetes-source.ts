@@ -1,4 +1,4 @@
-import { type Clock, type Finding, inTurns, systemClock, type Where, XdskitError } from "@xdskit/api";
+import { type Clock, type Finding, inTurns, maxFindings, systemClock, type Where, XdskitError } from "@xdskit/api";
 import type { Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
@@ -34,6 +34,8 @@ export interface KubernetesStatus {
   /** When something of it changed last; undefined: not yet. */
   readonly lastApplied: Date | undefined;
   readonly services: number;
+  /** The annotations that are not used: a warning for each, at most a hundred. */
+  readonly findings: readonly Finding[];
   /** Why the server does not say now what is new; undefined: it does. */
   readonly failure: string | undefined;
   /** The last error, however old. */
@@ -115,6 +117,7 @@ class WatchedCluster implements KubernetesSource {
       asOf: this.#lastApplied === undefined ? undefined : new Date(Math.min(...heard)),
       lastApplied: this.#lastApplied,
       services: this.#table.size,
+      findings: this.#annotations(),
       failure: this.#failures.size > 0 ? this.#lastError?.message : undefined,
       lastError: this.#lastError,
     };
@@ -175,7 +178,8 @@ class WatchedCluster implements KubernetesSource {
     const isWhole = started !== undefined || this.#isRefused;
     const { upsert, remove } = isWhole ? { upsert: [...this.#table.all()], remove: [] } : change;
     if (this.#table.isDue) this.#soon();
-    if (!isWhole && upsert.length === 0 && remove.length === 0) return;
+    // Annotations may have changed that make no difference.
+    if (!isWhole && upsert.length === 0 && remove.length === 0) return this.#tell();
     try {
       // What a cluster has is a fact: nobody can refuse it.
       this.#sink.apply([{ layer: this.#layer, kind: isWhole ? "replace" : "patch", upsert, remove }], {
@@ -205,6 +209,15 @@ class WatchedCluster implements KubernetesSource {
     }
     this.#sink?.report(this.#findings());
     this.#tell();
+  }
+
+  #annotations(): readonly Finding[] {
+    const found: Finding[] = [];
+    for (const { service, annotation: field, message } of this.#table.faults()) {
+      if (found.length === maxFindings) break;
+      found.push({ code: "XDSKIT_ANNOTATION", severity: "warning", message, file: `Service ${service}`, field });
+    }
+    return found;
   }
 
   #findings(): readonly Finding[] {

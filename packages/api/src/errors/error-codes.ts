@@ -358,6 +358,11 @@ export const errorCodes = {
       "There is no such file, it names a context, a cluster or a user that it does not have, a file that it names cannot be read, or its program gives no credentials.",
     fix: "Check the file that the message names with `kubectl --kubeconfig FILE get services`, or name another one with --kubeconfig. In a pod, mount the token of its service account.",
   },
+  XDSKIT_ANNOTATION: {
+    meaning: "An annotation of a Service is not used; the Service is served without it.",
+    cause: "Its value is not what is expected, or there is no annotation of this name.",
+    fix: "Correct it with `kubectl annotate --overwrite`. docs/kubernetes.md lists all of them.",
+  },
   XDSKIT_KUBERNETES: {
     meaning: "The API server of Kubernetes does not answer, refuses, or sends what cannot be read.",
     cause: "It is away, it does not know the credentials, or these may not list and watch Services and EndpointSlices.",

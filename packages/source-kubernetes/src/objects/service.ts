@@ -1,4 +1,5 @@
 import { type Family, isTcp, type ObjectShape } from "./object-shape.js";
+import { type Policy, type PolicyFault, readPolicy } from "./policy.js";
 
 /** A port of a Service; its name is empty if it has none. */
 export interface ServicePort {
@@ -16,6 +17,9 @@ export interface Service {
   readonly ports: readonly ServicePort[];
   /** The family that clients take first; undefined: it is not said. */
   readonly family: Family | undefined;
+  readonly policy: Policy;
+  /** The annotations that are not used. */
+  readonly faults: readonly PolicyFault[];
 }
 
 interface ServiceShape extends ObjectShape {
@@ -37,5 +41,6 @@ export function readService(object: ObjectShape): Service {
     externalName: type === "ExternalName" ? externalName : undefined,
     ports: ports.filter(isTcp).map(({ name = "", port }) => ({ name, port })),
     family: ipFamilies?.[0],
+    ...readPolicy(metadata.annotations ?? {}),
   };
 }

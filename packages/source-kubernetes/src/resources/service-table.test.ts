@@ -5,6 +5,7 @@ import { envoyRegistry, type Resource, readBody, refersTo, validateMessage } fro
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { Address } from "@xdskit/api/envoy/config/core/v3/address";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import { readEndpointSlice } from "../objects/endpoint-slice.js";
 import { keyOf, type ObjectShape } from "../objects/object-shape.js";
 import { readService } from "../objects/service.js";
@@ -50,6 +51,13 @@ class Table {
   drop(...objects: readonly Shape[]): readonly string[] {
     for (const object of objects) this.#set(object, false);
     return this.#take();
+  }
+
+  faults(): readonly string[] {
+    return Array.from(
+      this.#table.faults(),
+      ({ service, annotation, message }) => `${service} ${annotation}: ${message}`,
+    );
   }
 
   /** `ZONE WEIGHT: ADDRESS:PORT …` of each locality. */
@@ -167,6 +175,76 @@ describe("the resources of a Service", () => {
     assert.ok(typeof endpoint?.hostIdentifier.value === "object");
     assert.equal(textOf(endpoint.hostIdentifier.value.address), "cart.example.org:443");
     assert.equal(clusterDiscoveryType.value, 2);
+  });
+});
+
+describe("the annotations of a Service", () => {
+  const annotated = (annotations: Readonly<Record<string, string>>) => ({
+    ...cart,
+    metadata: { ...cart.metadata, annotations },
+  });
+  const cluster = (table: Table) =>
+    fromBinary(ClusterSchema, table.resources.get("cluster cart.shop:8080")?.body ?? new Uint8Array());
+  const action = (table: Table) => {
+    const route = table.resources.get("route cart.shop:8080");
+    const { action } =
+      fromBinary(RouteConfigurationSchema, route?.body ?? new Uint8Array()).virtualHosts[0]?.routes[0] ?? {};
+    assert.ok(action?.case === "route");
+    return action.value;
+  };
+
+  it("say how it is called", () => {
+    const table = new Table();
+    table.put(
+      annotated({
+        "xdskit.github.io/lb-policy": "ring_hash",
+        "xdskit.github.io/hash-header": "x-user",
+        "xdskit.github.io/timeout": "1500ms",
+        "xdskit.github.io/retries": "2",
+        "xdskit.github.io/retry-on": "unavailable, internal",
+        "xdskit.github.io/max-requests": "7",
+        "xdskit.github.io/eject-failing": "60%",
+      }),
+    );
+    const { lbPolicy, circuitBreakers, outlierDetection } = cluster(table);
+    assert.deepEqual([lbPolicy, circuitBreakers?.thresholds[0]?.maxRequests], [2, 7]);
+    assert.equal(outlierDetection?.failurePercentageThreshold, 60);
+    const { hashPolicy, maxStreamDuration, retryPolicy } = action(table);
+    assert.deepEqual(hashPolicy[0]?.policySpecifier.case, "header");
+    assert.equal(Number(maxStreamDuration?.maxStreamDuration?.seconds), 1);
+    assert.equal(maxStreamDuration?.maxStreamDuration?.nanos, 500_000_000);
+    assert.deepEqual([retryPolicy?.retryOn, retryPolicy?.numRetries], ["unavailable,internal", 2]);
+    for (const { type, name, body } of table.resources.values())
+      assert.deepEqual(validateMessage(readBody(type, type.typeUrl, body, envoyRegistry()), { envoy: true }), [], name);
+  });
+
+  it("that are wrong are told, and change nothing", () => {
+    const table = new Table();
+    table.put(cart);
+    const changed = table.put(
+      annotated({
+        "xdskit.github.io/lb-policy": "maglev",
+        "xdskit.github.io/timeout": "0s",
+        "xdskit.github.io/retries": "5",
+        "xdskit.github.io/retry-on": "never",
+        "xdskit.github.io/max-requests": "-1",
+        "xdskit.github.io/eject-failing": "0%",
+        "xdskit.github.io/hash-header": "X User",
+        "xdskit.github.io/retrys": "1",
+        "xdskit.github.io/constructor": "1",
+        "somebody.example/timeout": "soon",
+      }),
+    );
+    assert.deepEqual(changed, []);
+    const said = table.faults();
+    assert.equal(said.length, 9);
+    assert.match(
+      said[0] ?? "",
+      /^shop\/cart xdskit\.github\.io\/lb-policy: expected one of round_robin, least_request, ring_hash$/,
+    );
+    assert.match(said[7] ?? "", /retrys: there is no such annotation.*retries/);
+    table.put(cart);
+    assert.deepEqual(table.faults(), []);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Resource, ResourceType, Steps } from "@xdskit/api";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
+import type { PolicyFault } from "../objects/policy.js";
 import type { Service } from "../objects/service.js";
 import { loadAssignments } from "./load-assignment.js";
 import { serviceResources } from "./service-resources.js";
@@ -22,6 +23,7 @@ type Due = "endpoints" | "all";
  */
 export class ServiceTable {
   readonly #services = new Map<string, Service>();
+  readonly #faults = new Map<string, readonly PolicyFault[]>();
   /** By Service, and by the key of the slice. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #made = new Map<string, Made>();
@@ -33,6 +35,11 @@ export class ServiceTable {
     return this.#services.size;
   }
 
+  /** The annotations that are not used, with the Service of each. */
+  *faults(): Iterable<PolicyFault & { readonly service: string }> {
+    for (const [service, faults] of this.#faults) for (const fault of faults) yield { ...fault, service };
+  }
+
   /** Something changed since it was taken last. */
   get isDue(): boolean {
     return this.#due.size > 0;
@@ -42,6 +49,8 @@ export class ServiceTable {
   setService(key: string, service: Service | undefined): void {
     if (service === undefined) this.#services.delete(key);
     else this.#services.set(key, service);
+    if (service === undefined || service.faults.length === 0) this.#faults.delete(key);
+    else this.#faults.set(key, service.faults);
     this.#due.set(key, "all");
   }
 

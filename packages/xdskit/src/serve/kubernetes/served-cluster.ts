@@ -1,7 +1,9 @@
 import type { AnySourceStatus } from "@xdskit/admin/listener";
+import { logFinding } from "@xdskit/admin/log";
 import { type Finding, printable, type Resource, type Where } from "@xdskit/api";
 import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
 import { counted } from "../../output/counts.js";
+import { findingText } from "../../output/failure.js";
 import { ownState } from "../../revisions/state.js";
 import type { Serving } from "../../server/serving.js";
 import type { KubernetesSettings } from "../options/serve-options.js";
@@ -38,9 +40,12 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
   const connection = await connectToKubernetes({ kubeconfig: settings.kubeconfig });
   const server = connection.server.origin;
   let told: string | undefined;
+  let known: ReadonlySet<string> = new Set();
   const source: KubernetesSource = createKubernetesSource({
     ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
-    onStatus({ state, failure, services }) {
+    onStatus({ state, failure, services, findings }) {
+      for (const finding of findings) if (!known.has(findingText(finding))) logFinding(log, finding);
+      known = new Set(findings.map(findingText));
       if (failure === told) return;
       told = failure;
       if (failure === undefined) {
@@ -57,10 +62,10 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
     ownState: ownState("kubernetes", server),
     whereIs: (resource) => source.whereIs?.(source.name, resource),
     status(findings) {
-      const { state, asOf, lastApplied, lastError, services } = source.status();
+      const { state, asOf, lastApplied, lastError, services, findings: own } = source.status();
       const isConnected = state === "connected";
       return {
-        ...{ name: source.name, state, services, findings },
+        ...{ name: source.name, state, services, findings: [...own, ...findings] },
         asOf: asOf?.toISOString() ?? null,
         servers: [{ server, connected: isConnected, active: isConnected }],
         lastError: lastError && { at: lastError.at.toISOString(), message: printable(lastError.message) },

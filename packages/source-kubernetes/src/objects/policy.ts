@@ -1,0 +1,86 @@
+import { didYouMean } from "@xdskit/api";
+
+/** How clients call a Service, as its annotations say. What is undefined stays as clients have it. */
+export interface Policy {
+  readonly balancing?: "round_robin" | "least_request" | "ring_hash";
+  /** Calls with the same value of this header go to the same pod, with `ring_hash`. */
+  readonly hashHeader?: string;
+  /** The most that a call may take, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** How often a failed call is tried again. */
+  readonly retries?: number;
+  /** The codes of gRPC after which it is. */
+  readonly retryOn?: readonly string[];
+  /** Calls that a client has open at once. */
+  readonly maxRequests?: number;
+  /** A pod is left out for a while if this share of its calls fails, in percent. */
+  readonly ejectPercent?: number;
+}
+
+/** An annotation that is not used. */
+export interface PolicyFault {
+  readonly annotation: string;
+  readonly message: string;
+}
+
+const prefix = "xdskit.github.io/";
+/** What a route may name (A44). */
+const retried = ["cancelled", "deadline-exceeded", "internal", "resource-exhausted", "unavailable"];
+/** gRPC's clients try a call five times at the most. */
+const mostRetries = 4;
+const balancings = ["round_robin", "least_request", "ring_hash"] as const;
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Reads the value of an annotation; a string says what is expected. */
+const readers: Readonly<Record<string, (text: string) => Policy | string>> = {
+  "lb-policy"(text) {
+    const balancing = balancings.find((one) => one === text);
+    return balancing === undefined ? `one of ${balancings.join(", ")}` : { balancing };
+  },
+  "hash-header": (text) =>
+    /^[a-z0-9_.-]{1,100}$/.test(text) ? { hashHeader: text } : "the name of a header in small letters",
+  timeout(text) {
+    const [, number = "", unit = ""] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
+    const timeoutMs = Number(number) * (units[unit] ?? 0);
+    return timeoutMs > 0 ? { timeoutMs } : "a duration above 0, such as 500ms or 2s";
+  },
+  retries(text) {
+    const retries = numberIn(text, 0, mostRetries);
+    return retries === undefined ? `a number from 0 to ${mostRetries}` : { retries };
+  },
+  "retry-on"(text) {
+    const retryOn = text.split(",").map((word) => word.trim());
+    return retryOn.every((word) => retried.includes(word)) ? { retryOn } : `some of ${retried.join(", ")}, with commas`;
+  },
+  "max-requests"(text) {
+    const maxRequests = numberIn(text, 1, 0xffff_ffff);
+    return maxRequests === undefined ? "a number from 1 up" : { maxRequests };
+  },
+  "eject-failing"(text) {
+    const ejectPercent = numberIn(text.replace(/%$/, ""), 1, 100);
+    return ejectPercent === undefined ? "a share from 1% to 100%" : { ejectPercent };
+  },
+};
+
+function numberIn(text: string, least: number, most: number): number | undefined {
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  return number >= least && number <= most ? number : undefined;
+}
+
+/** Reads the annotations of a Service. One that is wrong changes nothing. */
+export function readPolicy(annotations: Readonly<Record<string, string>>): {
+  readonly policy: Policy;
+  readonly faults: readonly PolicyFault[];
+} {
+  let policy: Policy = {};
+  const faults: PolicyFault[] = [];
+  for (const [annotation, text] of Object.entries(annotations)) {
+    if (!annotation.startsWith(prefix)) continue;
+    const name = annotation.slice(prefix.length);
+    const read = Object.hasOwn(readers, name) ? readers[name]?.(text) : undefined;
+    if (typeof read === "object") policy = { ...policy, ...read };
+    else if (read !== undefined) faults.push({ annotation, message: `expected ${read}` });
+    else faults.push({ annotation, message: `there is no such annotation${didYouMean(name, Object.keys(readers))}` });
+  }
+  return { policy, faults };
+}
