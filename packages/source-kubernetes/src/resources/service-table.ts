@@ -104,13 +104,19 @@ export class ServiceTable {
     return { upsert, remove };
   }
 
+  /** Of a Service of which nothing can be made, which no API server has, stays what was made before. */
   #make(key: string, before: Made, due: Due): Made {
     const service = this.#services.get(key);
     if (service === undefined) return nothing;
-    const assigned = loadAssignments(service, [...(this.#slices.get(key)?.values() ?? [])]);
-    const made = new Map(due === "endpoints" ? before : byKey(serviceResources(service)));
-    for (const [id, resource] of byKey(assigned)) made.set(id, resource);
-    return made;
+    try {
+      const assigned = loadAssignments(service, [...(this.#slices.get(key)?.values() ?? [])]);
+      const made = new Map(due === "endpoints" ? before : byKey(serviceResources(service)));
+      for (const [id, resource] of byKey(assigned)) made.set(id, resource);
+      return made;
+    } catch (error) {
+      this.#faults.set(key, [...service.faults, { annotation: "spec", message: (error as Error).message }]);
+      return before;
+    }
   }
 
   #slicesOf(slice: EndpointSlice): Map<string, EndpointSlice> {

@@ -181,7 +181,7 @@ export class ListWatch<Value> {
 
   #take({ type, object = {} }: WatchEvent): void {
     if (type === "ERROR") throw errorOf(object);
-    if (type !== "BOOKMARK") this.#set(keyOf(object), type === "DELETED" ? undefined : this.#options.read(object));
+    if (type !== "BOOKMARK") this.#set(keyOf(object), type === "DELETED" ? undefined : this.#read(object));
     this.#version = object.metadata?.resourceVersion ?? this.#version;
   }
 
@@ -203,8 +203,17 @@ export class ListWatch<Value> {
     this.#options.changed(key, before, value);
   }
 
+  /** One that cannot be read, which no API server writes, must not keep all others from being followed. */
+  #read(object: ObjectShape): Value | undefined {
+    try {
+      return this.#options.read(object);
+    } catch {
+      return undefined;
+    }
+  }
+
   #add(found: Map<string, Value>, object: ObjectShape): void {
-    const value = this.#options.read(object);
+    const value = this.#read(object);
     if (value !== undefined) found.set(keyOf(object), value);
     if (found.size > maxObjects) throw tooMany();
   }
