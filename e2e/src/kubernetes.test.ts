@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { parseAllDocuments } from "yaml";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { movedFiles } from "./harness/basics/moved-files.js";
 import type { Network } from "./harness/basics/network.js";
 import { testInOwnNetwork } from "./harness/basics/own-network.js";
 import { peer, root } from "./harness/basics/peers.js";
@@ -216,7 +218,53 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     assert.ok(cart.pods.includes(late));
     noneFailed();
   });
+
+  await scene.step("a pod proves by its token which namespace and account it has, and is no other node", async () => {
+    const { put, putPair } = movedFiles(scene.directory);
+    const authority = createAuthority("of servers");
+    await putPair("server", authority.issue("server", "IP:127.0.0.1"));
+    await put("keys.json", (await api.ask("GET", "/openid/v1/jwks")).body);
+    const settings = ["--settings", await put("xdskit.yaml", provedByToken)];
+    const proving = startServe(scene, undefined, {
+      args: ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), ...settings, "--state", "off"],
+    });
+    const [, address = ""] = await proving.line(/^grpc listening on (\S+)$/);
+    await proving.line(/^ready$/);
+    await api.put({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "web", namespace: "shop" } });
+    const ca = await put("servers.pem", authority.certificate);
+    const name = "cart.shop:8080";
+    const asking = async (audience: string, node: string) => {
+      const token = await put("token", await api.token("shop", "web", audience));
+      const proof = ["--tls-ca", ca, "--token-file", token, "--node-id", node];
+      return await runXdskit(scene, "get", "--server", address, ...proof, "--type", "endpoint", "-o", "name", name);
+    };
+    assert.match((await asking("xdskit", "web.shop.1")).out, /endpoint\/cart\.shop:8080/);
+    for (const refused of [await asking("xdskit", "web.bank.1"), await asking("another", "web.shop.1")])
+      assert.match(refused.err, /PERMISSION_DENIED/i);
+    const command = grpcClientCommand("go", t);
+    if (command === undefined) return;
+    const token = await put("token", await api.token("shop", "web", "xdskit"));
+    const bootstrapArgs = ["--tls-ca", ca, "--token-file", token];
+    const client = await startGrpcClient(scene, {
+      ...{ name: "go", command, server: address, target: "cart.shop", id: "web.shop.2", bootstrapArgs },
+    });
+    await eventually("an answer", () => client.ok() > 0, { withinMs: 30_000 });
+    assert.deepEqual(client.failures(), []);
+  });
 }
+
+/** As docs/kubernetes.md has it. */
+const provedByToken = `
+tls: { cert: server.pem, key: server.key }
+identities:
+  - when:
+      jwt:
+        issuer: https://kubernetes.default.svc
+        audience: xdskit
+        jwks: keys.json
+        claims: { sub: "system:serviceaccount:{ns}:{sa}" }
+    node: { id: "{sa}.{ns}.*" }
+`;
 
 /** The role in deploy/, for the user of the server. */
 function leastRights(): readonly KubernetesObject[] {

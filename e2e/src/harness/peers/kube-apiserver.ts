@@ -123,10 +123,20 @@ export class KubeApiserver {
     assert.equal(status, 200, body);
   }
 
+  /** A token of a service account, as Kubernetes projects it into a pod. */
+  async token(namespace: string, account: string, audience: string): Promise<string> {
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+    const wanted = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { audiences: [audience] } };
+    const { status, body } = await this.ask("POST", path, wanted);
+    assert.equal(status, 201, body);
+    return JSON.parse(body).status.token;
+  }
+
   /** Asks as the administrator. */
   ask(method: string, path: string, object?: object): Promise<{ readonly status: number; readonly body: string }> {
     const [token] = users.admin.split(",");
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/apply-patch+yaml" };
+    const type = method === "PATCH" ? "application/apply-patch+yaml" : "application/json";
+    const headers = { authorization: `Bearer ${token}`, "content-type": type };
     const ca = readFileSync(join(this.directory, "certificates/apiserver.crt"));
     return new Promise((resolve, reject) => {
       const asked = request(`${this.url}${path}`, { method, headers, ca, agent: this.#agent }, (response) => {
@@ -153,6 +163,7 @@ export interface Programs {
 const collections: Readonly<Record<string, string>> = {
   Namespace: "/api/v1/namespaces",
   Service: "/api/v1/namespaces/NS/services",
+  ServiceAccount: "/api/v1/namespaces/NS/serviceaccounts",
   EndpointSlice: "/apis/discovery.k8s.io/v1/namespaces/NS/endpointslices",
   ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
   ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
