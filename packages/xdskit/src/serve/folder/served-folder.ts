@@ -35,12 +35,16 @@ export interface ServedFolderOptions {
 
 /** Stands for a folder where only a cluster is served. */
 function noFolder(layers: readonly string[]): Source {
+  let ended: (() => void) | undefined;
   return {
     name: "no folder",
     async start(sink) {
+      ended = () => sink.ended?.();
       sink.apply(layers.map((layer) => ({ layer, kind: "replace", upsert: [] })));
     },
-    async close() {},
+    async close() {
+      ended?.();
+    },
   };
 }
 

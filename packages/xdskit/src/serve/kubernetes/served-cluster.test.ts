@@ -113,6 +113,22 @@ describe("serve --kubernetes", () => {
     ]);
   });
 
+  it("is given to other groups by an edit of the settings, though there is no folder", async (t) => {
+    const groups = (name: string, match: string) =>
+      `groups: [{ name: ${name}, match: { id: "${match}" }, folders: [${name}] }]\n`;
+    await using folder = await testFolder({ "own.yaml": groups("one", "a*") });
+    const kubernetes = await cluster(t, folder);
+    const settings = ["--settings", `${folder.path}/own.yaml`];
+    await using running = servesHere("serve", ...kubernetes.args, ...settings, ...anyPorts);
+    await kubernetes.says();
+    await running.seen(/^ready$/m);
+    assert.equal(await got(running, "cluster", "--node-id", "a1"), "cluster/cart.shop:8080\n");
+    await folder.write("own.yaml", groups("two", "b*"));
+    await running.seen(/settings in use: groups/, "err");
+    assert.equal(await got(running, "cluster", "--node-id", "b1"), "cluster/cart.shop:8080\n");
+    assert.equal(await got(running, "cluster", "--node-id", "a1"), "");
+  });
+
   it("says what is wrong with its options", async (t) => {
     await using folder = await testFolder({ "kubernetes/a.yaml": clusterYaml("a") });
     const said = async (...args: readonly string[]) => {
