@@ -64,6 +64,7 @@ const identity = {
   node: "object",
   groups: strings,
   secrets: "boolean",
+  maxAgeMs: "number",
 } satisfies TableOf<IdentityRule>;
 
 /** The options of `createServer`. */

@@ -4,12 +4,18 @@ import type { Evidence } from "../identity/evidence.js";
 
 /** A call that is open, with who opened it. */
 export interface OpenCall {
+  /** By the rules of now. */
   readonly caller: Caller;
   readonly evidence: () => Evidence;
   readonly from: CallFrom;
   readonly end: (code: StatusCode, message: string) => void;
-  /** In milliseconds since 1970; undefined: never. */
-  readonly endsAt: number | undefined;
+}
+
+/** When a call was opened, in milliseconds since 1970, and its place among those that end together, from 0 to 1. */
+interface Opened extends OpenCall {
+  caller: Caller;
+  readonly at: number;
+  readonly place: number;
 }
 
 /** How often the ends of certificates and tokens are looked at, in milliseconds. */
@@ -18,31 +24,39 @@ const lookMs = 1_000;
 /** So long after their ends streams end, each at a time of its own: not all in one second. */
 const spreadMs = 60_000;
 
+/** By this part of it streams end sooner than at their greatest age, each at a time of its own. */
+const soonerBy = 0.1;
+
 const ended = "the certificate or token of this stream has ended: connect again with a new one";
+const old = "this stream has the age that it may have: connect again";
 const changed = "the rules for callers have changed: connect again";
 
 /** The calls that are open: they end once what their callers proved has ended, or counts no more. */
 export class OpenCalls {
   readonly #gate: Gate;
-  readonly #open = new Map<object, OpenCall>();
-  readonly #spread: () => number;
+  readonly #open = new Map<object, Opened>();
+  readonly #place: () => number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(gate: Gate, spread = () => Math.random() * spreadMs, now = Date.now) {
+  constructor(gate: Gate, place = Math.random, now = Date.now) {
     this.#gate = gate;
-    this.#spread = spread;
+    this.#place = place;
     this.#now = now;
   }
 
   /** `handler`: what stands for the call until `closed`. */
-  opened(handler: object, call: Omit<OpenCall, "endsAt">): void {
-    const { caller, evidence, from, end } = call;
-    const { endsAt } = caller;
-    const ends = endsAt === undefined ? undefined : endsAt + this.#spread();
-    // Written out: a literal that begins with a spread gets a hidden class for each stream.
-    this.#open.set(handler, { caller, evidence, from, end, endsAt: ends });
-    if (endsAt !== undefined) this.#timer ??= setInterval(() => this.look(), lookMs).unref();
+  opened(handler: object, { caller, evidence, from, end }: OpenCall): void {
+    // Written out: a literal that begins with a spread gets a hidden class for each stream. Rules that come later end
+    // the calls that none restricts.
+    const isRestricted = caller.isRestricted;
+    const at = isRestricted ? this.#now() : 0;
+    this.#open.set(handler, { caller, evidence, from, end, at, place: isRestricted ? this.#place() : 0 });
+    this.#follow(caller);
+  }
+
+  #follow({ endsAt, maxAgeMs }: Caller): void {
+    if (endsAt !== undefined || maxAgeMs !== undefined) this.#timer ??= setInterval(() => this.look(), lookMs).unref();
   }
 
   closed(handler: object): void {
@@ -53,8 +67,12 @@ export class OpenCalls {
   /** Ends the calls whose time is over. */
   look(): void {
     const now = this.#now();
-    for (const { endsAt, end } of [...this.#open.values()])
-      if (endsAt !== undefined && endsAt <= now) end(statusCode.permissionDenied, ended);
+    for (const { caller, at, place, end } of [...this.#open.values()]) {
+      const { endsAt, maxAgeMs } = caller;
+      if (endsAt !== undefined && endsAt + place * spreadMs <= now) end(statusCode.permissionDenied, ended);
+      else if (maxAgeMs !== undefined && at + maxAgeMs * (1 - place * soonerBy) <= now)
+        end(statusCode.unavailable, old);
+    }
   }
 
   /** Rules have changed: calls end whose callers may no longer do the same. */
@@ -62,7 +80,12 @@ export class OpenCalls {
     for (const [handler, call] of [...this.#open]) {
       const known = this.#gate.callerOf(call.evidence, call.from);
       const compare = (caller: Caller | undefined) => {
-        if (this.#open.get(handler) !== call || caller?.key === call.caller.key) return;
+        if (this.#open.get(handler) !== call) return;
+        if (caller?.key === call.caller.key) {
+          call.caller = caller;
+          this.#follow(caller);
+          return;
+        }
         call.end(caller === undefined ? statusCode.permissionDenied : statusCode.unavailable, changed);
       };
       if (known instanceof Promise) void known.then(compare);

@@ -77,6 +77,11 @@ class ProvenCaller {
     return this.#proof?.endsAt;
   }
 
+  /** The age at which its streams end, in milliseconds; undefined: none. */
+  get maxAgeMs(): number | undefined {
+    return this.#rule?.maxAgeMs;
+  }
+
   /** Whether it may be this node. */
   mayBe({ id, cluster }: Pick<Node, "id" | "cluster">): boolean {
     if (this.#rule === undefined) return true;

@@ -17,11 +17,18 @@ export interface IdentityRule {
   readonly groups?: readonly string[] | undefined;
   /** Whether it gets secrets (SDS). Default false: for this caller there are none. */
   readonly secrets?: boolean | undefined;
+  /**
+   * A stream ends at this age, or up to a tenth sooner, and its client comes again: many that came together do not go
+   * together. At least a minute. Default: never.
+   */
+  readonly maxAgeMs?: number | undefined;
 }
+
+const leastAgeMs = 60_000;
 
 /** What is wrong with rules. `field`: from the list on, such as `[0].when.spiffe`. */
 export function identityFaults(rules: readonly IdentityRule[]): readonly { field: string; message: string }[] {
-  return rules.flatMap(({ when, node, groups }, index) => {
+  return rules.flatMap(({ when, node, groups, maxAgeMs = leastAgeMs }, index) => {
     const { faults, names } = checkWhen(when);
     const found = faults.map(({ field, message }) => ({ field: field === "" ? "when" : `when.${field}`, message }));
     for (const field of ["id", "cluster"] as const) {
@@ -29,6 +36,7 @@ export function identityFaults(rules: readonly IdentityRule[]): readonly { field
       const fault = pattern === undefined ? undefined : nodePatternFault(pattern, names);
       if (fault !== undefined) found.push({ field: `node.${field}`, message: fault });
     }
+    if (!(maxAgeMs >= leastAgeMs)) found.push({ field: "max_age", message: "it is a minute at least" });
     if (groups?.length === 0) found.push({ field: "groups", message: "name a group, or leave it out" });
     return found.map(({ field, message }) => ({ field: `[${index}].${field}`, message }));
   });

@@ -23,7 +23,7 @@ class UnprovenService extends UnprovenCall implements ServiceHandler {
 }
 
 /** `evidence`: undefined for a call that no change of rules ends. */
-type TakenBy = Omit<OpenCall, "end" | "endsAt" | "evidence"> & { readonly evidence: OpenCall["evidence"] | undefined };
+type TakenBy = Omit<OpenCall, "end" | "evidence"> & { readonly evidence: OpenCall["evidence"] | undefined };
 
 /** The calls in progress of all services beside discovery. */
 export function createServiceCalls(options: {

@@ -20,9 +20,12 @@ test("rules for callers are read, and the files of keys are beside the settings"
     node: { id: "{ns}.*" }
     groups: [all]
     secrets: true
+    max_age: 12h
 `;
   const { identities = [] } = readSettings("xdskit.yaml", text);
   assert.deepEqual(identities[0]?.node, { id: "{ns}.*" });
+  assert.equal(identities[0]?.maxAgeMs, 12 * 3_600_000);
+  assert.match(findingsOf(text.replace("12h", "10s")).join(), /identities\[0\]\.max_age: it is a minute at least/);
   assert.equal(rulesFrom(identities, "/etc/xdskit/xdskit.yaml")[0]?.when.jwt?.jwks, "/etc/xdskit/keys.json");
 });
 

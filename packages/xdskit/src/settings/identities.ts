@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { everyNode, type IdentityRule, identityFaults, type When } from "@xdskit/server";
 import { z } from "zod";
+import { duration } from "./options/duration-schema.js";
 
 const text = z.string().min(1);
 const textOrList = z.union([text, z.array(text).min(1)], { error: "expected a text, or a list of texts" });
@@ -26,12 +27,15 @@ export const whenSchema = z.strictObject({
 });
 
 const aNode = "expected the nodes that the caller may be, such as { id: edge-*, cluster: edge }; {} is every node";
-const identity = z.strictObject({
-  when: whenSchema,
-  node: z.strictObject({ id: text.optional(), cluster: text.optional() }, { error: aNode }),
-  groups: z.array(text).min(1, { error: "name a group, or leave it out" }).optional(),
-  secrets: z.boolean({ error: "expected true or false" }).optional(),
-});
+const identity = z
+  .strictObject({
+    when: whenSchema,
+    node: z.strictObject({ id: text.optional(), cluster: text.optional() }, { error: aNode }),
+    groups: z.array(text).min(1, { error: "name a group, or leave it out" }).optional(),
+    secrets: z.boolean({ error: "expected true or false" }).optional(),
+    max_age: duration.optional(),
+  })
+  .transform(({ max_age: maxAgeMs, ...rule }) => ({ ...rule, maxAgeMs }));
 
 /** Who may be which node. */
 export const identitiesSchema = z.array(identity).superRefine((rules, context) => {

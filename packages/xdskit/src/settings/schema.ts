@@ -3,7 +3,7 @@ import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
 import { accessSettings, tokensThatAreThere } from "./access-schema.js";
 import { identitiesSchema, identitiesThatFit } from "./identities.js";
-import { parseDuration } from "./options/duration.js";
+import { duration } from "./options/duration-schema.js";
 import { maxWorkers } from "./options/worker-count.js";
 import { groupsWithFolders } from "./relay-groups.js";
 
@@ -11,14 +11,6 @@ const folder = z.string().transform((text, context) => {
   const path = normalize(text).replace(/\/$/, "");
   if (text !== "" && !isAbsolute(path) && path !== ".." && !path.startsWith("../")) return path;
   context.addIssue({ code: "custom", message: "expected a folder below the configuration folder, relative to it" });
-  return z.NEVER;
-});
-
-const aDuration = 'expected a duration with its unit, such as "100ms", "30s" or "2m"';
-const duration = z.string({ error: aDuration }).transform((text, context) => {
-  const milliseconds = parseDuration(text);
-  if (milliseconds !== undefined) return milliseconds;
-  context.addIssue({ code: "custom", message: aDuration });
   return z.NEVER;
 });
 
