@@ -1,11 +1,28 @@
-// `npm run conformance:reports` holds servers against the protocol, and writes `reports/conformance.md`.
+// `npm run conformance:reports -- [NAME…]` holds servers and clients against the protocol, and writes
+// `reports/conformance.md` and `reports/conformance-clients.md`. With names it only holds these, and writes nothing.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../harness/basics/peers.js";
-import { type JudgedCheck, type JudgedServer, judgedServers, judgeServer } from "./judged-servers.js";
+import { judgeClient, judgedClients } from "./judged-clients.js";
+import { type JudgedCheck, type Judgement, judgedServers, judgeServer } from "./judged-servers.js";
+
+/** Who was judged, and how that went. */
+interface Column {
+  readonly name: string;
+  readonly about: string;
+  /** Why checks are known to fail, by their identifiers. */
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly checks: readonly JudgedCheck[];
+}
+
+interface Judged {
+  readonly name: string;
+  readonly about: string;
+  readonly known?: string | undefined;
+}
 
 /** The remarks of a file of known failures, by check. */
-function reasonsOf({ known }: JudgedServer): ReadonlyMap<string, string> {
+function reasonsOf({ known }: Judged): ReadonlyMap<string, string> {
   if (known === undefined) return new Map();
   const lines = readFileSync(join(root, known), "utf8").matchAll(/^([\w-]+)(?: sometimes)? # (.*)$/gm);
   return new Map([...lines].map(([, id = "", reason = ""]) => [id, reason]));
@@ -20,45 +37,82 @@ function failureText(check: JudgedCheck, reason: string | undefined): string {
 }
 
 const marks = { passed: "yes", failed: "**no**", skipped: "–" } as const;
-const columns: { readonly server: JudgedServer; readonly checks: readonly JudgedCheck[] }[] = [];
-for (const server of judgedServers) {
-  const judged = await judgeServer(server);
-  if (judged === undefined) throw new Error(`${server.name} is not installed: run e2e/peers/install.sh`);
-  console.log(`${server.name}: ${judged.out.trimEnd().split("\n").at(-1)}`);
-  columns.push({ server, checks: judged.checks });
-}
+const statuses = ["passed", "failed", "skipped"] as const;
 const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-const counted = (checks: readonly JudgedCheck[], status: JudgedCheck["status"]) =>
-  String(checks.filter((check) => check.status === status).length);
-const text = [
-  "# Servers, held against the protocol",
-  "Made by `npm run conformance:reports`; [docs/conformance.md](../docs/conformance.md) says what it means. Each failure" +
-    " has what was sent and received, and the reason as we read it in the server's sources, which `known/` keeps. Whoever" +
-    " finds that we are unfair: please tell us.",
-  columns.map(({ server }) => `- ${server.name}: ${server.about}`).join("\n"),
-  [
-    row(["", ...columns.map(({ server }) => server.name)]),
-    row(["---", ...columns.map(() => "---")]),
-    ...(["passed", "failed", "skipped"] as const).map((status) =>
-      row([status, ...columns.map(({ checks }) => counted(checks, status))]),
-    ),
-  ].join("\n"),
-  "Checks that not all of them pass:",
-  [
-    row(["check", "level", ...columns.map(({ server }) => server.name)]),
-    row(["---", "---", ...columns.map(() => "---")]),
-    ...columns[0]!.checks.flatMap(({ id, level }, index) => {
-      const statuses = columns.map(({ checks }) => checks[index]!.status);
-      const isSame = statuses.every((status) => status === "passed");
-      return isSame ? [] : [row([id, level, ...statuses.map((status) => marks[status])])];
+
+/** The tables, and each failure. */
+function reportText(columns: readonly Column[]): readonly string[] {
+  const names = columns.map(({ name }) => name);
+  const counted = (checks: readonly JudgedCheck[], status: JudgedCheck["status"]) =>
+    String(checks.filter((check) => check.status === status).length);
+  return [
+    columns.map(({ name, about }) => `- ${name}: ${about}`).join("\n"),
+    [
+      row(["", ...names]),
+      row(["---", ...names.map(() => "---")]),
+      ...statuses.map((status) => row([status, ...columns.map(({ checks }) => counted(checks, status))])),
+    ].join("\n"),
+    "Checks that not all of them pass (– is skipped: it is not offered, or cannot be seen):",
+    [
+      row(["check", "level", ...names]),
+      row(["---", "---", ...names.map(() => "---")]),
+      ...columns[0]!.checks.flatMap(({ id, level }, index) => {
+        const those = columns.map(({ checks }) => checks[index]!.status);
+        const isSame = those.every((status) => status === "passed");
+        return isSame ? [] : [row([id, level, ...those.map((status) => marks[status])])];
+      }),
+    ].join("\n"),
+    ...columns.flatMap(({ name, reasons, checks }) => {
+      const failed = checks.filter(({ status }) => status === "failed");
+      if (failed.length === 0) return [];
+      return [`## ${name}`, ...failed.map((check) => failureText(check, reasons.get(check.id)))];
     }),
-  ].join("\n"),
-  ...columns.flatMap(({ server, checks }) => {
-    const reasons = reasonsOf(server);
-    const failed = checks.filter(({ status }) => status === "failed");
-    if (failed.length === 0) return [];
-    return [`## ${server.name}`, ...failed.map((check) => failureText(check, reasons.get(check.id)))];
-  }),
-].join("\n\n");
-mkdirSync(join(root, "reports"), { recursive: true });
-writeFileSync(join(root, "reports/conformance.md"), `${text.replace(/\n{3,}/g, "\n\n").trimEnd()}\n`);
+  ];
+}
+
+const named = process.argv.slice(2);
+
+async function judgeAll<J extends Judged>(
+  all: readonly J[],
+  judge: (one: J) => Promise<Judgement | undefined>,
+): Promise<readonly Column[]> {
+  const columns: Column[] = [];
+  for (const one of all) {
+    if (named.length > 0 && !named.includes(one.name)) continue;
+    const judged = await judge(one);
+    if (judged === undefined) throw new Error(`${one.name} is not installed: run e2e/peers/install.sh`);
+    const { checks } = judged;
+    console.log(
+      `${one.name}: ${statuses.map((is) => `${checks.filter((c) => c.status === is).length} ${is}`).join(", ")}`,
+    );
+    if (named.length > 0) console.log(judged.out);
+    columns.push({ name: one.name, about: one.about, reasons: reasonsOf(one), checks });
+  }
+  return columns;
+}
+
+function write(file: string, parts: readonly string[]): void {
+  if (named.length > 0) return;
+  mkdirSync(join(root, "reports"), { recursive: true });
+  writeFileSync(
+    join(root, "reports", file),
+    `${parts
+      .join("\n\n")
+      .replace(/\n{3,}/g, "\n\n")
+      .trimEnd()}\n`,
+  );
+}
+
+const made = "Made by `npm run conformance:reports`; [docs/conformance.md](../docs/conformance.md) says what it means.";
+write("conformance.md", [
+  "# Servers, held against the protocol",
+  `${made} Each failure has what was sent and received, and the reason as we read it in the server's sources, which` +
+    " `known/` keeps. Whoever finds that we are unfair: please tell us. [Clients](conformance-clients.md) have a page of" +
+    " their own.",
+  ...reportText(await judgeAll(judgedServers, judgeServer)),
+]);
+write("conformance-clients.md", [
+  "# Clients, held against the protocol",
+  `${made} Whoever finds that we are unfair: please tell us.`,
+  ...reportText(await judgeAll(judgedClients, judgeClient)),
+]);

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { clientChecks } from "./checks/client/client-checks.js";
+import type { Result } from "./run/result.js";
 import { runClientChecks } from "./run/run-client-checks.js";
-import { type ClientMistake, clientMistakes, referenceClient } from "./testing/client/reference-client.js";
+import { type ClientMistake, clientMistakes } from "./testing/client/client-mistakes.js";
+import { referenceClient } from "./testing/client/reference-client.js";
 import type { Variant } from "./wire/messages.js";
 
 function judge(variant: Variant, ids: readonly string[], answerMs: number, mistake?: ClientMistake) {
@@ -12,9 +14,14 @@ function judge(variant: Variant, ids: readonly string[], answerMs: number, mista
     checks: clientChecks.filter(({ id }) => ids.includes(id)),
     requirements: "9999-12",
     expected: new Map(),
+    parallel: 4,
     onResult: () => {},
   });
 }
+
+/** Whether the client was found not to do what the check says. */
+const hasFailed = ({ check, status, message = "" }: Result): boolean =>
+  status === "failed" || (check.level === "either" && message.startsWith("otherwise"));
 
 /** What only requests of SotW have. */
 const sotwOnly = new Set<string>(["client-ack-names", "client-nack-names", "version-claimed", "names-dropped"]);
@@ -24,7 +31,7 @@ describe("clients", { concurrency: 8 }, () => {
   for (const variant of ["sotw", "delta"] as const) {
     test(`the reference client passes every check, ${variant}`, async () => {
       const results = await judge(variant, ids, 10_000);
-      const others = results.filter(({ status }) => status !== "passed");
+      const others = results.filter((result) => result.status !== "passed" || hasFailed(result));
       const shown = others.map(({ check, message, transcript }) => ({ id: check.id, message, transcript }));
       const skipped = shown.filter(({ id }) => variant === "delta" && sotwOnly.has(id));
       assert.deepEqual(shown, skipped);
@@ -34,7 +41,7 @@ describe("clients", { concurrency: 8 }, () => {
       if (variant === "delta" && sotwOnly.has(mistake)) continue;
       test(`a client with one mistake fails the checks about it: ${mistake}, ${variant}`, async () => {
         const results = await judge(variant, caught, 1_000, mistake as ClientMistake);
-        const passed = results.filter(({ status }) => status !== "failed");
+        const passed = results.filter((result) => !hasFailed(result));
         assert.deepEqual(
           passed.map(({ check, transcript }) => ({ id: check.id, transcript })),
           [],

@@ -1,8 +1,9 @@
 // Command csds calls an xds:/// target over and over, says nothing of it, and serves gRPC's admin services, of which CSDS is one.
-// It prints "listening on ADDRESS" once.
+// It listens at XDS_CONFORMANCE_CSDS, or on a free port of loopback, and prints "listening on ADDRESS" once.
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log"
@@ -40,7 +41,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer cleanup()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", cmp.Or(os.Getenv("XDS_CONFORMANCE_CSDS"), "127.0.0.1:0"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
-import { envoyRegistry, resourceTypes } from "@xdskit/api";
+import { envoyRegistry } from "@xdskit/api";
 import { drivenContent, grpcListener } from "../driver/driven-content.js";
 import type { Request } from "../wire/messages.js";
-import { typeUrlOf } from "../wire/type-words.js";
+import { typeNamed, typeUrlOf } from "../wire/type-words.js";
 import type { SentResource } from "./client-stream.js";
 
 /** What a client is given that asks for everything. */
@@ -13,19 +13,29 @@ export function namesAsked({ names, subscribe }: Request): readonly string[] {
   return names ?? subscribe ?? [];
 }
 
-/** What a request asks for. A type that we know nothing of has no resources. */
-export function contentFor(request: Request): readonly SentResource[] {
+/** What a request asks for, with routes to this cluster. A type that we know nothing of has no resources. */
+export function contentFor(request: Request, cluster = "a"): readonly SentResource[] {
   const named = namesAsked(request).filter((name) => name !== "*");
   const names = named.length === 0 ? everything : named;
   const of = <T>(value: T) => Object.fromEntries(names.map((name) => [name, value]));
-  const world = { clusters: of(1), listeners: of("r"), routes: of("a") };
-  const schema = resourceTypes.byTypeUrl(request.type)?.type.schema;
+  const world = { clusters: of(1), listeners: of("r"), routes: of(cluster) };
   const content = drivenContent(world)[request.type];
-  if (schema === undefined || content === undefined) return [];
+  if (content === undefined) return [];
   // A listener that is asked for by name is for a client without ports, such as gRPC's.
   const isGrpc = request.type === typeUrlOf("listener") && named.length > 0;
   return names.map((name) => {
-    const json = (isGrpc ? grpcListener(name, "r") : content[name]) as JsonValue;
-    return { name, body: toBinary(schema, fromJson(schema, json, { registry: envoyRegistry() })) };
+    const json = isGrpc ? grpcListener(name, "r") : content[name]!;
+    return { name, body: bodyOf(request.type, json) };
   });
+}
+
+/** Listeners with the names that a request asks for, and without routes: no client can use them. */
+export function routelessListeners(request: Request): readonly SentResource[] {
+  const listener = (name: string) => ({ name, body: bodyOf(request.type, grpcListener(name, undefined)) });
+  return contentFor(request).map(({ name }) => listener(name));
+}
+
+function bodyOf(type: string, json: object): Uint8Array {
+  const schema = typeNamed(type).schema!;
+  return toBinary(schema, fromJson(schema, json as JsonValue, { registry: envoyRegistry() }));
 }

@@ -1,65 +1,105 @@
-import { Server, ServerCredentials } from "@grpc/grpc-js";
-import type { Bounds } from "../verdicts/bounds.js";
-import { Failed } from "../verdicts/verdicts.js";
-import { Arrivals } from "../wire/arrivals.js";
-import type { Variant } from "../wire/messages.js";
+import { credentials } from "@grpc/grpc-js";
+import type { ClientConfig } from "@xdskit/api/envoy/service/status/v3/csds";
+import { type Bounds, pause } from "../verdicts/bounds.js";
+import { Failed, Skipped } from "../verdicts/verdicts.js";
+import { fetchingStatus } from "../wire/client-status.js";
+import { Connection } from "../wire/connection.js";
+import { MessageStream } from "../wire/message-stream.js";
 import { Transcript } from "../wire/transcript.js";
-import { type ClientCall, ClientStream } from "./client-stream.js";
+import { ClientServer } from "./client-server.js";
+import type { ClientStream } from "./client-stream.js";
+import { freePort } from "./free-port.js";
 
-/** Starts a client that asks the server at an address. Returns what ends it. */
-export type StartClient = (address: string) => () => void;
+/** What a client is told: addresses. */
+export interface ClientPlace {
+  /** The server, and those that the client may use instead, in this order. */
+  readonly servers: readonly string[];
+  /** Where it may serve its status (CSDS). */
+  readonly status: string;
+}
 
-const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
-const whole = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+/** Starts a client. Returns what ends it. */
+export type StartClient = (place: ClientPlace) => () => void;
 
-/** A client, as one check sees it: started anew, with a server of its own. */
+/** How long a client that serves its status has until it does. */
+const statusMs = 3_000;
+
+/** A client, as one check sees it: started anew, with servers of its own. */
 export class ClientPeer {
   readonly transcript = new Transcript();
   readonly bounds: Bounds;
-  readonly #server = new Server({ "grpc.max_receive_message_length": -1 });
-  readonly #streams: ClientStream[] = [];
+  readonly #first: ClientServer;
+  /** The one that the client may use when the first one is away; only some checks tell it so. */
+  readonly second: ClientServer;
   readonly #start: StartClient;
   #stop: () => void = () => {};
-  readonly #arrivals = new Arrivals();
-  /** How many streams the client has opened. */
-  opened = 0;
+  #status: Connection | undefined;
 
   constructor(start: StartClient, bounds: Bounds) {
     this.#start = start;
     this.bounds = bounds;
-    const methods = { sotw: `${ads}/StreamAggregatedResources`, delta: `${ads}/DeltaAggregatedResources` } as const;
-    for (const variant of ["sotw", "delta"] as const) {
-      const bytes = { requestSerialize: whole, requestDeserialize: whole };
-      const both = { ...bytes, responseSerialize: whole, responseDeserialize: whole };
-      const method = { path: methods[variant], requestStream: true, responseStream: true, ...both };
-      this.#server.addService({ method }, { method: (call: ClientCall) => this.#open(variant, call) });
+    this.#first = new ClientServer(this.transcript, bounds);
+    this.second = new ClientServer(this.transcript, bounds, "b");
+  }
+
+  /** Starts the client, with one server, or with one that is away and a second one. */
+  async start(firstIs: "there" | "away" = "there"): Promise<void> {
+    if (firstIs === "there") await this.#first.listen();
+    else {
+      this.transcript.add("# the first server is away");
+      await this.#first.reserve();
+      await this.second.listen();
     }
+    const status = `127.0.0.1:${await freePort()}`;
+    const target = { address: status, credentials: credentials.createInsecure(), headers: {} };
+    this.#status = new Connection(target, this.bounds);
+    const servers = [this.#first.address, ...(firstIs === "away" ? [this.second.address] : [])];
+    this.#stop = this.#start({ servers, status });
   }
 
-  #open(variant: Variant, call: ClientCall): void {
-    this.opened++;
-    this.#streams.push(new ClientStream(variant, call, this.transcript, this.bounds));
-    this.#arrivals.arrived();
+  /** The first server is there again. */
+  async restore(): Promise<void> {
+    this.transcript.add("# the first server is back");
+    await this.#first.listen();
   }
 
-  /** Starts the client. */
-  async start(): Promise<void> {
-    const port = await new Promise<number>((resolve, reject) => {
-      const bound = (error: Error | null, port: number) => (error === null ? resolve(port) : reject(error));
-      this.#server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), bound);
-    });
-    this.#stop = this.#start(`127.0.0.1:${port}`);
+  /** How many streams the client has opened to the first server. */
+  get opened(): number {
+    return this.#first.opened;
   }
 
   /** The next stream that the client opens. Throws Failed if it opens none. */
-  async stream(withinMs = 2 * this.bounds.answerMs): Promise<ClientStream> {
-    const stream = await this.#arrivals.until(() => this.#streams.shift(), withinMs);
-    if (stream === undefined) throw new Failed(`the client opened no stream within ${withinMs} ms`);
-    return stream;
+  stream(withinMs?: number): Promise<ClientStream> {
+    return this.#first.stream(withinMs);
+  }
+
+  /** What the client says of itself. Throws Skipped if it does not serve that. */
+  async status(): Promise<readonly ClientConfig[]> {
+    const end = Date.now() + statusMs;
+    for (;;) {
+      const call = new MessageStream(fetchingStatus, {
+        connection: this.#status!,
+        transcript: this.transcript,
+        label: "s",
+        bounds: this.bounds,
+      });
+      call.send({});
+      call.finish();
+      try {
+        return (await call.next()).config;
+      } catch (error) {
+        if (!(error instanceof Failed)) throw error;
+        if (Date.now() > end) throw new Skipped("the client does not serve its status at XDS_CONFORMANCE_CSDS");
+        await pause(100);
+      } finally {
+        call.cancel();
+      }
+    }
   }
 
   close(): void {
     this.#stop();
-    this.#server.forceShutdown();
+    this.#status?.close();
+    for (const server of [this.#first, this.second]) server.stop();
   }
 }

@@ -28,17 +28,20 @@ export class ClientStream {
   readonly #call: ClientCall;
   readonly #transcript: Transcript;
   readonly #bounds: Bounds;
+  readonly #label: string;
+  readonly #subscribed = new Map<string, Set<string>>();
   readonly #sent: Received[] = [];
   #untaken: Request[] = [];
   #isOver = false;
   readonly #arrivals = new Arrivals();
 
-  constructor(variant: Variant, call: ClientCall, transcript: Transcript, bounds: Bounds) {
+  constructor(variant: Variant, call: ClientCall, transcript: Transcript, bounds: Bounds, label: string) {
     this.variant = variant;
     this.#call = call;
     this.#transcript = transcript;
     this.#bounds = bounds;
-    transcript.add(`# the client opens a ${variant} stream`);
+    this.#label = label;
+    transcript.add(`${label}# the client opens a ${variant} stream`);
     call.on("data", (bytes: Uint8Array) => this.#received(bytes));
     const over = () => {
       this.#isOver = true;
@@ -56,9 +59,22 @@ export class ClientStream {
       this.#sent.filter(({ type }) => type === request.type),
     );
     const node = request.node === undefined ? "" : " (node)";
-    this.#transcript.add(`> ${typeWord(request.type)}${words === "" ? "" : ` ${words}`}${node}`);
+    this.#transcript.add(`${this.#label}> ${typeWord(request.type)}${words === "" ? "" : ` ${words}`}${node}`);
+    this.#subscribe(request);
     this.#untaken.push(request);
     this.#arrivals.arrived();
+  }
+
+  #subscribe({ type, names, subscribe = [], unsubscribe = [] }: Request): void {
+    const before = names === undefined ? this.subscribed(type) : [];
+    const now = new Set([...before, ...(names ?? []), ...subscribe]);
+    for (const name of unsubscribe) now.delete(name);
+    this.#subscribed.set(type, now);
+  }
+
+  /** The names of a type that the client asks for now. */
+  subscribed(type: string): ReadonlySet<string> {
+    return this.#subscribed.get(type) ?? new Set();
   }
 
   /** The next request that is due; those before it are dropped. Throws Failed if it does not come. */
@@ -75,19 +91,19 @@ export class ClientStream {
   }
 
   /** Sends a response. */
-  send(type: string, version: string, resources: readonly SentResource[]): Received {
+  send(type: string, version: string, resources: readonly SentResource[], removed: readonly string[] = []): Received {
     const nonce = `n${this.#sent.length + 1}`;
-    const bytes = encodeResponse(this.variant, { type, version, nonce, resources });
+    const bytes = encodeResponse(this.variant, { type, version, nonce, resources, removed });
     const response = decodeResponse(this.variant, bytes);
     this.#sent.push(response);
-    this.#transcript.add(`< ${typeWord(type)} ${responseWords(response, this.#transcript)}`);
+    this.#transcript.add(`${this.#label}< ${typeWord(type)} ${responseWords(response, this.#transcript)}`);
     this.#call.write(bytes);
     return response;
   }
 
   /** Ends the stream with a status of gRPC. */
   end(code: number): void {
-    this.#transcript.add(`! ended ${code}`);
+    this.#transcript.add(`${this.#label}! ended ${code}`);
     this.#call.emit("error", { code, details: "ended by the conformance test" });
   }
 }
@@ -124,15 +140,17 @@ interface Response {
   readonly version: string;
   readonly nonce: string;
   readonly resources: readonly SentResource[];
+  /** Delta. */
+  readonly removed: readonly string[];
 }
 
-function encodeResponse(variant: Variant, { type: typeUrl, version, nonce, resources }: Response): Uint8Array {
+function encodeResponse(variant: Variant, { type: typeUrl, version, nonce, resources, removed }: Response): Uint8Array {
   const anyOf = ({ body: value }: SentResource) => ({ typeUrl, value });
   if (variant === "sotw") {
     const message = { typeUrl, versionInfo: version, nonce, resources: resources.map(anyOf) };
     return toBinary(DiscoveryResponseSchema, create(DiscoveryResponseSchema, message));
   }
   const named = resources.map((one) => ({ name: one.name, version, resource: anyOf(one) }));
-  const message = { typeUrl, systemVersionInfo: version, nonce, resources: named };
+  const message = { typeUrl, systemVersionInfo: version, nonce, resources: named, removedResources: [...removed] };
   return toBinary(DeltaDiscoveryResponseSchema, create(DeltaDiscoveryResponseSchema, message));
 }

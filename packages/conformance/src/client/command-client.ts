@@ -5,9 +5,10 @@ import { join } from "node:path";
 import type { StartClient } from "./client-peer.js";
 
 /** The bootstrap of gRPC's clients. */
-function grpcBootstrap(address: string): object {
-  const server = { server_uri: address, channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] };
-  return { xds_servers: [server], node: { id: "xds-conformance", locality: {} } };
+function grpcBootstrap(servers: readonly string[]): object {
+  const more = { channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] };
+  const node = { id: "xds-conformance", locality: {} };
+  return { xds_servers: servers.map((address) => ({ server_uri: address, ...more })), node };
 }
 
 /** A bootstrap of Envoy: it takes its clusters and listeners from ADS, and picks a free port for its own page. */
@@ -41,11 +42,12 @@ function envoyBootstrap(address: string): object {
 
 /**
  * A client that is a command. Its environment says where the server is: `XDS_SERVER` has the address,
- * `GRPC_XDS_BOOTSTRAP` the file that gRPC's clients read, and `XDS_CONFORMANCE_ENVOY_BOOTSTRAP` one for Envoy. What it
- * prints goes to `err`.
+ * `GRPC_XDS_BOOTSTRAP` the file that gRPC's clients read, and `XDS_CONFORMANCE_ENVOY_BOOTSTRAP` one for Envoy. At
+ * `XDS_CONFORMANCE_CSDS` it may serve its status. What it prints goes to `err`.
  */
 export function commandClient([command = "", ...args]: readonly string[], err: (text: string) => void): StartClient {
-  return (address) => {
+  return ({ servers, status }) => {
+    const [address = ""] = servers;
     const folder = mkdtempSync(join(tmpdir(), "xds-conformance-client-"));
     const written = (name: string, content: object): string => {
       const file = join(folder, name);
@@ -55,7 +57,8 @@ export function commandClient([command = "", ...args]: readonly string[], err: (
     const env = {
       ...process.env,
       XDS_SERVER: address,
-      GRPC_XDS_BOOTSTRAP: written("grpc.json", grpcBootstrap(address)),
+      XDS_CONFORMANCE_CSDS: status,
+      GRPC_XDS_BOOTSTRAP: written("grpc.json", grpcBootstrap(servers)),
       XDS_CONFORMANCE_ENVOY_BOOTSTRAP: written("envoy.json", envoyBootstrap(address)),
     };
     // A group of its own, so that what it starts ends with it.

@@ -29,6 +29,8 @@ export interface CommonOptions<C extends Sentence> extends JudgeOptions {
   readonly json: string | undefined;
 }
 
+/** Each check has connections, or processes, of its own. */
+export const mostParallel = 64;
 /** Longer waits would not end in a day. */
 const longestMs = 86_400_000;
 const maxFile = 1 << 20;
@@ -42,7 +44,7 @@ export function readCommonOptions<C extends Sentence>(values: CommonValues, all:
   const answerMs = ms("answer-ms", defaultBounds.answerMs);
   const quietMs = ms("quiet-ms", defaultBounds.quietMs);
   // The longest check waits for a few answers and quiet times.
-  const checkMs = Math.max(defaultBounds.checkMs, 4 * answerMs + 8 * quietMs);
+  const checkMs = Math.max(defaultBounds.checkMs, 8 * answerMs + 8 * quietMs);
   return {
     bounds: { answerMs, quietMs, checkMs, totalMs: ms("total-ms", defaultBounds.totalMs) },
     checks: values.only === undefined ? all : chosen(values.only, all),

@@ -11,6 +11,7 @@ import {
   type CommonOptions,
   commonOptions,
   fileText,
+  mostParallel,
   numberOption,
   parsedOptions,
   readCommonOptions,
@@ -39,7 +40,6 @@ const options = {
   rest: text,
 } as const;
 
-const mostParallel = 64;
 const largestSeed = 2 ** 32 - 1;
 
 /** Reads the command line of `server`. Throws Usage. */

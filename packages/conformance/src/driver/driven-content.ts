@@ -43,7 +43,14 @@ export const clusterOf = (name: string, content: number): object => ({
 
 export const endpointsOf = (clusterName: string, content: number): object => ({
   clusterName,
-  endpoints: [{ lbEndpoints: [{ endpoint: { address: socketAddress(firstPort + content) } }] }],
+  // gRPC's clients reject localities without a name, and ignore those without a weight.
+  endpoints: [
+    {
+      locality: { region: "here" },
+      loadBalancingWeight: 1,
+      lbEndpoints: [{ endpoint: { address: socketAddress(firstPort + content) } }],
+    },
+  ],
 });
 
 function listenerOf(name: string, routeConfigName: string, content: number): object {
@@ -58,11 +65,11 @@ function listenerOf(name: string, routeConfigName: string, content: number): obj
   return { name, address: socketAddress(port), filterChains: [{ filters: [{ name: "http", typedConfig }] }] };
 }
 
-/** A listener for a client without ports, such as gRPC's. */
-export function grpcListener(name: string, routeConfigName: string): object {
+/** A listener for a client without ports, such as gRPC's. Without routes it is wrong. */
+export function grpcListener(name: string, routeConfigName: string | undefined): object {
   const httpFilters = [{ name: "router", typedConfig: { "@type": router } }];
-  const rds = { routeConfigName, configSource: ads };
-  return { name, apiListener: { apiListener: { "@type": manager, rds, httpFilters } } };
+  const routes = routeConfigName === undefined ? {} : { rds: { routeConfigName, configSource: ads } };
+  return { name, apiListener: { apiListener: { "@type": manager, ...routes, httpFilters } } };
 }
 
 const routeOf = (name: string, cluster: string): object => ({

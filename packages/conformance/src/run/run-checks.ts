@@ -3,6 +3,7 @@ import { baseWorld, drivenContent } from "../driver/driven-content.js";
 import { Peer, type PeerOptions } from "../peer/peer.js";
 import { type Survey, surveyServer } from "../peer/survey.js";
 import { Failed } from "../verdicts/verdicts.js";
+import { inOrder } from "./in-order.js";
 import { type JudgeOptions, resultOf, standing, within } from "./judge.js";
 import type { Result } from "./result.js";
 
@@ -10,7 +11,7 @@ export interface RunOptions extends Omit<PeerOptions, keyof Survey>, JudgeOption
   readonly checks: readonly Check[];
   /** Checks at a time. */
   readonly parallel: number;
-  /** Called for each result, in the order of the checks. */
+  /** Called for each result: those that only observe first, in the order of the checks. */
   readonly onResult: (result: Result) => void;
 }
 
@@ -22,21 +23,11 @@ export async function runChecks(options: RunOptions): Promise<readonly Result[]>
   const { checks, bounds, parallel } = options;
   const end = Date.now() + bounds.totalMs;
   const survey = await surveyed(options, end);
-  const results: Result[] = [];
-  let told = 0;
-  const play = async (index: number): Promise<void> => {
-    results[index] = await played(checks[index]!, options, survey, end);
-    while (results[told] !== undefined) options.onResult(results[told++]!);
-  };
-  const indexes = (tier: Check["tier"]) => [...checks.keys()].filter((index) => checks[index]?.tier === tier);
-  const observing = indexes("observe");
-  const work = async (): Promise<void> => {
-    for (let index = observing.shift(); index !== undefined; index = observing.shift()) await play(index);
-  };
-  await Promise.all(Array.from({ length: Math.max(1, parallel) }, work));
+  const play = (check: Check): Promise<Result> => played(check, options, survey, end);
+  const of = (tier: Check["tier"]) => checks.filter((check) => check.tier === tier);
+  const observed = await inOrder(of("observe"), parallel, play, options.onResult);
   // What one check changes, another one would see.
-  for (const index of indexes("drive")) await play(index);
-  return results;
+  return [...observed, ...(await inOrder(of("drive"), 1, play, options.onResult))];
 }
 
 /** What the server has, or why nothing can be checked. */

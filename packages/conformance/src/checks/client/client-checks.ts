@@ -1,54 +1,22 @@
 import { contentFor, namesAsked } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { ClientStream } from "../../client/client-stream.js";
 import { pause } from "../../verdicts/bounds.js";
 import { nameList } from "../../verdicts/names.js";
 import { hold, Skipped } from "../../verdicts/verdicts.js";
-import type { Received, Request } from "../../wire/messages.js";
-import { typeUrlOf } from "../../wire/type-words.js";
+import type { Request } from "../../wire/messages.js";
 import { type Check, type CheckBody, checksOf } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
+import { accepted, answerTo, begun, brokenBody, brokenFor, unavailable } from "./answering.js";
+import { fallbackChecks } from "./fallback.js";
+import { followingChecks } from "./following.js";
+import { clientStatusChecks } from "./status.js";
 
-const unavailable = 14;
 /**
  * A client that opens more streams than these in the time is no client that waits. The time is so long that one that
  * does not wait opens more of them on a machine that is busy, too.
  */
 const mostAttempts = 20;
 const attemptsMs = 10_000;
-/** A field of a wire type that there is not. There are parsers that take a string which ends too early. */
-const brokenBody = Uint8Array.of(0xa7, 0x06);
-const known = new Set(["cluster", "listener", "endpoint", "route"].map(typeUrlOf));
-
-interface Begun {
-  readonly stream: ClientStream;
-  readonly request: Request;
-}
-
-/** The first stream, and its first request for a type that there are resources of. */
-async function begun(client: ClientPeer): Promise<Begun> {
-  await client.start();
-  const stream = await client.stream();
-  return { stream, request: await stream.next("a first request", ({ type }) => known.has(type)) };
-}
-
-/** What a request asks for, and no client can read. */
-const brokenFor = (request: Request) => contentFor(request).map(({ name }) => ({ name, body: brokenBody }));
-
-const answerTo = (stream: ClientStream, { type, nonce }: Received): Promise<Request> =>
-  stream.next("an answer to the response", (request) => request.type === type && request.nonce === nonce);
-
-/** The client has accepted a first response. */
-async function accepted(
-  client: ClientPeer,
-): Promise<Begun & { readonly answer: Request; readonly response: Received }> {
-  const { stream, request } = await begun(client);
-  const response = stream.send(request.type, "v1", contentFor(request));
-  const answer = await answerTo(stream, response);
-  hold(answer.error === undefined, `the client rejected the response: ${answer.error}`);
-  return { stream, request, response, answer };
-}
-
 const bodies: readonly CheckBody<ClientPeer>[] = [
   {
     id: "client-node",
@@ -194,4 +162,9 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
 ];
 
 /** All checks of clients. */
-export const clientChecks: readonly Check<ClientPeer>[] = checksOf("client", "2026-12", bodies);
+export const clientChecks: readonly Check<ClientPeer>[] = checksOf("client", "2026-12", [
+  ...bodies,
+  ...followingChecks,
+  ...fallbackChecks,
+  ...clientStatusChecks,
+]);

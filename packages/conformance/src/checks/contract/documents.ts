@@ -28,6 +28,7 @@ export const documents = {
   status: "https://github.com/envoyproxy/envoy/blob/main/api/envoy/service/status/v3/csds.proto",
   naming: "https://github.com/cncf/xds/blob/main/proposals/TP1-xds-transport-next.md",
   errors: "https://github.com/cncf/xds/blob/main/proposals/TP3-xds-error-propagation.md",
+  fallback: "https://github.com/grpc/proposal/blob/master/A71-xds-fallback.md",
   endpointLists: "https://github.com/grpc/proposal/blob/master/A95-xds-endpoint-fallback.md",
   request: "https://github.com/envoyproxy/envoy/blob/main/api/envoy/service/discovery/v3/discovery.proto",
 } as const;

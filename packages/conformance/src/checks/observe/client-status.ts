@@ -1,14 +1,8 @@
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
-import {
-  type ClientConfig,
-  ClientStatusDiscoveryService,
-  type ClientStatusRequestSchema,
-  type ClientStatusResponseSchema,
-  ConfigStatus,
-} from "@xdskit/api/envoy/service/status/v3/csds";
+import { type ClientConfig, ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { Peer } from "../../peer/peer.js";
 import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
-import { type Method, methodOf } from "../../wire/message-stream.js";
+import { fetchingStatus, streamingStatus } from "../../wire/client-status.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -21,26 +15,11 @@ function statusesOf({ genericXdsConfigs, xdsConfig }: ClientConfig, type: string
   return [...generic, ...older].filter((status) => status !== ConfigStatus.UNKNOWN);
 }
 
-const service = {
-  service: "client-status",
-  asked: ({
-    nodeMatchers,
-    excludeResourceContents,
-  }: {
-    nodeMatchers: readonly object[];
-    excludeResourceContents: boolean;
-  }) => `of ${nodeMatchers.length === 0 ? "all" : "one node"}${excludeResourceContents ? ", without contents" : ""}`,
-  answered: ({ config }: { readonly config: readonly ClientConfig[] }) => `of ${config.length} nodes`,
-};
-type StatusMethod = Method<typeof ClientStatusRequestSchema, typeof ClientStatusResponseSchema>;
-const fetching: StatusMethod = { ...methodOf(ClientStatusDiscoveryService.method.fetchClientStatus), ...service };
-const streaming: StatusMethod = { ...methodOf(ClientStatusDiscoveryService.method.streamClientStatus), ...service };
-
 const byId = (value: string) => ({ nodeId: { matchPattern: { case: "exact" as const, value } } });
 
 /** What the server says of a node, by its id. */
 async function statusOf(peer: Peer, id: string, excludeResourceContents = false): Promise<readonly ClientConfig[]> {
-  const call = peer.call(fetching);
+  const call = peer.call(fetchingStatus);
   call.send({ node: peer.node, nodeMatchers: [byId(id)], excludeResourceContents });
   call.finish();
   return (await call.next()).config;
@@ -156,7 +135,7 @@ export const clientStatusChecks: readonly CheckBody[] = [
     because: "StreamClientStatus takes a stream of requests.",
     link: documents.status,
     async run(peer) {
-      const call = peer.call(streaming);
+      const call = peer.call(streamingStatus);
       for (let count = 0; count < 2; count++) {
         call.send({ ...(count === 0 ? { node: peer.node } : {}), nodeMatchers: [byId(peer.node.id)] });
         await call.next();

@@ -1,96 +1,187 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
-import { Client, type ClientDuplexStream, credentials } from "@grpc/grpc-js";
-import { resourceTypes } from "@xdskit/api";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Client, type ClientDuplexStream, credentials, Server, ServerCredentials } from "@grpc/grpc-js";
+import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import type { StartClient } from "../../client/client-peer.js";
-import { decodeResponse, encodeRequest, type Received, type Variant } from "../../wire/messages.js";
-import { typeUrlOf } from "../../wire/type-words.js";
-
-/** What a client may do wrong, and the checks that must notice. */
-export const clientMistakes = {
-  "no-node": ["client-node"],
-  "no-answer": ["client-ack"],
-  "wrong-version": ["client-ack"],
-  "names-dropped": ["client-ack-names", "client-nack-names"],
-  "all-accepted": ["client-nack", "client-nack-in-part"],
-  "one-is-enough": ["client-nack-in-part"],
-  "version-claimed": ["client-nack"],
-  "deaf-after-nack": ["client-ack-after-nack"],
-  "nonce-kept": ["client-reconnect"],
-  "no-reconnect": ["client-reconnect"],
-  "version-forgotten": ["client-reconnect-version"],
-  "no-wait": ["client-backoff"],
-} as const satisfies Readonly<Record<string, readonly string[]>>;
-
-/** One thing that a client does wrong. */
-export type ClientMistake = keyof typeof clientMistakes;
+import { ClientStatusResponseSchema } from "@xdskit/api/envoy/service/status/v3/csds";
+import type { ClientPlace, StartClient } from "../../client/client-peer.js";
+import { decodeResponse, encodeRequest, type Received, type Request, type Variant } from "../../wire/messages.js";
+import type { ClientMistake } from "./client-mistakes.js";
+import { cluster, clustersOf, endpoint, type HeldType, messagesOf, route } from "./client-resources.js";
 
 const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
 const whole = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-const type = typeUrlOf("cluster");
-const names = ["x", "y"];
+/** After so long without an answer a resource does not exist. The document says 15 s; tests have less time. */
+const timerMs = 11_000;
 
-/** A client that asks for two clusters, with a mistake or without. */
+/** A client of two clusters, and of the endpoints to which routes lead, with a mistake or without. */
 export function referenceClient(variant: Variant, mistake?: ClientMistake): StartClient {
-  return (address) => {
-    const client = new Client(address, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
-    let call: ClientDuplexStream<Uint8Array, Uint8Array> | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    let isOver = false;
-    let waitMs = 200;
-    let accepted = "";
-    let lastNonce = "";
-    let isDeaf = false;
-
-    const isReadable = ({ resources }: Received): boolean => {
-      try {
-        const schema = resourceTypes.find("cluster")!.schema!;
-        const read = mistake === "one-is-enough" ? resources.slice(0, 1) : resources;
-        for (const { body } of read) fromBinary(schema, body);
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    const open = (): void => {
-      const method = variant === "sotw" ? "StreamAggregatedResources" : "DeltaAggregatedResources";
-      call = client.makeBidiStreamRequest(`${ads}/${method}`, whole, (bytes: Uint8Array) => bytes);
-      call.on("data", (bytes: Uint8Array) => answer(decodeResponse(variant, bytes)));
-      call.on("error", () => {});
-      call.on("status", () => {
-        if (isOver || mistake === "no-reconnect") return;
-        waitMs *= 2;
-        timer = setTimeout(open, mistake === "no-wait" ? 1 : waitMs);
-      });
-      const node = mistake === "no-node" ? undefined : create(NodeSchema, { id: "a-client" });
-      const had = mistake === "version-forgotten" ? "" : accepted;
-      const nonce = mistake === "nonce-kept" ? lastNonce : "";
-      const initial = had === "" ? {} : Object.fromEntries(names.map((name) => [name, had]));
-      call.write(encodeRequest(variant, { type, node, names, subscribe: names, version: had, initial, nonce }));
-    };
-    const answer = (response: Received): void => {
-      lastNonce = response.nonce;
-      const isWrong = !isReadable(response) && mistake !== "all-accepted";
-      if (isDeaf || mistake === "no-answer") return;
-      if (isWrong) isDeaf = mistake === "deaf-after-nack";
-      else accepted = response.resources[0]?.version || response.version;
-      const claimed = mistake === "wrong-version" ? "none" : accepted;
-      call?.write(
-        encodeRequest(variant, {
-          type,
-          names: mistake === "names-dropped" ? names.slice(0, 1) : names,
-          version: isWrong && mistake === "version-claimed" ? response.version : claimed,
-          nonce: mistake === "wrong-version" && variant === "delta" ? "none" : response.nonce,
-          ...(isWrong ? { error: "this is no cluster" } : {}),
-        }),
-      );
-    };
-    open();
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-      call?.cancel();
-      client.close();
-    };
+  return (place) => {
+    const client = new ReferenceClient(variant, mistake, place);
+    client.start();
+    return () => client.stop();
   };
+}
+
+/** A stream to one of the servers. */
+interface Link {
+  readonly index: number;
+  readonly client: Client;
+  readonly call: ClientDuplexStream<Uint8Array, Uint8Array>;
+  hasNode: boolean;
+}
+
+class ReferenceClient {
+  readonly #variant: Variant;
+  readonly #mistake: ClientMistake | undefined;
+  readonly #place: ClientPlace;
+  readonly #types = new Map<string, HeldType>();
+  /** By the server's place. */
+  readonly #links = new Map<number, Link>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #status = new Server();
+  #waitMs = 200;
+  #isOver = false;
+
+  constructor(variant: Variant, mistake: ClientMistake | undefined, place: ClientPlace) {
+    this.#variant = variant;
+    this.#mistake = mistake;
+    this.#place = place;
+    this.#hold(cluster, ["x", "y"]);
+    this.#hold(route, ["r"]);
+  }
+
+  #hold(type: string, names: readonly string[]): HeldType {
+    const held: HeldType = { names, accepted: "", nonce: "", status: "requested", isDeaf: false };
+    this.#types.set(type, held);
+    this.#after(this.#mistake === "timer-early" ? 1_000 : timerMs, () => {
+      if (held.status === "requested") held.status = "missing";
+    });
+    return held;
+  }
+
+  #after(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      if (!this.#isOver) work();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  start(): void {
+    const path = "/envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus";
+    const codec = {
+      requestSerialize: whole,
+      requestDeserialize: whole,
+      responseSerialize: whole,
+      responseDeserialize: whole,
+    };
+    this.#status.addService(
+      { method: { path, requestStream: false, responseStream: false, ...codec } },
+      {
+        method: (_: unknown, callback: (error: null, bytes: Uint8Array) => void) => callback(null, this.#statusBytes()),
+      },
+    );
+    this.#status.bindAsync(this.#place.status, ServerCredentials.createInsecure(), () => {});
+    this.#open(0);
+  }
+
+  #statusBytes(): Uint8Array {
+    const words = {
+      requested: ClientResourceStatus.REQUESTED,
+      acked: ClientResourceStatus.ACKED,
+      nacked: ClientResourceStatus.NACKED,
+      missing: ClientResourceStatus.DOES_NOT_EXIST,
+    };
+    const said = (status: HeldType["status"]) =>
+      this.#mistake === "always-requested" ? "requested" : this.#mistake === "always-acked" ? "acked" : status;
+    const genericXdsConfigs = [...this.#types].flatMap(([typeUrl, { names, status }]) =>
+      names.map((name) => ({ typeUrl, name, clientStatus: words[said(status)] })),
+    );
+    return toBinary(
+      ClientStatusResponseSchema,
+      create(ClientStatusResponseSchema, { config: [{ genericXdsConfigs }] }),
+    );
+  }
+
+  #open(index: number): void {
+    const client = new Client(this.#place.servers[index]!, credentials.createInsecure(), {
+      "grpc.use_local_subchannel_pool": 1,
+    });
+    const method = this.#variant === "sotw" ? "StreamAggregatedResources" : "DeltaAggregatedResources";
+    const call = client.makeBidiStreamRequest(`${ads}/${method}`, whole, (bytes: Uint8Array) => bytes);
+    const link: Link = { index, client, call, hasNode: this.#mistake === "no-node" };
+    this.#links.set(index, link);
+    call.on("data", (bytes: Uint8Array) => this.#received(link, decodeResponse(this.#variant, bytes)));
+    call.on("error", () => {});
+    call.on("status", () => this.#ended(link));
+    for (const [type, held] of this.#types) {
+      const had = this.#mistake === "version-forgotten" ? "" : held.accepted;
+      const initial = had === "" ? {} : Object.fromEntries(held.names.map((name) => [name, had]));
+      const nonce = this.#mistake === "nonce-kept" ? held.nonce : "";
+      this.#send(link, { type, names: held.names, subscribe: held.names, version: had, initial, nonce });
+    }
+  }
+
+  #send(link: Link, request: Request): void {
+    const node = link.hasNode ? undefined : create(NodeSchema, { id: "a-client" });
+    link.hasNode = true;
+    link.call.write(encodeRequest(this.#variant, { ...request, node }));
+  }
+
+  #ended({ index, client }: Link): void {
+    client.close();
+    this.#links.delete(index);
+    if (this.#isOver || this.#mistake === "no-reconnect") return;
+    this.#waitMs = Math.min(2 * this.#waitMs, 3_000);
+    const other = index + 1;
+    const hasNothing = [...this.#types.values()].every(({ accepted }) => accepted === "");
+    const falls = hasNothing && this.#place.servers[other] !== undefined && this.#mistake !== "no-fallback";
+    if (falls && !this.#links.has(other)) this.#open(other);
+    if (this.#mistake === "never-returns" && falls) return;
+    this.#after(this.#mistake === "no-wait" ? 1 : this.#waitMs, () => this.#open(index));
+  }
+
+  #received(link: Link, response: Received): void {
+    // A server that answers is used before those behind it.
+    for (const other of this.#links.values()) if (other.index > link.index) other.call.cancel();
+    const held = this.#types.get(response.type);
+    if (held === undefined || held.isDeaf || this.#mistake === "no-answer") return;
+    const messages = messagesOf(response, this.#mistake !== "one-is-enough");
+    const isWrong = messages === undefined && this.#mistake !== "all-accepted";
+    held.nonce = response.nonce;
+    held.status = isWrong ? "nacked" : "acked";
+    if (isWrong) held.isDeaf = this.#mistake === "deaf-after-nack";
+    else held.accepted = response.resources[0]?.version || response.version;
+    const claimed = this.#mistake === "wrong-version" ? "none" : held.accepted;
+    this.#send(link, {
+      type: response.type,
+      names: this.#mistake === "names-dropped" ? held.names.slice(0, 1) : held.names,
+      version: isWrong && this.#mistake === "version-claimed" ? response.version : claimed,
+      nonce: this.#mistake === "wrong-version" && this.#variant === "delta" ? "none" : response.nonce,
+      ...(isWrong ? { error: "this cannot be read" } : {}),
+    });
+    if (response.type === route) this.#follow(link, clustersOf(messages ?? []));
+  }
+
+  /** Asks for the endpoints of these clusters, and no others. */
+  #follow(link: Link, clusters: readonly string[]): void {
+    const before = this.#types.get(endpoint)?.names ?? [];
+    const names = this.#mistake === "never-unsubscribes" ? [...new Set([...before, ...clusters])] : clusters;
+    const held = this.#types.get(endpoint) ?? this.#hold(endpoint, names);
+    held.names = names;
+    const [{ accepted: version, nonce }, isSotw] = [held, this.#variant === "sotw"];
+    const subscribe = names.filter((name) => !before.includes(name));
+    const unsubscribe = before.filter((name) => !names.includes(name));
+    this.#send(link, { type: endpoint, names, subscribe, unsubscribe, ...(isSotw ? { version, nonce } : {}) });
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const { call, client } of this.#links.values()) {
+      call.cancel();
+      client.close();
+    }
+    this.#status.forceShutdown();
+  }
 }

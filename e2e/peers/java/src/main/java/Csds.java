@@ -14,7 +14,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Calls an xds:/// target over and over, says nothing of it, and serves gRPC's admin services, of which CSDS is one. It prints "listening on ADDRESS" once.
+ * Calls an xds:/// target over and over, says nothing of it, and serves gRPC's admin services, of which CSDS is one. It listens at the port
+ * of XDS_CONFORMANCE_CSDS, or at a free one, and prints "listening on ADDRESS" once.
  */
 final class Csds {
   public static void main(String[] args) throws IOException, InterruptedException {
@@ -24,8 +25,10 @@ final class Csds {
     }
     Echo.exitWhenInputCloses();
     ManagedChannel channel = Grpc.newChannelBuilder(args[0], InsecureChannelCredentials.create()).build();
+    String[] address = System.getenv().getOrDefault("XDS_CONFORMANCE_CSDS", "127.0.0.1:0").split(":");
+    int port = Integer.parseInt(address[1]);
     Server server =
-        NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0), InsecureServerCredentials.create())
+        NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", port), InsecureServerCredentials.create())
             .addServices(AdminInterface.getStandardServices())
             .build()
             .start();

@@ -1,0 +1,124 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { clientChecks, main } from "xds-conformance";
+import { findPeer, type PeerName, root } from "../harness/basics/peers.js";
+import { xdskitCommand } from "../harness/xdskit/xdskit.js";
+import type { Judgement } from "./judged-servers.js";
+
+/** A client that is held against the protocol. */
+export interface JudgedClient {
+  readonly name: string;
+  /** What must be installed. */
+  readonly needs?: PeerName;
+  /** What it is, for the report. */
+  readonly about: string;
+  /** The commands that start it, each for some checks. Undefined: it is not installed. */
+  parts(): readonly Part[] | undefined;
+  /** How many checks pass; the rest is skipped. */
+  readonly passed: number;
+}
+
+interface Part {
+  readonly command: readonly string[];
+  /** By default all. */
+  readonly only?: (id: string) => boolean;
+}
+
+const inSources = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx"];
+
+/** What one watch cannot show. */
+const needsProgram = /^client-(?:nack-in-part|unsubscribe|fallback|status|timer)/;
+
+const xdskit = (variant: "sotw" | "delta", passed: number): JudgedClient => ({
+  name: `xdskit-${variant}`,
+  about: "`xdskit watch` of this checkout, and `@xdskit/client` in the program `e2e/src/conformance/xdskit-client.ts`",
+  parts() {
+    const { command, args } = xdskitCommand();
+    const watch = [command, ...args, "watch", "--ads", "--variant", variant, "--type", "cluster", "x"];
+    const script = `exec ${watch.map((word) => `'${word}'`).join(" ")} --server $XDS_SERVER`;
+    const program = [...inSources, join(root, "e2e/src/conformance/xdskit-client.ts"), variant];
+    return [
+      { command: ["sh", "-c", script], only: (id) => !needsProgram.test(id) },
+      { command: program, only: (id) => needsProgram.test(id) },
+    ];
+  },
+  passed,
+});
+
+/** A client of gRPC that calls a target. */
+function grpc(name: string, needs: PeerName, about: string, passed: number, ...args: readonly string[]): JudgedClient {
+  const parts = () => {
+    const program = findPeer(needs);
+    return program === undefined ? undefined : [{ command: [program, ...args] }];
+  };
+  return { name, needs, about, parts, passed };
+}
+
+const envoy = (needs: PeerName, about: string): JudgedClient => ({
+  name: needs,
+  needs,
+  about,
+  parts() {
+    const program = findPeer(needs);
+    const run = `exec '${program}' --use-dynamic-base-id -l error -c $XDS_CONFORMANCE_ENVOY_BOOTSTRAP`;
+    return program === undefined ? undefined : [{ command: ["sh", "-c", run] }];
+  },
+  passed: 12,
+});
+
+const target = "xds:///x";
+const peers = "the program below `e2e/peers`";
+
+export const judgedClients: readonly JudgedClient[] = [
+  xdskit("sotw", 16),
+  // In delta an answer has no names to repeat.
+  xdskit("delta", 14),
+  // gRPC's clients ask for one listener: none of two can be wrong.
+  grpc("grpc-go", "go-grpc-csds", `grpc-go, ${peers}`, 15, target),
+  grpc("grpc-java", "java-grpc-csds", `grpc-java, ${peers}`, 15, target),
+  // These programs do not serve their status.
+  grpc(
+    "grpc-core",
+    "python-grpc",
+    `grpcio (gRPC C-core), ${peers}`,
+    12,
+    join(root, "e2e/peers/python/client.py"),
+    target,
+    "500",
+  ),
+  {
+    name: "grpc-js",
+    about: `@grpc/grpc-js-xds, ${peers}`,
+    parts: () => [{ command: [process.execPath, join(root, "e2e/peers/node/client.mjs"), target, "500"] }],
+    passed: 11,
+  },
+  envoy("envoy", "the newest Envoy"),
+  ...(["envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const).map((name) => envoy(name, name)),
+];
+
+/** Holds a client against all checks. Undefined: a program is missing. */
+export async function judgeClient(client: JudgedClient): Promise<Judgement | undefined> {
+  const parts = client.parts();
+  if (parts === undefined) return undefined;
+  const ids = clientChecks.map(({ id }) => id);
+  const judged = await Promise.all(parts.map(({ command, only = () => true }) => judgePart(command, ids.filter(only))));
+  const checks = judged.flatMap((part) => part.checks);
+  checks.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
+  const status = Math.max(...judged.map((part) => part.status));
+  return { status, out: judged.map(({ out }) => out).join("\n"), checks };
+}
+
+async function judgePart(command: readonly string[], ids: readonly string[]): Promise<Judgement> {
+  const folder = mkdtempSync(join(tmpdir(), "xdskit-conformance-"));
+  try {
+    const json = join(folder, "report.json");
+    const printed: string[] = [];
+    const print = (text: string): void => void printed.push(text);
+    const args = ["client", "--answer-ms", "10000", "--only", ids.join(), "--json", json, "--", ...command];
+    const status = await main(args, { out: print, err: print, isTerminal: false });
+    return { status, out: printed.join(""), checks: JSON.parse(readFileSync(json, "utf8")).checks };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,75 @@
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Bounds } from "../verdicts/bounds.js";
+import { Failed } from "../verdicts/verdicts.js";
+import { Arrivals } from "../wire/arrivals.js";
+import type { Variant } from "../wire/messages.js";
+import type { Transcript } from "../wire/transcript.js";
+import { type ClientCall, ClientStream } from "./client-stream.js";
+import { freePort } from "./free-port.js";
+
+const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
+const whole = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+
+/** A server that clients are told of. It says only what a check says. */
+export class ClientServer {
+  readonly #transcript: Transcript;
+  readonly #bounds: Bounds;
+  /** Before each line of the transcript. */
+  readonly #label: string;
+  #server: Server | undefined;
+  #port = 0;
+  readonly #streams: ClientStream[] = [];
+  readonly #arrivals = new Arrivals();
+  /** How many streams clients have opened. */
+  opened = 0;
+
+  constructor(transcript: Transcript, bounds: Bounds, label = "") {
+    this.#transcript = transcript;
+    this.#bounds = bounds;
+    this.#label = label;
+  }
+
+  /** Its `HOST:PORT`, once it has listened, or has a place. */
+  get address(): string {
+    return `127.0.0.1:${this.#port}`;
+  }
+
+  /** Gets an address without listening there: it is away. */
+  async reserve(): Promise<void> {
+    this.#port = await freePort();
+  }
+
+  /** Listens at its address, or at any. */
+  async listen(): Promise<void> {
+    const server = new Server({ "grpc.max_receive_message_length": -1 });
+    const methods = { sotw: `${ads}/StreamAggregatedResources`, delta: `${ads}/DeltaAggregatedResources` } as const;
+    for (const variant of ["sotw", "delta"] as const) {
+      const bytes = { requestSerialize: whole, requestDeserialize: whole };
+      const both = { ...bytes, responseSerialize: whole, responseDeserialize: whole };
+      const method = { path: methods[variant], requestStream: true, responseStream: true, ...both };
+      server.addService({ method }, { method: (call: ClientCall) => this.#open(variant, call) });
+    }
+    this.#port = await new Promise<number>((resolve, reject) => {
+      const bound = (error: Error | null, port: number) => (error === null ? resolve(port) : reject(error));
+      server.bindAsync(this.address, ServerCredentials.createInsecure(), bound);
+    });
+    this.#server = server;
+  }
+
+  #open(variant: Variant, call: ClientCall): void {
+    this.opened++;
+    this.#streams.push(new ClientStream(variant, call, this.#transcript, this.#bounds, this.#label));
+    this.#arrivals.arrived();
+  }
+
+  /** The next stream that a client opens; a client that was just started has longer. Throws Failed if it opens none. */
+  async stream(withinMs = (this.opened === 0 ? 4 : 2) * this.#bounds.answerMs): Promise<ClientStream> {
+    const stream = await this.#arrivals.until(() => this.#streams.shift(), withinMs);
+    if (stream === undefined) throw new Failed(`the client opened no stream within ${withinMs} ms`);
+    return stream;
+  }
+
+  stop(): void {
+    this.#server?.forceShutdown();
+  }
+}
