@@ -11,6 +11,7 @@ export const leftOut = new Map([
   ["e2e/src/bundle.test.ts", "the bundle that is published, made anew and started in many ways"],
   ["e2e/src/client-restarts.test.ts", "clients of a server that is killed again and again"],
   ["e2e/src/conformance-clients.test.ts", "the conformance suite for clients, on Envoys, gRPC's clients and our own"],
+  ["e2e/src/conformance-executable.test.ts", "the conformance suite as one executable file, made anew"],
   ["e2e/src/dashboard-fleet.test.ts", "the dashboard of ten thousand nodes, in a browser"],
   ["e2e/src/dashboard-habits.test.ts", "half a minute of clicks and keys on the dashboard, in a browser"],
   ["e2e/src/dashboard-node.test.ts", "the dashboard's page of a node, in a browser"],

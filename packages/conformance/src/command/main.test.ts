@@ -210,4 +210,12 @@ test("the page and the help have every option, and no others", async () => {
     const { err } = await run("server", "nowhere", option, "1");
     assert.doesNotMatch(err, /Unknown option/);
   }
+  const action = readFileSync(new URL("../../action.yml", import.meta.url), "utf8");
+  // npx has an option of its own.
+  const used = options(action).filter((option) => option !== "--yes");
+  assert.deepEqual(
+    used.filter((option) => !options(out).includes(option)),
+    [],
+  );
+  assert.ok(used.length > 3);
 });

@@ -33,6 +33,7 @@ const options = {
   "tls-ca": text,
   "tls-cert": text,
   "tls-key": text,
+  "tls-server-name": text,
   parallel: text,
   seed: text,
   driver: text,
@@ -49,7 +50,12 @@ export function readServerOptions(args: readonly string[], all: readonly Check[]
   if (address === undefined || more.length > 0) throw new Usage("say one server: xds-conformance server HOST:PORT");
   if (!/^(?:.+:\d{1,5}|unix:.+)$/.test(address)) throw new Usage(`the server is HOST:PORT, not ${address}`);
   return {
-    target: { address, credentials: credentialsOf(values), headers: headersOf(values.header ?? []) },
+    target: {
+      address,
+      credentials: credentialsOf(values),
+      serverName: values["tls-server-name"],
+      headers: headersOf(values.header ?? []),
+    },
     node: create(NodeSchema, {
       id: values["node-id"] ?? "xds-conformance",
       cluster: values["node-cluster"] ?? "xds-conformance",

@@ -22,6 +22,7 @@ xds-conformance explain ID                   says what a check is about, and whe
   --header NAME=VALUE       a header of each call; may be repeated
   --tls-ca FILE             uses TLS, and trusts these certificates
   --tls-cert FILE, --tls-key FILE   the client's certificate and key
+  --tls-server-name NAME    the name that the server's certificate has, if it is not the host
   --answer-ms N             how long a response may take (5000)
   --quiet-ms N              how long nothing may come where nothing must (300)
   --total-ms N              how long all may take (300000)

@@ -15,9 +15,11 @@ function painted(text: string, colour: keyof typeof colours, { isTerminal }: Ter
   return isTerminal ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text;
 }
 
-/** Prints a result: one line, and for what failed what was said and what to read. */
+/** Prints a result: one line, and for what failed what was said and what to read. What was skipped comes at the end. */
 export function printResult(result: Result, terminal: Terminal): void {
   const { check, status, message, expected, isScored } = result;
+  // They are told together at the end.
+  if (status === "skipped") return;
   const word = painted(status.padEnd(7), status, terminal);
   const marks = [
     check.level,
@@ -33,6 +35,18 @@ export function printResult(result: Result, terminal: Terminal): void {
   terminal.out(lines.map((line) => `${indent}${painted(line, "dim", terminal)}\n`).join(""));
 }
 
+/** So many checks that were skipped for one reason are named. */
+const mostShown = 6;
+
+/** The checks that were skipped, by the reason. */
+function skippedBy(results: readonly Result[]): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { check, status, message = "" } of results) {
+    if (status === "skipped") ids.set(message, [...(ids.get(message) ?? []), check.id]);
+  }
+  return ids;
+}
+
 /** Prints what the results come to. The last line is for programs. */
 export function printSummary(results: readonly Result[], terminal: Terminal): void {
   const against = results.filter(isAgainst);
@@ -44,6 +58,10 @@ export function printSummary(results: readonly Result[], terminal: Terminal): vo
     if (count > 0) terminal.out(`${count} ${what}\n`);
   };
   terminal.out("\n");
+  for (const [reason, ids] of skippedBy(results)) {
+    const which = ids.length > mostShown ? `${ids.length} checks` : ids.join(", ");
+    terminal.out(`${painted("skipped", "skipped", terminal)}  ${which}: ${reason}\n`);
+  }
   say(must, "of the failed ones MUST hold");
   say(expected, "failed as expected");
   say(others.length - expected, "of the failed ones only SHOULD hold, or are newer than the requirements");

@@ -6,6 +6,8 @@ export interface Target {
   /** `HOST:PORT`. */
   readonly address: string;
   readonly credentials: ChannelCredentials;
+  /** The name that the server's certificate must have, if it is not the host of the address. */
+  readonly serverName?: string | undefined;
   /** Headers of each call. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -24,7 +26,7 @@ export class Connection {
   readonly #metadata = new Metadata();
   readonly #bounds: Bounds;
 
-  constructor({ address, credentials, headers }: Target, bounds: Bounds) {
+  constructor({ address, credentials, serverName, headers }: Target, bounds: Bounds) {
     this.#bounds = bounds;
     for (const [name, value] of Object.entries(headers)) this.#metadata.set(name, value);
     this.#client = new Client(address, credentials, {
@@ -33,6 +35,7 @@ export class Connection {
       "grpc.max_receive_message_length": 256 << 20,
       "grpc.max_send_message_length": -1,
       "grpc.service_config_disable_resolution": 1,
+      ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),
     });
   }
 
