@@ -185,13 +185,20 @@ install_java() {
   chmod +x "$cache"/bin/java-grpc-{client,csds}
 }
 
+install_java_control_plane() {
+  rm -rf "$cache/java-control-plane"
+  (cd "$here/java-control-plane" && mvn -B -q -Daether.connector.connectTimeout=10000 -Daether.connector.requestTimeout=60000 compile dependency:copy-dependencies)
+  start_java ControlPlane java-control-plane >"$cache/bin/java-control-plane"
+  chmod +x "$cache/bin/java-control-plane"
+}
+
 # They run for seconds: to compile them well, or to collect their garbage on several threads, takes more from the tests
 # than it gives.
 start_java() {
   cat <<START
 #!/bin/sh
 peers=\$(dirname "\$0")/..
-exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -cp "\$peers/java/classes:\$peers/java/lib/*" $1 "\$@"
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -cp "\$peers/${2:-java}/classes:\$peers/${2:-java}/lib/*" $1 "\$@"
 START
 }
 
@@ -227,7 +234,7 @@ node_peers() {
 }
 
 java_peers() {
-  if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi
+  if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java && once java_control_plane java-control-plane; else echo "e2e peers: java: left out, javac or mvn is missing"; fi
 }
 
 if [[ ${1:-} == kubernetes ]]; then

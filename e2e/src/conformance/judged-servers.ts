@@ -16,6 +16,8 @@ export interface JudgedServer {
   readonly about: string;
   /** Starts it at the addresses, if it is not its driver that does. Returns what stops it. */
   start(at: Addresses, folder: string): Promise<() => Promise<unknown>>;
+  /** For the reports only. */
+  readonly isReportOnly?: true;
   /** It answers polls. */
   readonly hasRest: boolean;
   /** Undefined: a program is missing. */
@@ -69,6 +71,18 @@ export const judgedServers: readonly JudgedServer[] = [
   },
   goControlPlane("go-control-plane-snapshot", "snapshot cache", "-cache snapshot -ads=false -ordered"),
   goControlPlane("go-control-plane-linear", "linear caches", "-cache linear"),
+  {
+    name: "java-control-plane",
+    known: "reports/known/java-control-plane.txt",
+    about: "java-control-plane 1.0.49, `SimpleCache`: the server of `e2e/peers/java-control-plane`",
+    isReportOnly: true,
+    start: async () => async () => {},
+    hasRest: false,
+    driver({ grpc }) {
+      const program = findPeer("java-control-plane");
+      return program && `${JSON.stringify(program)} ${grpc.split(":")[1]}`;
+    },
+  },
 ];
 
 /** One check of a report. */

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../harness/basics/peers.js";
+import { envoyGateway } from "./envoy-gateway.js";
 import { judgeClient, judgedClients } from "./judged-clients.js";
 import { type JudgedCheck, type Judgement, judgedServers, judgeServer } from "./judged-servers.js";
 
@@ -104,15 +105,21 @@ function write(file: string, parts: readonly string[]): void {
 }
 
 const made = "Made by `npm run conformance:reports`; [docs/conformance.md](../docs/conformance.md) says what it means.";
+// Most of the time they wait.
+const [servers, gateway, clients] = await Promise.all([
+  judgeAll(judgedServers, judgeServer),
+  judgeAll([envoyGateway], envoyGateway.judge),
+  judgeAll(judgedClients, judgeClient),
+]);
 write("conformance.md", [
   "# Servers, held against the protocol",
   `${made} Each failure has what was sent and received, and the reason as we read it in the server's sources, which` +
     " `known/` keeps. Whoever finds that we are unfair: please tell us. [Clients](conformance-clients.md) have a page of" +
     " their own.",
-  ...reportText(await judgeAll(judgedServers, judgeServer)),
+  ...reportText([...servers, ...gateway]),
 ]);
 write("conformance-clients.md", [
   "# Clients, held against the protocol",
   `${made} Whoever finds that we are unfair: please tell us.`,
-  ...reportText(await judgeAll(judgedClients, judgeClient)),
+  ...reportText(clients),
 ]);

@@ -18,6 +18,8 @@ export type PeerName =
   | "go-grpc-csds"
   | "go-grpc-v2-client"
   | "go-control-plane-server"
+  | "envoy-gateway"
+  | "java-control-plane"
   | "java-grpc-client"
   | "java-grpc-csds"
   | "h2spec"

@@ -1,0 +1,80 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { main } from "xds-conformance";
+import { findPeer, root } from "../harness/basics/peers.js";
+import { startProcess } from "../harness/basics/process.js";
+import type { Judgement } from "./judged-servers.js";
+
+/** The port cannot be chosen. */
+const port = 18_000;
+const known = "reports/known/envoy-gateway.txt";
+
+/** Envoy Gateway, for the reports only: it takes half an hour to build. Nothing changes what it serves. */
+export const envoyGateway = {
+  name: "envoy-gateway",
+  known,
+  about:
+    "Envoy Gateway 1.9.1, standalone, with the resources in `e2e/peers/envoy-gateway`; without a driver. Its own Envoys " +
+    "use delta. `go install github.com/envoyproxy/gateway/cmd/envoy-gateway@v1.9.1` into `.cache/peers/bin` makes it; port " +
+    "18000 must be free",
+  judge,
+};
+
+async function judge(): Promise<Judgement | undefined> {
+  const program = findPeer("envoy-gateway");
+  if (program === undefined) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "xdskit-envoy-gateway-"));
+  const at = (name: string): string => join(folder, name);
+  mkdirSync(at("resources"));
+  cpSync(join(root, "e2e/peers/envoy-gateway/resources.yaml"), at("resources/all.yaml"));
+  writeFileSync(at("settings.json"), JSON.stringify(settings(at)));
+  const certificates = ["certgen", "--local", "--config-home", at("home")];
+  await startProcess({ name: "envoy-gateway certgen", command: program, args: certificates }).ended;
+  const args = ["server", "--config-path", at("settings.json")];
+  const server = startProcess({ name: "envoy-gateway", command: program, args });
+  try {
+    const own = at("home/certs/envoy");
+    const tls = ["--tls-ca", `${own}/ca.crt`, "--tls-cert", `${own}/tls.crt`, "--tls-key", `${own}/tls.key`];
+    const node = ["--tls-server-name", "envoy-gateway", "--node-cluster", "default/eg"];
+    const printed: string[] = [];
+    const print = (text: string): void => void printed.push(text);
+    const report = ["--expected-failures", join(root, known), "--json", at("report.json")];
+    const where = ["server", `127.0.0.1:${port}`, ...tls, ...node];
+    await serving(where);
+    const status = await main([...where, ...report], { out: print, err: print, isTerminal: false });
+    return { status, out: printed.join(""), checks: JSON.parse(readFileSync(at("report.json"), "utf8")).checks };
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function settings(at: (name: string) => string): object {
+  const homes = { configHome: at("home"), dataHome: at("data"), stateHome: at("state"), runtimeDir: at("run") };
+  const file = { paths: [at("resources")] };
+  const custom = {
+    resource: { type: "File", file },
+    infrastructure: { type: "Host", host: homes },
+  };
+  return {
+    apiVersion: "gateway.envoyproxy.io/v1alpha1",
+    kind: "EnvoyGateway",
+    gateway: { controllerName: "gateway.envoyproxy.io/gatewayclass-controller" },
+    provider: { type: "Custom", custom },
+    extensionApis: { enableBackend: true },
+    logging: { level: { default: "error" } },
+  };
+}
+
+/** Resolves once it serves what it was given. Throws if it does not within a minute. */
+async function serving(where: readonly string[]): Promise<void> {
+  const nothing = { out: () => {}, err: () => {}, isTerminal: false };
+  for (let second = 0; second < 60; second++) {
+    const looked = await main([...where, "--answer-ms", "500", "--only", "delta-response-fields"], nothing);
+    if (looked === 0) return;
+    await pause(1_000);
+  }
+  throw new Error("envoy-gateway does not serve: is port 18000 free?");
+}
