@@ -69,7 +69,7 @@ export async function hasAdmin(node: string, folder: string): Promise<void> {
 /** The example of a control plane, copied as its page says: a service registers, and the command sees its endpoint. */
 export async function hasControlPlane(node: string, folder: string): Promise<void> {
   const page = read("docs/control-plane.md");
-  assert.match(page, /cp CLONE\/examples\/control-plane\/main\.mjs /);
+  assert.match(page, /cp CLONE\/examples\/control-plane\/main\.mjs \.$/m);
   writeFileSync(join(folder, "main.mjs"), read("examples/control-plane/main.mjs"));
   const places = { REGISTRY: "127.0.0.1:0", GRPC: "127.0.0.1:0", ADMIN: "127.0.0.1:0", LEASE_SECONDS: "5" };
   const child = spawn(node, ["main.mjs"], {

@@ -11,7 +11,20 @@ import { xdskitCommand } from "../xdskit/xdskit.js";
 import { type PageStep, pageSteps } from "./page-steps.js";
 
 /** The ports that pages name. Each becomes a free one. */
-const portsOfPages = ["8080", "8081", "9901", "9902", "10000", "10001", "18000", "18001", "19000", "50051", "50052"];
+const portsOfPages = [
+  "8080",
+  "8081",
+  "8500",
+  "9901",
+  "9902",
+  "10000",
+  "10001",
+  "18000",
+  "18001",
+  "19000",
+  "50051",
+  "50052",
+];
 const patienceMs = 60_000;
 
 interface Reader {
@@ -88,12 +101,14 @@ exec "${envoy}" "$@" --concurrency 1 --log-level warning`,
     XDSKIT_SERVER: `http://${at("19000")}`,
     XDSKIT_XDS_SERVER: at("18000"),
     XDSKIT_ADMIN_PORT: ports.get("9901") ?? "",
+    // Of examples/control-plane.
+    ...{ REGISTRY: at("8500"), GRPC: at("18000"), ADMIN: at("19000"), INGRESS: at("10000"), LEASE_SECONDS: "4" },
   };
   return { scene, folder, env, ports, started: [] };
 }
 
 const withPorts = ({ ports }: Reader, text: string): string =>
-  text.replace(/\b\d{4,5}\b/g, (number) => ports.get(number) ?? number);
+  text.replaceAll("CLONE/", `${root}/`).replace(/\b\d{4,5}\b/g, (number) => ports.get(number) ?? number);
 
 async function writeStep(reader: Reader, { path, text }: PageStep & { kind: "file" }): Promise<void> {
   const file = join(reader.folder, path);

@@ -12,7 +12,7 @@ export type PageStep =
   /** A part of a program: its lines stand in a program that is tested elsewhere. */
   | { readonly kind: "excerpt"; readonly language: string; readonly text: string };
 
-const runsOn = /^(?:\w+=\S+ )*(?:npx xdskit (?:serve|relay)\b|envoy |node service\.mjs)/;
+const runsOn = /^(?:\w+=\S+ )*(?:npx xdskit (?:serve|relay)\b|envoy |node (?:main|service)\.mjs)/;
 
 /** The steps in the blocks of a page of `docs/`. */
 export function pageSteps(name: string): readonly PageStep[] {
