@@ -79,13 +79,13 @@ install_h2spec() {
   (cd "$here/go-h2spec" && go build -trimpath -o "$cache/bin/h2spec" github.com/summerwind/h2spec/cmd/h2spec)
 }
 
-# An API server of Kubernetes, and an etcd that has all that it can use. One package at a time: tests run meanwhile.
+# An API server of Kubernetes, and an etcd that has all that it can use.
 install_kubernetes() {
   local version
   version=$(cd "$here/go-kubernetes" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
   (cd "$here/go-kubernetes" \
-    && go build -p 1 -trimpath -ldflags="-s -w" -o "$cache/bin/kube-etcd" ./etcd \
-    && go build -p 1 -trimpath -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
+    && go build -trimpath -ldflags="-s -w" -o "$cache/bin/kube-etcd" ./etcd \
+    && go build -trimpath -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
       -o "$cache/bin/kube-apiserver" k8s.io/kubernetes/cmd/kube-apiserver)
   "$cache/bin/kube-apiserver" --version
 }

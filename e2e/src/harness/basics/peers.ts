@@ -46,7 +46,7 @@ export type PeerName =
  * missing the test is skipped with a message (undefined is returned), and fails instead when CI is set.
  */
 export function peer(name: PeerName, t: TestContext): string | undefined {
-  return findPeer(name) ?? missing(`${name} is not installed`, t);
+  return findPeer(name) ?? missing(`${name} is not installed`, t, name.startsWith("kube-") ? " kubernetes" : "");
 }
 
 /** Python with a module that was not always among the peers. */
@@ -56,8 +56,8 @@ export function pythonWith(module: string, t: TestContext): string | undefined {
   return missing(`Python's ${module} is not installed`, t);
 }
 
-function missing(what: string, t: TestContext): undefined {
-  const message = `${what}: run e2e/peers/install.sh`;
+function missing(what: string, t: TestContext, which = ""): undefined {
+  const message = `${what}: run e2e/peers/install.sh${which}`;
   if (isCi()) throw new Error(message);
   console.error(`\n*** SKIPPED, NOT TESTED: ${t.name}: ${message} ***\n`);
   t.skip(message);
