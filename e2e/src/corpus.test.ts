@@ -48,8 +48,8 @@ test("xdskit and a real Envoy judge a sample of the corpus alike", { timeout: 60
     }
   });
 
-  await t.test("docs/validate.md has each explanation", async () => {
-    const page = await readFile(join(root, "docs/validate.md"), "utf8");
+  await t.test("docs/where-envoy-disagrees.md has each explanation", async () => {
+    const page = await readFile(join(root, "docs/where-envoy-disagrees.md"), "utf8");
     for (const { says } of explanations) assert.ok(page.includes(says), says);
   });
 

@@ -9,7 +9,7 @@ export type Disagreement = "we refuse, Envoy takes" | "Envoy refuses, we take" |
 
 /** Why they do: a line of `explained.yaml`. */
 export interface Explanation {
-  /** The line of docs/validate.md that says so. */
+  /** The line of docs/where-envoy-disagrees.md that says so. */
   readonly says: string;
   readonly kind: Disagreement;
   /** What Envoy gives as the reason, for `Envoy refuses, we take`. */

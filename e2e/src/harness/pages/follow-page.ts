@@ -24,6 +24,8 @@ const portsOfPages = [
   "19000",
   "50051",
   "50052",
+  "28000",
+  "29000",
 ];
 const patienceMs = 60_000;
 
