@@ -6,7 +6,7 @@ import { peer, root } from "./harness/basics/peers.js";
 import { createScene } from "./harness/basics/scene.js";
 import { followPage } from "./harness/pages/follow-page.js";
 
-for (const name of ["quickstart", "two-groups", "canary", "tls", "eds-only", "control-plane", "backup"]) {
+for (const name of ["quickstart", "two-groups", "canary", "tls", "eds-only", "control-plane", "backup", "to-files"]) {
   test(`docs/${name}.md does what it says, block by block, with a real Envoy`, { timeout: 300_000 }, async (t) => {
     if (peer("envoy", t) === undefined) return;
     await followPage(await createScene(t), name);
