@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LayerUpdate } from "@xdskit/server";
 import { waitFor, within } from "../../server/src/testing/basics/wait-for.js";
 import { RecordingSink } from "../../server/src/testing/recording-sink.js";
+import type { KubernetesConnection } from "./connection/connection.js";
 import { createKubernetesSource, type KubernetesSourceOptions, kubernetesLayer } from "./kubernetes-source.js";
 import { type Asked, spokenServer } from "./testing/spoken-server.js";
 
@@ -194,5 +195,21 @@ describe("a source of Kubernetes", () => {
     await sink.until("the Service", () => held(sink).length === 3);
     assert.deepEqual(sink.errors, []);
     assert.equal(source.status().state, "connected");
+  });
+
+  it("closes at once, though nobody says yet what it is to prove", async () => {
+    let asked = 0;
+    const connection: KubernetesConnection = {
+      ...{ server: new URL("https://127.0.0.1:1"), namespace: undefined, serverName: undefined },
+      ...{ isChecked: true, from: "the test", refused() {} },
+      credentials() {
+        asked++;
+        return new Promise(() => {});
+      },
+    };
+    const source = createKubernetesSource({ connection });
+    source.start(new RecordingSink()).catch(() => {});
+    await waitFor("both watches", () => asked === 2);
+    await within("the end", source.close());
   });
 });

@@ -14,6 +14,8 @@ export const logEvents = {
   "folder-restored": "The folder has errors at the start: its last good revision is served.",
   "kubernetes-away": "The API server of Kubernetes does not answer, or refuses: what it said last is served.",
   "kubernetes-back": "It answers again.",
+  "kubernetes-unchecked":
+    "The kubeconfig has the certificate of the API server not checked (`insecure-skip-tls-verify`).",
   "files-left-out": "Files or resources with errors are left out, and the rest is served.",
   "files-adopted": "What was taken from a file of another form, such as a config dump.",
   "rolled-back": "An older revision is served until the source changes.",

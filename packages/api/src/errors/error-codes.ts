@@ -355,7 +355,7 @@ export const errorCodes = {
   XDSKIT_KUBECONFIG: {
     meaning: "A kubeconfig, or the service account of a pod, says no way to the API server of Kubernetes.",
     cause:
-      "There is no such file, it names a context, a cluster or a user that it does not have, a file that it names cannot be read, or its program gives no credentials.",
+      "There is no such file, it names a context, a cluster or a user that it does not have, a file that it names cannot be read, its program gives no credentials, or credentials would go to another machine in plaintext.",
     fix: "Check the file that the message names with `kubectl --kubeconfig FILE get services`, or name another one with --kubeconfig. In a pod, mount the token of its service account.",
   },
   XDSKIT_ANNOTATION: {

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
+import { waitFor, within } from "../../../server/src/testing/basics/wait-for.js";
 import { connectToKubernetes } from "./connect.js";
 import { inClusterConnection } from "./in-cluster.js";
 
@@ -39,6 +42,14 @@ async function refusal(run: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe("a kubeconfig", () => {
   it("says the server of its current context, and the user's token and certificate", async (t) => {
     const write = await folder(t);
@@ -60,6 +71,33 @@ describe("a kubeconfig", () => {
     assert.equal((await connection.credentials()).token, "first");
     await write("token", "second\n");
     assert.equal((await connection.credentials()).token, "second");
+  });
+
+  it("has a token in a file, which is replaced, instead of the one beside it, which is older", async (t) => {
+    const write = await folder(t);
+    await write("token", "of-file\n");
+    const token = async (user: string) =>
+      (await (await connectToKubernetes({ kubeconfig: await write("config", kubeconfig(user)) })).credentials()).token;
+    assert.equal(await token("{ token: old, tokenFile: token }"), "of-file");
+    // As for kubectl.
+    assert.equal(await token("{ token: old, tokenFile: nowhere }"), "old");
+  });
+
+  it("sends no credentials in plaintext to another machine", async (t) => {
+    const write = await folder(t);
+    const connect = async (user: string, server: string) =>
+      connectToKubernetes({ kubeconfig: await write("config", kubeconfig(user, `{ server: '${server}' }`)) });
+    const exec = "{ exec: { apiVersion: client.authentication.k8s.io/v1, command: who } }";
+    for (const user of ["{ token: secret }", "{ tokenFile: t }", "{ client-certificate-data: Qw== }", exec]) {
+      const said = await refusal(connect(user, "http://10.0.0.1:8080"));
+      assert.match(said, /config: .*credentials would go to http:\/\/10\.0\.0\.1:8080 in plaintext.*https/);
+      assert.doesNotMatch(said, /secret/);
+    }
+    await refusal(connect("{ token: secret }", "http://[fd00::1]:8080"));
+    for (const server of ["http://127.0.0.1:8080", "http://[::1]:8080", "http://localhost:8080"])
+      assert.equal((await connect("{ token: secret }", server)).server.origin, server);
+    // kubectl proxy of another machine: nothing is proved.
+    await connect("{}", "http://10.0.0.1:8080");
   });
 
   it("has a program say who the user is, again once that ends or is refused", async (t) => {
@@ -90,6 +128,29 @@ describe("a kubeconfig", () => {
     assert.doesNotMatch(said, /secret/);
   });
 
+  it("ends a program once nobody waits for what it says", async (t) => {
+    const write = await folder(t);
+    const program = await write("who", "#!/bin/sh\ntrap '' TERM\necho $$ > \"$0.pid\"\nwhile :; do sleep 0.1; done\n");
+    await chmod(program, 0o700);
+    const exec = "{ exec: { apiVersion: client.authentication.k8s.io/v1, command: ./who } }";
+    const connection = await connectToKubernetes({ kubeconfig: await write("config", kubeconfig(exec)) });
+    const [one, other] = [new AbortController(), new AbortController()];
+    const asked = [one, other].map(({ signal }) => connection.credentials(signal));
+    for (const each of asked) each.catch(() => {});
+    const pid = () => (existsSync(`${program}.pid`) ? Number(readFileSync(`${program}.pid`, "utf8")) : 0);
+    await waitFor("the program", () => pid() > 0);
+    const id = pid();
+    t.after(() => isRunning(id) && process.kill(id, "SIGKILL"));
+    one.abort();
+    await delay(200);
+    assert.ok(isRunning(id));
+    other.abort();
+    for (const each of asked) await within("the end", refusal(each));
+    await waitFor("the end of the program", () => !isRunning(id));
+    await write("who", `#!/bin/sh\necho '{"status":{"token":"next"}}'\n`);
+    assert.equal((await connection.credentials(new AbortController().signal)).token, "next");
+  });
+
   it("says what is wrong with it, and where", async (t) => {
     const write = await folder(t);
     const said = async (text: string) => refusal(connectToKubernetes({ kubeconfig: await write("config", text) }));
@@ -110,6 +171,22 @@ describe("a kubeconfig", () => {
     const connection = await connectToKubernetes({ env: { KUBECONFIG: `${first}:${second}` } });
     assert.equal((await connection.credentials()).token, "of-first");
     assert.equal(connection.server.host, "10.0.0.1:6443");
+  });
+
+  it("may lack files of several, as for kubectl, but not all", async (t) => {
+    const write = await folder(t);
+    const there = await write("there", kubeconfig("{ token: t }"));
+    const connection = await connectToKubernetes({ env: { KUBECONFIG: `/nowhere:${there}:/nowhere/else` } });
+    assert.equal(connection.from, there);
+    assert.match(
+      await refusal(connectToKubernetes({ env: { KUBECONFIG: "/nowhere:/nowhere/else" } })),
+      /\/nowhere:\/nowhere\/else: .*there is no such file/,
+    );
+    const empty = await write("empty", "{}");
+    assert.match(
+      await refusal(connectToKubernetes({ env: { KUBECONFIG: `/nowhere:${empty}` } })),
+      /empty: it names no current-context/,
+    );
   });
 });
 

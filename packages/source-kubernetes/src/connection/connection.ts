@@ -20,8 +20,8 @@ export interface KubernetesConnection {
   readonly serverName: string | undefined;
   /** Where it is from, for messages. */
   readonly from: string;
-  /** Rejects with an XdskitError. */
-  credentials(): Promise<Credentials>;
+  /** Rejects with an XdskitError. `signal`: nobody waits for them any more. */
+  credentials(signal?: AbortSignal): Promise<Credentials>;
   /** The server did not accept them: the next are made anew. */
   refused(): void;
 }

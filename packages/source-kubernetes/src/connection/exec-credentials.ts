@@ -26,8 +26,17 @@ type OwnCredentials = Pick<Credentials, "token" | "cert" | "key">;
 
 /** Asks the program, and keeps what it says until that ends. */
 export interface ExecCredentials {
-  get(): Promise<OwnCredentials>;
+  /** The program ends once the signals of all who wait for it are aborted. */
+  get(signal?: AbortSignal): Promise<OwnCredentials>;
   forget(): void;
+}
+
+/** What a program says, or will say. */
+interface Said {
+  readonly made: Promise<OwnCredentials>;
+  readonly end: AbortController;
+  until: number;
+  waiting: number;
 }
 
 /** Clouds' programs ask their own servers. */
@@ -37,20 +46,33 @@ const spareMs = 10_000;
 
 /** `folder`: a command with a path is relative to it. */
 export function execCredentials(settings: ExecSettings, folder: string): ExecCredentials {
-  let kept: { readonly made: Promise<OwnCredentials>; until: number } | undefined;
+  let kept: Said | undefined;
+  const drop = (said: Said) => {
+    if (kept === said) kept = undefined;
+  };
+  const begin = (): Said => {
+    const end = new AbortController();
+    const made = ask(settings, folder, end.signal).then(({ until, ...credentials }) => {
+      said.until = until;
+      return credentials;
+    });
+    const said: Said = { made, end, until: Number.POSITIVE_INFINITY, waiting: 0 };
+    made.catch(() => drop(said));
+    return said;
+  };
   return {
-    get() {
-      if (kept !== undefined && Date.now() < kept.until) return kept.made;
-      const made = ask(settings, folder).then(({ until, ...credentials }) => {
-        entry.until = until;
-        return credentials;
-      });
-      const entry = { made, until: Number.POSITIVE_INFINITY };
-      kept = entry;
-      made.catch(() => {
-        if (kept === entry) kept = undefined;
-      });
-      return made;
+    get(signal) {
+      if (kept === undefined || Date.now() >= kept.until) kept = begin();
+      const said = kept;
+      said.waiting++;
+      const left = () => {
+        said.waiting--;
+        if (said.waiting > 0) return;
+        drop(said);
+        said.end.abort();
+      };
+      signal?.addEventListener("abort", left, { once: true });
+      return said.made.finally(() => signal?.removeEventListener("abort", left));
     },
     forget() {
       kept = undefined;
@@ -61,20 +83,25 @@ export function execCredentials(settings: ExecSettings, folder: string): ExecCre
 async function ask(
   { apiVersion, command = "", args, env }: ExecSettings,
   folder: string,
+  signal: AbortSignal,
 ): Promise<OwnCredentials & { readonly until: number }> {
   const path = command.includes("/") ? resolve(folder, command) : command;
   const failed = (reason: string) =>
     XdskitError.of("XDSKIT_KUBECONFIG", `${JSON.stringify(command)} of users.exec gives no credentials: ${reason}`);
   const info = { kind: "ExecCredential", apiVersion, spec: { interactive: false } };
   const own = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
-  const { stdout } = await promisify(execFile)(path, [...(args ?? [])], {
+  const running = promisify(execFile)(path, [...(args ?? [])], {
     env: { ...process.env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
-    timeout: patienceMs,
-    maxBuffer: maxSmallBody,
-  }).catch(({ code, killed }: { readonly code?: string | number; readonly killed?: boolean }) => {
-    // What it printed may hold a token.
-    throw failed(killed === true ? `it did not end within ${patienceMs / 1000} s` : `it ended with ${code}`);
+    ...{ timeout: patienceMs, killSignal: "SIGKILL", signal, maxBuffer: maxSmallBody },
   });
+  // At the abort, Node sends only SIGTERM, which a program may ignore.
+  signal.addEventListener("abort", () => running.child.kill("SIGKILL"), { once: true });
+  const { stdout } = await running.catch(
+    ({ code, killed }: { readonly code?: string | number; readonly killed?: boolean }) => {
+      // What it printed may hold a token.
+      throw failed(killed === true ? `it did not end within ${patienceMs / 1000} s` : `it ended with ${code}`);
+    },
+  );
   const status = statusIn(stdout);
   if (status === undefined) throw failed("what it prints is no ExecCredential with a status");
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { listNames, maxSmallBody, XdskitError } from "@xdskit/api";
+import { isLoopback } from "@xdskit/server/address";
 import { parse } from "yaml";
 import type { Credentials, KubernetesConnection } from "./connection.js";
 import { type ExecSettings, execCredentials } from "./exec-credentials.js";
@@ -58,11 +59,12 @@ export function usualKubeconfigs({ KUBECONFIG }: Environment): readonly string[]
 
 /**
  * The API server of the current context of kubeconfig files: where several have an entry of one name, the first counts,
- * as for kubectl. Rejects with XDSKIT_KUBECONFIG.
+ * and files may be missing, but not all, as for kubectl. Rejects with XDSKIT_KUBECONFIG.
  */
 export async function kubeconfigConnection(files: readonly string[]): Promise<KubernetesConnection> {
-  const read = await Promise.all(files.map(async (file) => ({ file, config: await readKubeconfig(file) })));
-  const wrong = (message: string, file = files[0]) => XdskitError.of("XDSKIT_KUBECONFIG", message, { file });
+  const read = (await Promise.all(files.map(readKubeconfig))).filter((each) => each !== undefined);
+  const wrong = (message: string, file = read[0]?.file) => XdskitError.of("XDSKIT_KUBECONFIG", message, { file });
+  if (read.length === 0) throw wrong("the kubeconfig cannot be read: there is no such file", files.join(delimiter));
   const current = read.map(({ config }) => config["current-context"]).find((name) => name !== undefined && name !== "");
   if (current === undefined) throw wrong("it names no current-context");
   const find = <Entry>(
@@ -85,12 +87,16 @@ export async function kubeconfigConnection(files: readonly string[]): Promise<Ku
   return connectionOf(cluster, user, context.entry.namespace);
 }
 
-async function readKubeconfig(file: string): Promise<Kubeconfig> {
+/** Undefined: there is no such file. */
+async function readKubeconfig(
+  file: string,
+): Promise<{ readonly file: string; readonly config: Kubeconfig } | undefined> {
   const wrong = (reason: string, cause?: unknown) =>
     XdskitError.of("XDSKIT_KUBECONFIG", `the kubeconfig cannot be read: ${reason}`, { file }, { cause });
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw wrong(error.code === "ENOENT" ? "there is no such file" : (error.code ?? error.message), error);
+    if (error.code !== "ENOENT") throw wrong(error.code ?? error.message, error);
   });
+  if (text === undefined) return undefined;
   if (text.length > maxSmallBody) throw wrong(`it has more than ${maxSmallBody} bytes`);
   let config: unknown;
   try {
@@ -101,7 +107,7 @@ async function readKubeconfig(file: string): Promise<Kubeconfig> {
     throw XdskitError.of("XDSKIT_KUBECONFIG", "it is not well-formed YAML", { file, line });
   }
   if (typeof config !== "object" || config === null) throw wrong("it is no kubeconfig");
-  return config as Kubeconfig;
+  return { file, config: config as Kubeconfig };
 }
 
 function connectionOf(
@@ -117,18 +123,24 @@ function connectionOf(
     if (user.entry[key] === undefined) continue;
     throw wrong(`${key} is not supported: Kubernetes has removed it. Use exec, a token or a certificate`, user.file);
   }
+  const server = new URL(cluster.server ?? "");
+  if (
+    server.protocol === "http:" &&
+    !isLoopback(server.hostname.replace(/^\[|\]$/g, "")) &&
+    provesSomething(user.entry)
+  )
+    throw wrong(`the user's credentials would go to ${server.origin} in plaintext: name a server with https://`);
   const exec = user.entry.exec && execCredentials(user.entry.exec, dirname(user.file));
   return {
-    server: new URL(cluster.server ?? ""),
-    namespace,
+    ...{ server, namespace },
     isChecked: cluster["insecure-skip-tls-verify"] !== true,
     serverName: cluster["tls-server-name"],
     from: file,
-    async credentials() {
+    async credentials(signal) {
       const [ca, own, made] = await Promise.all([
         inline(file, cluster["certificate-authority"], cluster["certificate-authority-data"]),
         ownCredentials(user),
-        exec?.get(),
+        exec?.get(signal),
       ]);
       return { ...own, ...made, ca };
     },
@@ -136,14 +148,29 @@ function connectionOf(
   };
 }
 
+/** Whether the user has a secret, or a certificate, which needs TLS. */
+function provesSomething(user: UserEntry): boolean {
+  const keys = ["token", "tokenFile", "client-certificate", "client-certificate-data", "exec"] as const;
+  return keys.some((key) => Boolean(user[key]));
+}
+
 /** Files are read each time: they are replaced. */
 async function ownCredentials({ entry, file }: Found<UserEntry>): Promise<Omit<Credentials, "ca">> {
   const [token, cert, key] = await Promise.all([
-    entry.token ?? inline(file, entry.tokenFile, undefined),
+    ownToken(entry, file),
     inline(file, entry["client-certificate"], entry["client-certificate-data"]),
     inline(file, entry["client-key"], entry["client-key-data"]),
   ]);
   return { token: token?.trim(), cert, key };
+}
+
+/** The file is replaced, so it is newer than a token beside it. That one is for a file that cannot be read. */
+async function ownToken({ token, tokenFile }: UserEntry, file: string): Promise<string | undefined> {
+  if (!tokenFile) return token;
+  return await inline(file, tokenFile, undefined).catch((error: unknown) => {
+    if (!token) throw error;
+    return token;
+  });
 }
 
 /** What is in the kubeconfig itself, in base64, or in a file beside it. */

@@ -90,7 +90,8 @@ class Lines {
 
 async function open(connection: KubernetesConnection, path: string, signal: AbortSignal): Promise<IncomingMessage> {
   const { server, isChecked, serverName } = connection;
-  const { token, cert, key, ca } = await connection.credentials();
+  signal.throwIfAborted();
+  const { token, cert, key, ca } = await untilAborted(connection.credentials(signal), signal);
   const base = server.pathname.replace(/\/$/, "");
   const options: RequestOptions = {
     ...{ method: "GET", path: base + path, signal, agent: false },
@@ -120,6 +121,16 @@ async function open(connection: KubernetesConnection, path: string, signal: Abor
   if (status === 401) connection.refused();
   const text = await readText(response, maxSmallBody, signal).catch(() => "");
   throw new ApiError(status, text, headers["retry-after"]);
+}
+
+/** Rejects at once if the signal is aborted, whatever the promise does. */
+async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason as Error);
+  });
+  signal.addEventListener("abort", abort, { once: true });
+  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }
 
 async function readText(response: IncomingMessage, most: number, signal: AbortSignal): Promise<string> {

@@ -24,11 +24,11 @@ const all = {
 };
 
 /** A cluster, for which the test speaks, and its kubeconfig in a folder. */
-async function cluster(t: TestContext, folder: TestFolder) {
+async function cluster(t: TestContext, folder: TestFolder, more: object = {}) {
   const server = await spokenServer(t);
   const config = {
     ...{ "current-context": "c", contexts: [{ name: "c", context: { cluster: "c", user: "u" } }] },
-    clusters: [{ name: "c", cluster: { server: server.connection.server.origin } }],
+    clusters: [{ name: "c", cluster: { server: server.connection.server.origin, ...more } }],
     users: [{ name: "u", user: { token: "t" } }],
   };
   await folder.write(".kubeconfig", JSON.stringify(config));
@@ -127,6 +127,15 @@ describe("serve --kubernetes", () => {
     await running.seen(/settings in use: groups/, "err");
     assert.equal(await got(running, "cluster", "--node-id", "b1"), "cluster/cart.shop:8080\n");
     assert.equal(await got(running, "cluster", "--node-id", "a1"), "");
+  });
+
+  it("warns if the kubeconfig has the certificate of the server not checked", async (t) => {
+    await using folder = await testFolder();
+    const kubernetes = await cluster(t, folder, { "insecure-skip-tls-verify": true });
+    await using running = servesHere("serve", ...kubernetes.args, ...anyPorts);
+    await running.seen(/\bwarn\b.*insecure-skip-tls-verify.*\.kubeconfig/i, "err");
+    await kubernetes.says();
+    await running.seen(/^ready$/m);
   });
 
   it("says what is wrong with its options", async (t) => {

@@ -39,6 +39,10 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
   const { connectToKubernetes, createKubernetesSource } = await import("@xdskit/source-kubernetes");
   const connection = await connectToKubernetes({ kubeconfig: settings.kubeconfig });
   const server = connection.server.origin;
+  if (!connection.isChecked) {
+    const fields = { server, file: connection.from };
+    log.warn("kubernetes-unchecked", fields, "insecure-skip-tls-verify: whoever answers there gets the credentials");
+  }
   let told: string | undefined;
   let known: ReadonlySet<string> = new Set();
   const source: KubernetesSource = createKubernetesSource({
