@@ -89,6 +89,10 @@ test("what is wrong with a rule is said at its field", () => {
   assert.deepEqual(fields({ spiffe: "spiffe://*/ns/{ns}" }), ["spiffe"]);
   assert.deepEqual(fields({ network: "10.0.0.0/33" }), ["network"]);
   assert.deepEqual(fields({}), [""]);
+  // Of a program without types: a condition that is not asked would let in everybody.
+  assert.deepEqual(fields({ tokn: "ci" } as When), [""]);
+  for (const wrong of [{ token: 5 }, { spiffe: 5 }, { unix: "yes" }, { network: 10 }, { network: [10] }, { jwt: "x" }])
+    assert.deepEqual(fields(wrong as never), Object.keys(wrong));
   assert.deepEqual(fields({ dns: "{a}.x", uri: "https://{a}" }), [""]);
   assert.deepEqual(fields({ jwt: { ...jwt, algorithms: ["HS256"] } }), ["jwt.algorithms"]);
   assert.deepEqual(fields({ jwt: { ...jwt, algorithms: ["none"] } }), ["jwt.algorithms"]);

@@ -1,4 +1,5 @@
 import { certificateNames } from "./certificate-names.js";
+import { faultsOfKinds } from "./condition-kinds.js";
 import { type Condition, type Held, readConditions, type Shown, type WhenFault } from "./conditions.js";
 import { bearerOf, type Evidence } from "./evidence.js";
 import { type Captured, namesIn } from "./patterns/text-pattern.js";
@@ -44,6 +45,8 @@ interface Rule {
 
 /** What is wrong with the conditions of one rule, and the names that its patterns keep. */
 export function checkWhen(when: When): { readonly faults: readonly WhenFault[]; readonly names: readonly string[] } {
+  const ofKinds = faultsOfKinds(when);
+  if (ofKinds.length > 0) return { faults: ofKinds, names: [] };
   const { faults } = readConditions(when);
   if (when.jwt !== undefined)
     for (const { field, message } of readJwt(when.jwt).faults) faults.push({ field: `jwt.${field}`, message });

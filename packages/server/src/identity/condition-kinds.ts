@@ -1,0 +1,30 @@
+import { didYouMean } from "@xdskit/api";
+import type { WhenFault } from "./conditions.js";
+import type { When } from "./when.js";
+
+const isText = (value: unknown) => typeof value === "string";
+
+const text = { name: "a string", holds: isText };
+const kinds: {
+  readonly [Condition in keyof Required<When>]: { readonly name: string; holds(value: unknown): boolean };
+} = {
+  ...{ spiffe: text, dns: text, uri: text, subject: text, token: text },
+  jwt: { name: "an object", holds: (value) => typeof value === "object" && value !== null },
+  unix: { name: "true or false", holds: (value) => typeof value === "boolean" },
+  network: {
+    name: "a string or a list of strings",
+    holds: (value) => isText(value) || (Array.isArray(value) && value.every(isText)),
+  },
+};
+
+/** What a program without types got wrong. An unknown condition would not be asked, and so hold for everybody. */
+export function faultsOfKinds(when: When): readonly WhenFault[] {
+  const names = Object.keys(kinds);
+  return Object.entries(when).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof When] : undefined;
+    if (kind !== undefined) return kind.holds(value) ? [] : [{ field: name, message: `it must be ${kind.name}` }];
+    const hint = didYouMean(name, names) || `; there is ${names.join(", ")}`;
+    return [{ field: "", message: `there is no condition ${JSON.stringify(name.slice(0, 128))}${hint}` }];
+  });
+}
