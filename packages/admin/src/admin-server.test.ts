@@ -14,10 +14,12 @@ import { createMemoryTransport, createServer, type EventLoopStats } from "@xdski
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { waitFor } from "../../server/src/testing/basics/wait-for.js";
 import { Access } from "./access/access.js";
+import { AuditLog } from "./access/audit-log.js";
 import { type AdminServer, startAdminServer } from "./admin-server.js";
 import type { ClientPorts, Readiness } from "./contract/readiness.js";
 import { pendingSource } from "./contract/source-status.js";
 import { createAdminApi } from "./create-admin-api.js";
+import type { AdminState } from "./listener/admin-state.js";
 import { assertDescribed } from "./testing/described.js";
 
 describe("admin pages", () => {
@@ -39,24 +41,23 @@ describe("admin pages", () => {
     return response;
   };
 
+  const state: AdminState = {
+    api: async () => createAdminApi({ server, version: "0", registry: envoyRegistry(), layers: [] }),
+    access: new Access(),
+    readiness: () => readiness,
+    metrics: async () => {
+      if (broken) throw new Error("no numbers");
+      return { contentType: "text/plain; version=0.0.4", text: "a_metric 1\n" };
+    },
+    sources: () => [pendingSource("folder config", "config")],
+    rollouts: { server, shared: undefined, peers: () => [] },
+    ports: () => ports,
+    version,
+    stats: server.stats,
+  };
+
   before(async () => {
-    admin = await startAdminServer(
-      { host: "127.0.0.1", port: 0 },
-      {
-        api: async () => createAdminApi({ server, version: "0", registry: envoyRegistry(), layers: [] }),
-        access: new Access(),
-        readiness: () => readiness,
-        metrics: async () => {
-          if (broken) throw new Error("no numbers");
-          return { contentType: "text/plain; version=0.0.4", text: "a_metric 1\n" };
-        },
-        sources: () => [pendingSource("folder config", "config")],
-        rollouts: { server, shared: undefined, peers: () => [] },
-        ports: () => ports,
-        version,
-        stats: server.stats,
-      },
-    );
+    admin = await startAdminServer({ host: "127.0.0.1", port: 0 }, state);
   });
   before(async () => {
     document = (await (await fetched("/api/v1/openapi.json")).json()) as typeof document;
@@ -388,18 +389,27 @@ describe("admin pages", () => {
     assert.equal((await get("/metrics")).status, 200);
   });
 
+  test("a fault anywhere in a request ends that request alone", async () => {
+    const access = new Access();
+    // What no settings let in: a hash that cannot be compared.
+    access.use({ tokens: { ci: ["plain"] }, roles: [{ when: { token: "ci" }, may: ["read"] }] });
+    const audit = new AuditLog({ append: async () => {}, failing() {} });
+    const judging = await startAdminServer({ host: "127.0.0.1", port: 0 }, { ...state, access, audit });
+    const metrics = async () => ({ contentType: "no\nheader", text: "" });
+    const writing = await startAdminServer({ host: "127.0.0.1", port: 0 }, { ...state, metrics });
+    const headers = { authorization: "Bearer x" };
+    try {
+      for (let turn = 0; turn < 2; turn++) {
+        const response = await fetch(`http://${formatAddress(judging.address)}/api/v1/layers`, { headers });
+        assert.equal(problemIn(response, await response.text()).code, "XDSKIT_FAULT");
+        assert.equal((await fetch(`http://${formatAddress(writing.address)}/metrics`)).status, 500);
+      }
+    } finally {
+      await Promise.all([judging.close(), writing.close()]);
+    }
+  });
+
   test("a port that is in use is an error", async () => {
-    const state = {
-      api: () => Promise.reject(),
-      access: new Access(),
-      readiness: () => readiness,
-      metrics: () => Promise.reject(),
-      sources: () => [],
-      rollouts: { server, shared: undefined, peers: () => [] },
-      ports: () => ({}),
-      version: "1",
-      stats: server.stats,
-    };
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });
   });
 });

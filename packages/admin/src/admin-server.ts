@@ -99,22 +99,38 @@ export async function startAdminServer(place: ListenPlace, state: AdminState, tl
   };
 }
 
+/** Never rejects: whatever fails, only this request ends. */
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   state: AdminState,
   host: string,
 ): Promise<void> {
-  await state.access.settle(request);
-  if (state.audit !== undefined) auditRequest(state.audit, state.access, request, response);
-  const own = await answer(request, state, host).catch((error: unknown): Answer => {
-    const text = error instanceof Error ? error.message : String(error);
-    const isApi = request.url?.startsWith(apiPrefix) === true;
-    return isApi ? problem(500, "XDSKIT_FAULT", text) : { status: 500, body: `${text}\n` };
-  });
-  const api = own === toApi ? await state.api().catch(() => undefined) : undefined;
-  if (api !== undefined) return api.respond(request, response);
-  const { status, contentType = "text/plain; charset=utf-8", headers, body } = own;
+  try {
+    await state.access.settle(request);
+    if (state.audit !== undefined) auditRequest(state.audit, state.access, request, response);
+    const own = await answer(request, state, host);
+    const api = own === toApi ? await state.api().catch(() => undefined) : undefined;
+    if (api === undefined) send(own, request, response);
+    else await api.respond(request, response);
+  } catch (error) {
+    // Half an answer cannot be taken back.
+    if (response.headersSent) response.destroy();
+    else send(faultAnswer(error, request), request, response);
+  }
+}
+
+function faultAnswer(error: unknown, request: IncomingMessage): Answer {
+  const text = error instanceof Error ? error.message : String(error);
+  const isApi = request.url?.startsWith(apiPrefix) === true;
+  return isApi ? problem(500, "XDSKIT_FAULT", text) : { status: 500, body: `${text}\n` };
+}
+
+function send(
+  { status, contentType = "text/plain; charset=utf-8", headers, body }: Answer,
+  { method }: IncomingMessage,
+  response: ServerResponse,
+): void {
   response.writeHead(status, {
     "content-type": contentType,
     "content-length": Buffer.byteLength(body),
@@ -122,7 +138,7 @@ async function respond(
     "x-content-type-options": "nosniff",
     ...headers,
   });
-  response.end(request.method === "HEAD" ? undefined : body);
+  response.end(method === "HEAD" ? undefined : body);
 }
 
 /** The answer if the API, which answers this path, cannot be loaded. */

@@ -126,6 +126,22 @@ test("a wrong server, option, role or address is named", async () => {
     { access: { roles: [{ when: {}, may: ["read"] }] } },
     /access\.roles\[0\]\.when: it needs a condition/,
   );
+  const may = ["read"];
+  const access = (given: object, message: RegExp) => refused(server, { access: given }, message);
+  const aHash =
+    /^createAdmin: access\.tokens\.ci: expected a list with hashes of tokens, as hashOfToken\(\) makes them/;
+  for (const ci of [["S3CR3T"], `sha256:${"0".repeat(64)}`, [`sha256:${"0".repeat(63)}`], [], [1]])
+    access({ tokens: { ci } }, aHash);
+  access({ tokens: { "a b": [] } }, /access\.tokens: "a b" is no name of a token/);
+  access({ roles: [{ when: { unix: true }, may: ["raed"] }] }, /access\.roles\[0\]\.may\[0\]: expected read, operate,/);
+  access({ roles: [{ when: { unix: true }, may, writes_per_second: Number.NaN }] }, /roles\[0\]\.writes_per_second: /);
+  access({ roles: [{ when: { user: 5 }, may }] }, /access\.roles\[0\]\.when\.user: it must be a string/);
+  access(
+    { roles: [{ when: { tokn: "ci" }, may }] },
+    /roles\[0\]\.when: there is no condition "tokn"; did you mean "token"/,
+  );
+  access({ roles: [{ when: { network: 10 }, may }] }, /access\.roles\[0\]\.when\.network: it must be/);
+  access({ trusted_proxies: { from: ["10.0.0.0/99"] } }, /access\.trusted_proxies\.from\[0\]: expected an IP address/);
   refused(server, { log: { level: "loud" } }, /createAdmin: log\.level: it must be debug, info, warn, error, silent/);
   for (const option of Object.keys(adminListenerCall.table))
     refused(server, { [option]: Symbol("S3CR3T") }, new RegExp(`^createAdmin: ${option} must be .*, not a symbol`));

@@ -1,8 +1,8 @@
 import { type CallWithOptions, checkCall, type Finding, type TableOf, throwIfAny } from "@xdskit/api";
-import { checkWhen } from "@xdskit/server";
 import { Access, type AccessSettings, type Role } from "../access/access.js";
 import { checkServer } from "../contract/option-table.js";
 import { logFormats, logLevels } from "../log/log-options.js";
+import { faultsOfAccess } from "./access-faults.js";
 import type { AdminLogOptions, AdminOptions } from "./admin-listener-options.js";
 
 /** The options of an admin listener, for programs without types. */
@@ -53,7 +53,7 @@ export function checkAdminListener(server: unknown, options: unknown): void {
   const access = (options as AdminOptions | undefined)?.access;
   const isMade = access instanceof Access;
   checkCall(isMade ? { ...adminListenerCall, table: { ...table, access: "object" } } : adminListenerCall, options);
-  throwIfAny([...faultsOfLog((options as AdminOptions).log), ...(isMade ? [] : faultsOfRoles(access))]);
+  throwIfAny([...faultsOfLog((options as AdminOptions).log), ...(isMade ? [] : wrongAccess(access))]);
 }
 
 function faultsOfLog({ level = "info", format = "json" }: AdminLogOptions = {}): readonly Finding[] {
@@ -70,11 +70,6 @@ function fault(place: string, message: string): Finding {
   return { code, severity: "error", message: `${call}: ${place}: ${message}` };
 }
 
-function faultsOfRoles({ roles = [] }: AccessSettings = {}): readonly Finding[] {
-  return roles.flatMap(({ when: { user, ...when } }, at) => {
-    const { faults } = user !== undefined && Object.keys(when).length === 0 ? { faults: [] } : checkWhen(when);
-    return faults.map(({ field, message }) =>
-      fault(["access", `roles[${at}]`, "when", field].filter((part) => part !== "").join("."), message),
-    );
-  });
+function wrongAccess(access: AccessSettings = {}): readonly Finding[] {
+  return faultsOfAccess(access).map(([place, message]) => fault(`access.${place}`, message));
 }
