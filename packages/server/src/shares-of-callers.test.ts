@@ -17,8 +17,15 @@ const clusters = resourceTypes.find("cluster")!;
 const fetch: Method = { variant: "sotw", api: "v3", only: clusters, unary: true };
 const loadReports = "envoy.service.load_stats.v3.LoadReportingService";
 
-/** A server whose rules fix only the cluster of two tenants, who may both use any id. */
-async function shared(t: TestContext, limits: Partial<ServerLimits>) {
+/**
+ * A server whose rules fix only the cluster of two tenants, who may both use any id. `claims`: what the rule of a
+ * tenant asks for.
+ */
+async function shared(
+  t: TestContext,
+  limits: Partial<ServerLimits>,
+  claims: (tenant: string) => Readonly<Record<string, string>> = (tenant) => ({ sub: `${tenant}:*` }),
+) {
   const folder = await temporaryFolder(t);
   const { a, b, jwks } = await tenants();
   await folder.write("keys.json", JSON.stringify(jwks));
@@ -28,10 +35,10 @@ async function shared(t: TestContext, limits: Partial<ServerLimits>) {
         issuer: "https://issuer",
         audience: "xdskit",
         jwks: folder.at("keys.json"),
-        claims: { sub: `${tenant}:*` },
+        claims: claims(tenant),
       },
     },
-    node: { cluster: tenant },
+    node: { cluster: claims(tenant).sub === undefined ? "*" : tenant },
   });
   const server = createServer({ eventLoop: false, rest: { holdMs: 60_000 }, limits, identities: ["a", "b"].map(rule) });
   t.after(() => server.close());
@@ -143,6 +150,25 @@ test("a stream that floods ends, and no stream of its siblings does", async (t) 
   server.reconfigure({ limits: { requestsPerSecondPerIdentity: 1_000 } });
   await waitFor("the new stream to be answered", () => anew.sent.length === 1);
   assert.equal(sibling.ended, undefined);
+});
+
+test("all subjects of an issuer have shares of their own, also by a rule that asks for none", async (t) => {
+  const { a, b, open } = await shared(t, { streamsPerIdentity: 1 }, () => ({}));
+  assert.equal((await open(a)).ended, undefined);
+  assert.equal((await open(b)).ended, undefined);
+  assert.match((await open(a)).ended?.message ?? "", /has 1 streams open/);
+});
+
+test("polls are answered beside a stream whose requests wait", async (t) => {
+  const { server, a, begin, open, poll } = await shared(t, {
+    requestsPerSecondPerIdentity: 0.001,
+    requestBurstPerIdentity: 1,
+  });
+  await open(a);
+  const late = begin(a);
+  server.reconfigure({ limits: { requestsPerSecondPerIdentity: 1, requestBurstPerIdentity: 100 } });
+  assert.equal((await poll(a)).kind, "response");
+  late.close();
 });
 
 test("polls of one identity count together until they are answered", async (t) => {

@@ -13,7 +13,7 @@ export interface DelayedCall {
 /** Bytes of requests that wait: of one identity, and of all. */
 const most = { ofIdentity: 32 * 1024 * 1024, ofAll: 128 * 1024 * 1024 } as const;
 
-/** So many requests are answered in one turn of the event loop, and no more often than this, in milliseconds. */
+/** At least so many requests are answered in one turn of the event loop, no more often than this, in milliseconds. */
 const turn = { requests: 200, ms: 10 } as const;
 
 /**
@@ -41,6 +41,11 @@ export class IdentityShare {
   /** Whether a request may be answered now: not before those that wait. */
   takes(): boolean {
     return this.#waiting.size === 0 && this.#take();
+  }
+
+  /** Whether a poll may be answered now. It is never held, so it does not stand behind what waits. */
+  takesPoll(): boolean {
+    return this.#take();
   }
 
   /** Whether there is room for another request that waits; it has the room until `release`. */
@@ -79,7 +84,8 @@ export class IdentityShare {
 
   #serve(): void {
     this.#timer = undefined;
-    for (let served = 0; served < turn.requests; served++) {
+    const due = (this.#limits.requestsPerSecondPerIdentity * turn.ms) / 1_000;
+    for (let served = 0; served < Math.max(turn.requests, due); served++) {
       const [first] = this.#waiting;
       if (first === undefined) return;
       if (!this.#take()) break;

@@ -72,6 +72,14 @@ class ProvenCaller {
     return this.#proof?.identity;
   }
 
+  /**
+   * Equal for those that may share what is kept of a node with an id: the same credentials or, where a rule asks for
+   * none, all whom it lets be the same.
+   */
+  get owner(): string {
+    return this.#proof?.hasCredential === true ? this.#proof.identity : this.key;
+  }
+
   /** When what it proved ends, in milliseconds since 1970; undefined: never. */
   get endsAt(): number | undefined {
     return this.#proof?.endsAt;

@@ -16,6 +16,8 @@ export interface Held {
   /** For logs, such as `spiffe://mesh.example/ns/a/sa/b`. No secret. */
   readonly proved: string;
   readonly captured: Captured;
+  /** What tells its caller from others, if that is more than `proved`. */
+  readonly identity?: string | undefined;
   /** It says from where the call came, and not who calls. */
   readonly isPlace?: true | undefined;
 }

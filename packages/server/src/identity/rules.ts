@@ -14,6 +14,8 @@ export interface Proof {
   readonly proved: string;
   /** Equal for calls of the same caller: its credentials, and from where it calls only if it has none. */
   readonly identity: string;
+  /** Whether it has any. */
+  readonly hasCredential: boolean;
   readonly captured: Captured;
   /** When the certificate or the token ends, in milliseconds since 1970; undefined: never. */
   readonly endsAt: number | undefined;
@@ -127,8 +129,9 @@ function shownBy({ certificate, address, isUnix }: Evidence, now: () => number):
 function proofOf(index: number, held: readonly Held[], endsAt: number | undefined): Proof {
   const captured = new Map(held.flatMap((one) => [...one.captured]));
   const credentials = held.filter(({ isPlace }) => isPlace !== true);
-  const identity = textOf(credentials.length > 0 ? credentials : held);
-  return { index, proved: textOf(held), identity, captured, endsAt };
+  const hasCredential = credentials.length > 0;
+  const identity = (hasCredential ? credentials : held).map((one) => one.identity ?? one.proved).join("; ");
+  return { index, proved: textOf(held), identity, hasCredential, captured, endsAt };
 }
 
 const textOf = (held: readonly Held[]) => held.map(({ proved }) => proved).join("; ");

@@ -2,6 +2,7 @@ import type { Node, Stream } from "@xdskit/protocol";
 import { tellsTtl } from "@xdskit/protocol";
 import { Alarm } from "../basics/alarm.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
+import type { Caller } from "../identity/caller.js";
 import type { GroupLags } from "../publication/latencies.js";
 import type { Membership } from "../publication/membership.js";
 import type { Admission } from "../publication/publication.js";
@@ -28,6 +29,7 @@ export interface JoiningStream {
   readonly info: StreamInfo;
   readonly machine: Stream;
   readonly client: GroupClient & PulseListener;
+  readonly caller: Pick<Caller, "owner">;
   /** It may have another target now. */
   changed(): void;
   /** A fault of the server, where no caller would catch it. */
@@ -91,7 +93,7 @@ function joinGroup(
 }
 
 function ordered(
-  { info, machine, due }: JoiningStream,
+  { info, machine, caller, due }: JoiningStream,
   { orders, clock }: JoinContext,
   node: Node,
   membership: Membership,
@@ -101,7 +103,7 @@ function ordered(
   const hasNoClusters = () =>
     (wasKnown || clock.now() - since >= maxWarmingMs) && lacksClusters(machine.asked, machine.newest);
   const past = () => membership.past();
-  const order = orders.join(info.method, node, membership.group, past, hasNoClusters);
+  const order = orders.join(info.method, { caller, node, group: membership.group }, past, hasNoClusters);
   wasKnown = order?.mayAskForClusters === false;
   return { order, alarm: order && new Alarm(clock, due) };
 }

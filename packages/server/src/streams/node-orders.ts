@@ -9,6 +9,7 @@ import {
   type StageWaited,
 } from "@xdskit/protocol";
 import type { Method } from "../contracts/transport.js";
+import type { Caller } from "../identity/caller.js";
 import type { OrderingOptions } from "../settings/ordering-options.js";
 
 /**
@@ -24,6 +25,13 @@ export interface OrderMembership {
   /** False if the node went without having asked for clusters: it need not be waited for. */
   readonly mayAskForClusters: boolean;
   leave(): void;
+}
+
+/** Whose order it is: another caller that claims the same id must not hold the node back. */
+export interface OrderedNode {
+  readonly caller: Pick<Caller, "owner">;
+  readonly node: Node;
+  readonly group: string;
 }
 
 /** The order of a node's streams of one type each. */
@@ -48,8 +56,7 @@ export interface NodeOrders {
    */
   join(
     method: Method,
-    node: Node,
-    group: string,
+    member: OrderedNode,
     past: () => PastSnapshots,
     hasNoClusters: () => boolean,
   ): OrderMembership | undefined;
@@ -91,10 +98,10 @@ export function createNodeOrders(
       Object.assign(timesOfRelays, ofRelays(times));
       Object.assign(timesWithoutDrain, { ...times, drain: times.linger });
     },
-    join({ only }: Method, node: Node, group, past, hasNoClusters): OrderMembership | undefined {
+    join({ only }, { caller, node, group }, past, hasNoClusters): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);
       if (isOff || (isRelay && only === undefined)) return undefined;
-      const key = JSON.stringify([group, node.id]);
+      const key = JSON.stringify([group, node.id, caller.owner]);
       const mayAskForClusters = !withoutClusters.delete(key);
       if (only === undefined) {
         const leave = () => {

@@ -390,6 +390,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
       info: this.#info,
       machine: this.#stream,
       client: this,
+      caller: this.caller,
       changed: () => this.#wantsWork("changes"),
       failed: (error) => this.#failed(error),
       due: () => this.#take({ kind: "time" }, "answers"),
@@ -403,12 +404,11 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   rejoin(isOrderChanged: boolean): boolean {
     const joined = this.#joined;
     if (this.#over || joined === undefined) return false;
-    const { membership } = joined;
-    const { node } = joined.stream;
-    const admission = this.#context.publication.readmit(this.caller, node, membership);
+    const { membership, stream } = joined;
+    const admission = this.#context.publication.readmit(this.caller, stream.node, membership);
     if (admission === undefined && !isOrderChanged) return false;
     if (admission !== undefined && "code" in admission) {
-      this.#refuse(admission.code, admission.message, node);
+      this.#refuse(admission.code, admission.message, stream.node);
       return true;
     }
     // The supplier of another group does not know the names that the stream has asked for.

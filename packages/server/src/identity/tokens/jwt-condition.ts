@@ -6,6 +6,8 @@ import { type Claims, VerifiedTokens } from "./verified-tokens.js";
 export interface ProvedByToken {
   /** For logs: the issuer and the claims that the rule asks for. */
   readonly proved: string;
+  /** With the token's subject, also if the rule does not ask for it: all of an issuer are not one caller. */
+  readonly identity: string;
   readonly captured: Captured;
   /** In milliseconds since 1970. */
   readonly endsAt: number;
@@ -64,5 +66,8 @@ function matchClaims(
     for (const [name, text] of pattern.match(found) ?? []) captured.set(name, text);
     shown.push(`${claim} ${found}`);
   }
-  return { proved: `jwt of ${issuer} ${shown.join(", ")}`.trim(), captured, endsAt: claims.exp * 1_000 };
+  const proved = `jwt of ${issuer} ${shown.join(", ")}`.trim();
+  const { sub } = claims;
+  const identity = typeof sub === "string" ? JSON.stringify([proved, sub]) : proved;
+  return { proved, identity, captured, endsAt: claims.exp * 1_000 };
 }
