@@ -154,3 +154,31 @@ test("a wrong server, option, role or address is named", async () => {
   await admin.close();
   await server.close();
 });
+
+test("two calls of listen open one listener, and close ends it even while it begins to listen", async () => {
+  const server = createServer();
+  const listens = async (address: string) =>
+    await fetch(`http://${address}/livez`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const twice = createAdmin(server);
+  const first = twice.listen("127.0.0.1:0");
+  await assert.rejects(twice.listen("127.0.0.1:0"), { code: "XDSKIT_ADMIN_OPTION", message: /listens already/ });
+  assert.ok(await listens(await first));
+  await twice.close();
+  assert.ok(!(await listens(await first)));
+
+  const closed = createAdmin(server);
+  const address = closed.listen("127.0.0.1:0");
+  await closed.close();
+  assert.ok(!(await listens(await address)));
+
+  // One that could not listen may try again.
+  const taken = createAdmin(server);
+  const at = await taken.listen("127.0.0.1:0");
+  const again = createAdmin(server);
+  await assert.rejects(again.listen(at), { code: "XDSKIT_ADDRESS_IN_USE" });
+  assert.ok(await listens(await again.listen("127.0.0.1:0")));
+  await Promise.all([taken.close(), again.close(), server.close()]);
+});

@@ -71,7 +71,8 @@ class AdminOfServer implements Admin {
   readonly #activity: Activity;
   readonly #endLog: () => void;
   #isClosed = false;
-  #listening: AdminServer | undefined;
+  /** From the call of `listen` on. */
+  #listening: Promise<AdminServer> | undefined;
   #metrics: Promise<{ read(): Promise<MetricsText> }> | undefined;
   #api: Promise<AdminApi> | undefined;
   #ready: AdminApi | undefined;
@@ -94,11 +95,13 @@ class AdminOfServer implements Admin {
     if (this.#listening !== undefined || this.#isClosed)
       throw XdskitError.of("XDSKIT_ADMIN_OPTION", "admin.listen: it listens already, or was closed");
     if ("path" in place) this.#access.isUnix = true;
-    const listening = await startAdminServer(place, this.#state(), tls && { files: tls, told }).catch((cause) => {
+    this.#listening = startAdminServer(place, this.#state(), tls && { files: tls, told });
+    try {
+      return formatAddress((await this.#listening).address);
+    } catch (cause) {
+      this.#listening = undefined;
       throw cause instanceof XdskitError ? cause : listenError(address, cause as Error);
-    });
-    this.#listening = listening;
-    return formatAddress(listening.address);
+    }
   }
 
   #state(): AdminState {
@@ -141,7 +144,9 @@ class AdminOfServer implements Admin {
     this.#activity.close();
     this.#endLog();
     await (await this.#api)?.close();
-    await this.#listening?.close();
+    // One that cannot listen tells that to the one who called `listen`.
+    const listening = await this.#listening?.catch(() => undefined);
+    await listening?.close();
   }
 
   readonly #readiness = () => (this.#options.readiness ?? (() => (this.#isClosed ? "stopping" : "ready")))();
