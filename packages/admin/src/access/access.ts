@@ -45,9 +45,11 @@ export interface TrustedProxies {
 }
 
 interface RoleInUse extends Role {
+  /** For logs: `roles[0]`. */
+  readonly rule: string;
   readonly rules: Rules;
   /** Whether a caller may make another change now. */
-  readonly takes: (name: string) => boolean;
+  readonly takes: (identity: string) => boolean;
 }
 
 /** Who sent a request, by these roles. */
@@ -100,10 +102,12 @@ export class Access {
     this.#inUse = settings;
     this.#tokens = new TokenNames(tokens);
     const tokenName = this.tokenName;
-    this.#roles = roles?.map(({ when: { user, ...when }, may, writes_per_second = usualWritesPerSecond }) => {
+    this.#roles = roles?.map(({ when: { user, ...when }, may, writes_per_second = usualWritesPerSecond }, index) => {
       const perSecond = writes_per_second / this.#workers;
-      const takes = (name: string) => this.#writes.takes(name, perSecond);
-      return { when: { ...when, user }, may, takes, rules: createRules([when], { tokenName }) };
+      const rule = `roles[${index}]`;
+      // Of each role apart: a user may have the name that another role gives to a token.
+      const takes = (identity: string) => this.#writes.takes(`${rule} ${identity}`, perSecond);
+      return { when: { ...when, user }, may, takes, rule, rules: createRules([when], { tokenName }) };
     });
     this.#isProxy = proxiesIn(proxies?.from ?? []);
     this.#host = proxies?.host;
@@ -186,8 +190,7 @@ function userIn({ headers }: IncomingMessage): string | undefined {
 function callerIn(roles: readonly RoleInUse[], evidence: Evidence, user: string | undefined, first = 0): Judged {
   for (const [at, role] of roles.entries()) {
     if (at < first || !isOf(role.when.user, user)) continue;
-    const callerBy = (proof: Proof | undefined) =>
-      proof && callerWith(role, at, role.when.user === undefined ? proof.proved : (user ?? ""), proof.endsAt);
+    const callerBy = (proof: Proof | undefined) => proof && callerWith(role, proof, user);
     const proof = role.rules.prove(evidence);
     if (proof instanceof Promise)
       return proof.then((known) => callerBy(known) ?? callerIn(roles, evidence, user, at + 1));
@@ -200,12 +203,14 @@ function isOf(pattern: string | undefined, user: string | undefined): boolean {
   return pattern === undefined || (user !== undefined && matchesGlob(pattern, user));
 }
 
-function callerWith({ may, takes }: RoleInUse, at: number, name: string, endsAt?: number): ApiCaller {
+function callerWith({ when, may, takes, rule }: RoleInUse, proof: Proof, user = ""): ApiCaller {
+  const { proved, identity, endsAt } = proof;
+  const isUser = when.user !== undefined;
   return {
-    name,
+    name: isUser ? user : proved,
     endsAt,
-    takes: () => takes(name),
-    rule: `roles[${at}]`,
+    takes: () => takes(isUser ? user : identity),
+    rule,
     may: (need, layer) =>
       may.some((one) => {
         if (one === need) return true;

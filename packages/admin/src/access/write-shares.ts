@@ -16,12 +16,12 @@ export class WriteShares {
   }
 
   /** Whether the caller may make another change now. */
-  takes(name: string, perSecond: number): boolean {
-    let rate = this.#rates.get(name);
+  takes(caller: string, perSecond: number): boolean {
+    let rate = this.#rates.get(caller);
     if (rate?.perSecond !== perSecond)
       rate = { perSecond, limit: new RateLimit(perSecond, Math.max(1, perSecond * burstS)) };
-    this.#rates.delete(name);
-    this.#rates.set(name, rate);
+    this.#rates.delete(caller);
+    this.#rates.set(caller, rate);
     for (const oldest of this.#rates.keys()) {
       if (this.#rates.size <= maxKept) break;
       this.#rates.delete(oldest);
