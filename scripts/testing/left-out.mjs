@@ -57,7 +57,7 @@ export const leftOut = new Map([
   ["scripts/tarballs.test.ts", "every package as it is published, installed where nothing is"],
 ]);
 
-/** The test files that CI runs after all others, by `npm run test:kubernetes`: what they need is made until then. */
+/** The test files of `npm run test:kubernetes` alone: to build what they need takes ten minutes of processor time. */
 export const runLater = new Set(["e2e/src/kubernetes.test.ts"]);
 
 /** The part of their usual length that random tests have beside them. */
