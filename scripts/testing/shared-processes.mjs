@@ -11,7 +11,7 @@ const ownProcess =
 const starting = /\b(?:xdskit|xdskitEnds|xdskitWithInput|served|servedApart|servesHere)\(/;
 /** The compiled tests of a package; the dashboard's modules are bundled, and its tests run from their sources. */
 const unit = /^(packages\/[^/]+)\/dist\/|^(dashboard)\/src\//;
-/** Tests of scripts start programs and wait for them, and disturb no other. */
+/** Tests of scripts start programs and wait for them, some for minutes, and disturb no other. */
 const scripts = /^(?:packages\/[^/]+\/)?scripts\//;
 /** Its tests open files and end processes on purpose. */
 const alone = /^packages\/store-sqlite\//;
@@ -52,7 +52,7 @@ export function sharedProcesses(files, isMissing = () => false) {
 
 function groupOf(file, skipped) {
   if (skipped.some((pattern) => pattern.test(file))) return { name: "skipped", most: maxSkipped };
-  if (scripts.test(file)) return { name: "scripts", most };
+  if (scripts.test(file)) return { name: "scripts", most: maxStarting };
   const [, inPackage, inDashboard] = unit.exec(file) ?? [];
   if ((inPackage ?? inDashboard) === undefined || alone.test(file)) return undefined;
   const text = readFileSync(file, "utf8");

@@ -58,8 +58,11 @@ export async function bundle(folder, { fromSources = false } = {}) {
   // Built before. It stands where the modules of @xdskit/admin look for it.
   cpSync(join(root, "packages/admin/dist/dashboard"), join(making, "dist/dashboard"), { recursive: true });
   writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(Object.keys(metafile.inputs)));
-  rmSync(folder, { recursive: true, force: true });
+  // The old one goes away whole, so that a program which starts meanwhile finds one of the two.
+  const old = `${making}.old`;
+  if (existsSync(folder)) renameSync(folder, old);
   renameSync(making, folder);
+  rmSync(old, { recursive: true, force: true });
 }
 
 /** The licenses of the packages that the bundle has parts of. */
