@@ -188,7 +188,7 @@ test("the manifests for a cluster's own Services are ones that Kubernetes takes,
     readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
   }[];
   const rights = roles.flatMap(({ rules }) => rules.map(({ resources, verbs }) => `${verbs} ${resources}`));
-  assert.deepEqual(rights, ["list,watch services", "list,watch endpointslices"]);
+  assert.deepEqual(rights, ["list,watch services", "list,watch endpointslices", "create,patch events"]);
 });
 
 test("deploy/kubernetes has what the chart gives, for those without helm", (t) => {

@@ -47,7 +47,9 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   await api.put(cart.service);
   await cart.write();
 
-  const server = startServe(scene, undefined, { args: ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit")] });
+  const server = startServe(scene, undefined, {
+    args: ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--write-events"],
+  });
   const [, grpc = ""] = await server.line(/^grpc listening on (\S+)$/);
   const [, admin = ""] = await server.line(/^admin listening on (\S+)$/);
   await server.line(/^ready$/);
@@ -156,6 +158,13 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     const problems = await (await fetch(`http://${admin}/api/v1/problems`)).text();
     assert.match(problems, /xdskit\.github\.io\/retry: there is no such annotation/);
     assert.match(problems, /Service shop\/cart/);
+    assert.doesNotMatch(problems, /no Event can be written/);
+    const [event] = await eventually("an Event", () => eventsOf(api, "shop"), { withinMs: 10_000 });
+    assert.match(event?.message ?? "", /^xdskit\.github\.io\/retry: there is no such annotation/);
+    assert.deepEqual([event?.reason, event?.type], ["WrongAnnotation", "Warning"]);
+    // As kubectl describe looks for it.
+    const { uid } = JSON.parse((await api.ask("GET", "/api/v1/namespaces/shop/services/cart")).body).metadata;
+    assert.deepEqual([event?.involvedObject.kind, event?.involvedObject.uid], ["Service", uid]);
     await api.put(annotated({}));
     noneFailed();
   });
@@ -251,6 +260,20 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await eventually("an answer", () => client.ok() > 0, { withinMs: 30_000 });
     assert.deepEqual(client.failures(), []);
   });
+}
+
+/** An Event, as kubectl reads it. */
+interface ReadEvent {
+  readonly reason: string;
+  readonly type: string;
+  readonly message: string;
+  readonly involvedObject: { readonly kind: string; readonly uid: string };
+}
+
+/** Undefined: there are none. */
+async function eventsOf(api: KubeApiserver, namespace: string): Promise<readonly ReadEvent[] | undefined> {
+  const { items } = JSON.parse((await api.ask("GET", `/api/v1/namespaces/${namespace}/events`)).body);
+  return items.length > 0 ? items : undefined;
 }
 
 /** As docs/kubernetes.md has it. */

@@ -1,6 +1,9 @@
+import { hostname } from "node:os";
 import { type Clock, type Finding, inTurns, maxFindings, systemClock, type Where, XdskitError } from "@xdskit/api";
 import type { Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
+import { EventWriter } from "./events/event-writer.js";
+import type { ObjectFault } from "./events/object-event.js";
 import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
 import { readService, type Service } from "./objects/service.js";
 import { ServiceTable } from "./resources/service-table.js";
@@ -19,6 +22,8 @@ export interface KubernetesSourceOptions {
   readonly layer?: string | undefined;
   /** What changes within this time is one change, in milliseconds. Default: 20. */
   readonly settleMs?: number | undefined;
+  /** Whether it writes Events about Services whose annotations are not used. Default: no. */
+  readonly writesEvents?: boolean | undefined;
   /** A watch that says nothing for this long is replaced, in milliseconds. Default: 30,000. */
   readonly silenceMs?: number | undefined;
   /** Its status is another one now. */
@@ -34,7 +39,7 @@ export interface KubernetesStatus {
   /** When something of it changed last; undefined: not yet. */
   readonly lastApplied: Date | undefined;
   readonly services: number;
-  /** The annotations that are not used: a warning for each, at most a hundred. */
+  /** The annotations that are not used, and that no Event can be written: a warning for each, at most a hundred. */
   readonly findings: readonly Finding[];
   /** Why the server does not say now what is new; undefined: it does. */
   readonly failure: string | undefined;
@@ -73,6 +78,10 @@ class WatchedCluster implements KubernetesSource {
   /** Those that have read everything once. */
   readonly #synced = new Set<number>();
   readonly #failures = new Map<number, Error>();
+  readonly #events: EventWriter | undefined;
+  #eventFailure: Error | undefined;
+  /** Of the faults that were reported. */
+  #faultChanges = 0;
   #sink: SourceSink | undefined;
   #started: { resolve(): void; reject(error: Error): void } | undefined;
   #forget: (() => void) | undefined;
@@ -87,6 +96,7 @@ class WatchedCluster implements KubernetesSource {
     this.#options = options;
     this.#layer = options.layer ?? kubernetesLayer;
     this.name = this.#layer;
+    this.#events = options.writesEvents ? this.#writer() : undefined;
   }
 
   start(sink: SourceSink): Promise<void> {
@@ -117,7 +127,7 @@ class WatchedCluster implements KubernetesSource {
       asOf: this.#lastApplied === undefined ? undefined : new Date(Math.min(...heard)),
       lastApplied: this.#lastApplied,
       services: this.#table.size,
-      findings: this.#annotations(),
+      findings: this.#warnings(),
       failure: this.#failures.size > 0 ? this.#lastError?.message : undefined,
       lastError: this.#lastError,
     };
@@ -133,7 +143,7 @@ class WatchedCluster implements KubernetesSource {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#forget?.();
-    await Promise.all(this.#watches.map((watch) => watch.close()));
+    await Promise.all([...this.#watches, this.#events].map((one) => one?.close()));
     this.#started?.reject(new Error("the source is closed"));
     this.#sink?.ended?.();
   }
@@ -211,11 +221,27 @@ class WatchedCluster implements KubernetesSource {
     this.#tell();
   }
 
-  #annotations(): readonly Finding[] {
+  #writer(): EventWriter {
+    return new EventWriter({
+      ...{ connection: this.#options.connection, instance: hostname() },
+      failed: (error) => {
+        if (this.#eventFailure?.message === error?.message) return;
+        this.#eventFailure = error;
+        this.#tell();
+      },
+    });
+  }
+
+  #warnings(): readonly Finding[] {
     const found: Finding[] = [];
+    if (this.#eventFailure !== undefined) {
+      const message = `no Event can be written: ${messageOf(this.#eventFailure, this.#options.connection)}`;
+      found.push({ code: "XDSKIT_KUBERNETES", severity: "warning", message });
+    }
     for (const { service, annotation: field, message } of this.#table.faults()) {
       if (found.length === maxFindings) break;
-      found.push({ code: "XDSKIT_ANNOTATION", severity: "warning", message, file: `Service ${service}`, field });
+      const file = `Service ${service.namespace}/${service.name}`;
+      found.push({ code: "XDSKIT_ANNOTATION", severity: "warning", message, file, field });
     }
     return found;
   }
@@ -227,8 +253,23 @@ class WatchedCluster implements KubernetesSource {
     return [{ code: "XDSKIT_KUBERNETES", severity: "error", message: this.#lastError.message + served }];
   }
 
+  /** Something is another one, perhaps an annotation. */
   #tell(): void {
+    if (this.#faultChanges !== this.#table.faultChanges) this.#events?.report(faultsOf(this.#table));
+    this.#faultChanges = this.#table.faultChanges;
     this.#options.onStatus?.(this.status());
+  }
+}
+
+/** What the owners of Services should know. */
+function* faultsOf(table: ServiceTable): Iterable<ObjectFault> {
+  for (const { service, annotation, message } of table.faults()) {
+    const { namespace, name, uid } = service;
+    yield {
+      object: { apiVersion: "v1", kind: "Service", namespace, name, uid },
+      reason: annotation === "spec" ? "NotServed" : "WrongAnnotation",
+      note: `${annotation}: ${message}`,
+    };
   }
 }
 

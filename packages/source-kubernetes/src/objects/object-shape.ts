@@ -3,6 +3,7 @@ export interface ObjectShape {
   readonly metadata?: {
     readonly name?: string;
     readonly namespace?: string;
+    readonly uid?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly resourceVersion?: string;

@@ -11,6 +11,8 @@ export interface ServicePort {
 export interface Service {
   readonly namespace: string;
   readonly name: string;
+  /** Another one if it was deleted and made anew; undefined: nobody says. */
+  readonly uid: string | undefined;
   /** Set: a name of DNS that stands for it. */
   readonly externalName: string | undefined;
   /** Those over TCP. */
@@ -38,6 +40,7 @@ export function readService(object: ObjectShape): Service {
   return {
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",
+    uid: metadata.uid,
     externalName: type === "ExternalName" ? externalName : undefined,
     ports: ports.filter(isTcp).map(({ name = "", port }) => ({ name, port })),
     family: ipFamilies?.[0],

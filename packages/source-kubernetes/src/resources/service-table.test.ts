@@ -56,7 +56,7 @@ class Table {
   faults(): readonly string[] {
     return Array.from(
       this.#table.faults(),
-      ({ service, annotation, message }) => `${service} ${annotation}: ${message}`,
+      ({ service, annotation, message }) => `${service.namespace}/${service.name} ${annotation}: ${message}`,
     );
   }
 

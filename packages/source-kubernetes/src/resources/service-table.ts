@@ -24,6 +24,7 @@ type Due = "endpoints" | "all";
 export class ServiceTable {
   readonly #services = new Map<string, Service>();
   readonly #faults = new Map<string, readonly PolicyFault[]>();
+  #faultChanges = 0;
   /** By Service, and by the key of the slice. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #made = new Map<string, Made>();
@@ -36,8 +37,16 @@ export class ServiceTable {
   }
 
   /** The annotations that are not used, with the Service of each. */
-  *faults(): Iterable<PolicyFault & { readonly service: string }> {
-    for (const [service, faults] of this.#faults) for (const fault of faults) yield { ...fault, service };
+  *faults(): Iterable<PolicyFault & { readonly service: Service }> {
+    for (const [key, faults] of this.#faults) {
+      const service = this.#services.get(key);
+      if (service !== undefined) for (const fault of faults) yield { ...fault, service };
+    }
+  }
+
+  /** How often the faults may have become others. */
+  get faultChanges(): number {
+    return this.#faultChanges;
   }
 
   /** Something changed since it was taken last. */
@@ -49,8 +58,7 @@ export class ServiceTable {
   setService(key: string, service: Service | undefined): void {
     if (service === undefined) this.#services.delete(key);
     else this.#services.set(key, service);
-    if (service === undefined || service.faults.length === 0) this.#faults.delete(key);
-    else this.#faults.set(key, service.faults);
+    this.#setFaults(key, service?.faults ?? []);
     this.#due.set(key, "all");
   }
 
@@ -114,9 +122,14 @@ export class ServiceTable {
       for (const [id, resource] of byKey(assigned)) made.set(id, resource);
       return made;
     } catch (error) {
-      this.#faults.set(key, [...service.faults, { annotation: "spec", message: (error as Error).message }]);
+      this.#setFaults(key, [...service.faults, { annotation: "spec", message: (error as Error).message }]);
       return before;
     }
+  }
+
+  #setFaults(key: string, faults: readonly PolicyFault[]): void {
+    if (this.#faults.delete(key) || faults.length > 0) this.#faultChanges += 1;
+    if (faults.length > 0) this.#faults.set(key, faults);
   }
 
   #slicesOf(slice: EndpointSlice): Map<string, EndpointSlice> {

@@ -6,7 +6,10 @@ import type { KubernetesConnection } from "../connection/connection.js";
 
 /** One request, which the test answers. */
 export interface Asked {
+  readonly method: string;
   readonly path: string;
+  /** What was sent with it; undefined: nothing. */
+  readonly body: unknown;
   readonly query: URLSearchParams;
   readonly authorization: string | undefined;
   /** A line of a watch. */
@@ -29,7 +32,7 @@ export interface SpokenServer {
 
 export async function spokenServer(test: TestContext, token: () => string = () => "t"): Promise<SpokenServer> {
   const queue: Asked[] = [];
-  const server = createServer((request, response) => void queue.push(askedOf(request, response)));
+  const server = createServer(async (request, response) => queue.push(await askedOf(request, response)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   test.after(() => {
     server.closeAllConnections();
@@ -54,10 +57,12 @@ export async function spokenServer(test: TestContext, token: () => string = () =
   };
 }
 
-function askedOf(request: IncomingMessage, response: ServerResponse): Asked {
+async function askedOf(request: IncomingMessage, response: ServerResponse): Promise<Asked> {
   const url = new URL(request.url ?? "", "http://server");
+  let sent = "";
+  for await (const part of request.setEncoding("utf8")) sent += part;
   return {
-    path: url.pathname,
+    ...{ method: request.method ?? "", path: url.pathname, body: sent === "" ? undefined : JSON.parse(sent) },
     query: url.searchParams,
     authorization: request.headers.authorization,
     say: (event) => void response.write(`${JSON.stringify(event)}\n`),

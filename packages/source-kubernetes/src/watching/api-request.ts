@@ -9,9 +9,26 @@ const answerMs = 15_000;
 
 /** Asks the API server for a document. Rejects with an ApiError for what the server refuses. */
 export async function getJson(connection: KubernetesConnection, path: string, signal: AbortSignal): Promise<unknown> {
-  const response = await open(connection, path, signal);
-  const text = await readText(response, maxBody, signal);
-  return parsed(text);
+  return await sendJson(connection, { method: "GET", path }, signal);
+}
+
+/** A request for one answer. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PATCH";
+  /** With the query. */
+  readonly path: string;
+  /** Undefined: none. Of a PATCH it is a merge patch. */
+  readonly body?: object | undefined;
+}
+
+/** Sends a document, and resolves to that of the answer. Rejects with an ApiError for what the server refuses. */
+export async function sendJson(
+  connection: KubernetesConnection,
+  request: ApiRequest,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const response = await open(connection, request, signal);
+  return parsed(await readText(response, maxBody, signal));
 }
 
 /** The events of a watch. */
@@ -33,7 +50,7 @@ export async function readLines(
   path: string,
   options: LinesOptions,
 ): Promise<boolean> {
-  const response = await open(connection, path, options.signal);
+  const response = await open(connection, { method: "GET", path }, options.signal);
   options.opened();
   let isSilent = false;
   const silent = () => {
@@ -88,15 +105,25 @@ class Lines {
   }
 }
 
-async function open(connection: KubernetesConnection, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+const contentTypes = { GET: undefined, POST: "application/json", PATCH: "application/merge-patch+json" } as const;
+
+async function open(
+  connection: KubernetesConnection,
+  { method, path, body }: ApiRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { server, isChecked, serverName } = connection;
   signal.throwIfAborted();
   const { token, cert, key, ca } = await untilAborted(connection.credentials(signal), signal);
   const base = server.pathname.replace(/\/$/, "");
   const options: RequestOptions = {
-    ...{ method: "GET", path: base + path, signal, agent: false },
+    ...{ method, path: base + path, signal, agent: false },
     ...{ hostname: server.hostname.replace(/^\[|\]$/g, ""), port: server.port },
-    headers: { accept: "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    headers: {
+      accept: "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": contentTypes[method] }),
+    },
   };
   const tls = {
     ...{ rejectUnauthorized: isChecked, ca, cert, key },
@@ -114,10 +141,10 @@ async function open(connection: KubernetesConnection, path: string, signal: Abor
       forget();
       reject(error);
     });
-    request.end();
+    request.end(body === undefined ? undefined : JSON.stringify(body));
   });
   const { statusCode: status = 0, headers } = response;
-  if (status === 200) return response;
+  if (status === 200 || status === 201) return response;
   if (status === 401) connection.refused();
   const text = await readText(response, maxSmallBody, signal).catch(() => "");
   throw new ApiError(status, text, headers["retry-after"]);

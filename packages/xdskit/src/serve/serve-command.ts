@@ -20,13 +20,14 @@ interface KubernetesArguments {
   readonly kubeconfig?: string;
   readonly namespace?: readonly string[];
   readonly selector?: string;
+  readonly writeEvents?: boolean;
 }
 
 /** Undefined: no cluster is served. */
 function clusterOf(options: KubernetesArguments, command: Command): KubernetesSettings | undefined {
-  const { kubernetes = false, kubeconfig, namespace: namespaces, selector } = options;
-  if (kubernetes) return { kubeconfig, namespaces, selector };
-  const alone = Object.entries({ kubeconfig, namespace: namespaces, selector }).find(
+  const { kubernetes = false, kubeconfig, namespace: namespaces, selector, writeEvents } = options;
+  if (kubernetes) return { kubeconfig, namespaces, selector, writesEvents: writeEvents ?? false };
+  const alone = Object.entries({ kubeconfig, namespace: namespaces, selector, "write-events": writeEvents }).find(
     ([, value]) => value !== undefined,
   );
   if (alone !== undefined) command.error(`error: option '--${alone[0]}' needs --kubernetes`);
@@ -73,6 +74,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--kubeconfig <file>", "where its API server is (default: that of the pod, or as for kubectl)")
     .option("--namespace <name>", "only Services of this namespace; may be repeated", collect)
     .option("--selector <labels>", "only Services with these labels, such as app=shop,tier!=test")
+    .option("--write-events", "write Events about Services whose annotations are wrong; needs the right to do so")
     .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it exists)")
     .option(
       "--state <dir>",

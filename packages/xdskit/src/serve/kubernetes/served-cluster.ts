@@ -47,6 +47,7 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
   let known: ReadonlySet<string> = new Set();
   const source: KubernetesSource = createKubernetesSource({
     ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
+    writesEvents: settings.writesEvents,
     onStatus({ state, failure, services, findings }) {
       for (const finding of findings) if (!known.has(findingText(finding))) logFinding(log, finding);
       known = new Set(findings.map(findingText));
