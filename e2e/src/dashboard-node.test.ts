@@ -93,6 +93,23 @@ test("the dashboard's page of a node that rejects, over mutual TLS", { timeout: 
     assert.equal(await facts.locator("time").getAttribute("datetime"), certificate.validTo);
   });
 
+  await scene.step(
+    "says which revision it runs, and which one it was sent, each a link to what that changed",
+    async () => {
+      const facts = page.locator(".facts > div", { hasText: "Revision" });
+      assert.match(await facts.innerText(), /before \S+ #2$/);
+      const told = page.locator(".timeline li.moment-rejected .moment-text").first();
+      assert.match(await told.innerText(), /^endpoint, \S+ #2: xDS response .*Proto constraint validation failed/);
+      await page.locator(".timeline li.moment-acknowledged a", { hasText: "#1" }).first().waitFor();
+      await told.getByRole("link").click();
+      await page.waitForURL(/#\/history\/[\w-]{22}$/);
+      await goTo("");
+      const cell = page.locator(".node-row .cell-revision", { hasText: "before" });
+      assert.match(await cell.innerText(), /^before #2$/);
+      await goTo("node/edge-1");
+    },
+  );
+
   await scene.step("copies a command that reaches the server over TLS", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy command", exact: true }).first().click();

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { OpenAPIHono, type z } from "@hono/zod-openapi";
 import type { Finding } from "@xdskit/api";
+import type { NodeRevision } from "@xdskit/server";
 import type { Context } from "hono";
 import { ApiContext } from "./context/api-context.js";
+import { revisionsOf, type WithRevisions, withRevisions } from "./context/node-revisions.js";
 import type { AdminApiOptions } from "./contract/admin-options.js";
 import { checkAdminOptions } from "./contract/option-table.js";
 import type { PeerAnswers } from "./contract/peers.js";
@@ -32,6 +34,8 @@ export interface AdminApi {
   respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Answers questions of other servers of the store, only about the nodes with streams to this server. */
   readonly answers: PeerAnswers;
+  /** By id, the newest revision of each layer of some nodes, and whether they run it: `ServerOptions.nodeRevisions`. */
+  nodeRevisions(ids: readonly string[]): Promise<ReadonlyMap<string, readonly NodeRevision[]>>;
   /** Requests so far by HTTP status, and the number of readers of events now. */
   stats(): { readonly requests: ReadonlyMap<number, number>; readonly eventReaders: number };
   close(): Promise<void>;
@@ -54,13 +58,14 @@ export interface AdminApi {
  */
 export function createAdminApi(options: AdminApiOptions): AdminApi {
   checkAdminOptions(options);
-  const { app, answers, stats, close } = createApp(options);
+  const { app, answers, nodeRevisions, stats, close } = createApp(options);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return {
     async respond(request, response) {
       await listener(request, response);
     },
     answers,
+    nodeRevisions,
     stats,
     close: async () => close(),
   };
@@ -70,6 +75,7 @@ export function createAdminApi(options: AdminApiOptions): AdminApi {
 export function createApp(options: AdminApiOptions): {
   readonly app: OpenAPIHono;
   readonly answers: PeerAnswers;
+  readonly nodeRevisions: AdminApi["nodeRevisions"];
   readonly stats: AdminApi["stats"];
   close(): void;
 } {
@@ -100,8 +106,9 @@ export function createApp(options: AdminApiOptions): {
   leaseRoutes(app, context);
   const arrival = arrivalRoute(app, context);
   const stages = revisionStagesRoute(app, context);
-  nodeRoutes(app, context);
-  fleetRoutes(app, context, arrival);
+  const withThem: WithRevisions = (rows) => withRevisions(context, arrival, rows);
+  nodeRoutes(app, context, withThem);
+  fleetRoutes(app, context, withThem);
   groupRoutes(app, context);
   fieldRoute(app, context);
   const activity = activityRoute(app, context);
@@ -118,7 +125,8 @@ export function createApp(options: AdminApiOptions): {
     ...{ ...Object.fromEntries(fleet), arrival, stages },
     ...{ events: events.answer, activity: activity.answer },
   };
-  return { app, answers, stats: () => ({ requests, eventReaders: events.readers() }), close };
+  const nodeRevisions: AdminApi["nodeRevisions"] = (ids) => revisionsOf(context, withThem, ids);
+  return { app, answers, nodeRevisions, stats: () => ({ requests, eventReaders: events.readers() }), close };
 }
 
 function problemAnswer(c: Context, error: unknown): Response {

@@ -4,6 +4,7 @@ import {
   type CertificatesListener,
   type ClientStatusAsked,
   listenError,
+  type NodeRevision,
   type WrittenLayers,
   type XdsServer,
 } from "@xdskit/server";
@@ -16,6 +17,7 @@ import type { PeerAnswers } from "./contract/peers.js";
 import type { AnySourceStatus } from "./contract/source-status.js";
 import type { AdminApi } from "./create-admin-api.js";
 import { createFieldLines } from "./fields/field-lines.js";
+import { VersionRevisions } from "./fleet/version-revisions.js";
 import type { AdminLogOptions, AdminOptions } from "./listener/admin-listener-options.js";
 import type { AdminState } from "./listener/admin-state.js";
 import { type AllSources, sourcesOfAll } from "./listener/all-sources.js";
@@ -35,6 +37,11 @@ export interface Admin {
   listen(address: string): Promise<string>;
   /** The answers to other servers of the store, which ask this one as `OtherServers.peers` asks them. */
   answers(): Promise<PeerAnswers>;
+  /**
+   * By id, the newest revision of each layer of some nodes, and whether they run it: `ServerOptions.nodeRevisions`, so
+   * that client status (CSDS) tells it, too.
+   */
+  nodeRevisions(ids: readonly string[]): Promise<ReadonlyMap<string, readonly NodeRevision[]>>;
   /** Stops listening, and ends open requests. The server itself goes on. */
   close(): Promise<void>;
 }
@@ -69,6 +76,7 @@ class AdminOfServer implements Admin {
   readonly #troubles: ReturnType<typeof createTroubles>;
   /** From the start on, and not from when somebody looks. */
   readonly #activity: Activity;
+  readonly #versions: VersionRevisions;
   readonly #endLog: () => void;
   #isClosed = false;
   /** From the call of `listen` on. */
@@ -85,6 +93,7 @@ class AdminOfServer implements Admin {
     this.#version = options.version ?? ownVersion;
     this.#troubles = createTroubles(server);
     this.#activity = new Activity(server);
+    this.#versions = new VersionRevisions(server, options, () => this.#layers);
     this.#endLog = options.log === undefined ? () => {} : logged(server, options.log, options.whereIs);
   }
 
@@ -139,9 +148,14 @@ class AdminOfServer implements Admin {
     };
   }
 
+  async nodeRevisions(ids: readonly string[]): Promise<ReadonlyMap<string, readonly NodeRevision[]>> {
+    return (await this.#apiNow()).nodeRevisions(ids);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#activity.close();
+    this.#versions.close();
     this.#endLog();
     await (await this.#api)?.close();
     // One that cannot listen tells that to the one who called `listen`.
@@ -173,6 +187,7 @@ class AdminOfServer implements Admin {
       const layers = () => this.#layers;
       this.#ready = createAdminApi({
         ...{ server, registry, onRevision, whereIs, version: this.#version, activity: this.#activity },
+        versions: this.#versions,
         get layers() {
           return layers();
         },

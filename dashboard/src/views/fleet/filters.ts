@@ -36,7 +36,8 @@ export function apiQuery({ sort: _, ...rest }: FleetFilters, more: Readonly<Reco
 /** The same with the order of the list: what is worst comes first, if nobody says another one. */
 export function rowsQuery(filters: FleetFilters): string {
   const sort = filters.sort === "" ? "state" : filters.sort;
-  return apiQuery(filters, { sort: sort.replace(/^-/, ""), order: sort.startsWith("-") ? "desc" : "" });
+  const order = sort.startsWith("-") ? "desc" : "";
+  return apiQuery(filters, { sort: sort.replace(/^-/, ""), order, revisions: "true" });
 }
 
 export function setFilters(change: Partial<FleetFilters>): void {

@@ -8,6 +8,7 @@ import { Duration, Time } from "../../parts/time.js";
 import { VirtualList } from "../../parts/virtual-list.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
+import { revisionsText } from "../../text/revisions.js";
 import { shortTypeName } from "../../text/type-names.js";
 import { type FleetFilters, rowsQuery } from "./filters.js";
 import { usePages } from "./use-pages.js";
@@ -82,6 +83,7 @@ function Head({ types, hasReplicas }: Shown) {
             </span>
           ))}
         </span>
+        {column("revision", "Revision")}
         {column("group", "Group")}
         {column("client", "Client")}
         {hasReplicas ? column("replica", "Replica") : null}
@@ -111,6 +113,7 @@ function Row({
       </div>
     );
   const { id, state, group, client, replicas, connectedSince, lagMs, why, locality } = node;
+  const revisions = revisionsText(node.revisions);
   const name = locality === "" ? id : `${id}, ${locality}`;
   return (
     <div role="row" class={`node-row${isCurrent ? " current" : ""}`} aria-rowindex={index + 2}>
@@ -128,6 +131,9 @@ function Row({
         {types.map((type) => (
           <TypeCell key={type} type={type} state={node.types.find((one) => one.type === type)?.state} />
         ))}
+      </span>
+      <span role="cell" class="cell-revision" title={revisions}>
+        {revisions}
       </span>
       <span role="cell" class="cell-group">
         {group}

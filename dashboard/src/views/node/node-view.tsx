@@ -129,6 +129,7 @@ function Head({ id, row, path }: { readonly id: string; readonly row: NodeRow | 
 }
 
 function Facts({ row }: { readonly row: NodeRow }) {
+  const { revisions = [] } = row;
   const facts: readonly (readonly [string, string])[] = [
     ["Group", row.group],
     ["Client", row.client],
@@ -146,6 +147,22 @@ function Facts({ row }: { readonly row: NodeRow }) {
             <dd>{value}</dd>
           </div>
         ))}
+      {revisions.length === 0 ? null : (
+        <div>
+          <dt>Revision</dt>
+          <dd>
+            {revisions.map(({ id, layer, number, isBefore }, index) => (
+              <span key={layer}>
+                {index === 0 ? "" : ", "}
+                {isBefore ? "before " : ""}
+                <a href={linkTo("history", [id])}>
+                  {layer} #{number}
+                </a>
+              </span>
+            ))}
+          </dd>
+        </div>
+      )}
       <div>
         <dt>Connected</dt>
         <dd>

@@ -1,6 +1,7 @@
 import type { NodeTimeline } from "../../api/types.js";
 import { Empty } from "../../parts/message.js";
 import { Time } from "../../parts/time.js";
+import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
 type Moment = NodeTimeline["moments"][number];
@@ -21,7 +22,11 @@ export function Timeline({ timeline: { moments } }: { readonly timeline: NodeTim
               {signs[moment.kind]}
             </span>
             <span class="moment-kind">{words[moment.kind]}</span>
-            <span class="moment-text">{textOf(moment)}</span>
+            <span class="moment-text">
+              {textOf(moment)}
+              {moment.revision === undefined ? null : <Revision revision={moment.revision} />}
+              {moment.message === undefined || moment.kind !== "rejected" ? null : `: ${moment.message}`}
+            </span>
             <Time at={moment.at} />
           </li>
         ))}
@@ -46,8 +51,18 @@ const words: Readonly<Record<Moment["kind"], string>> = {
   rejected: "NACK",
 };
 
-function textOf({ kind, type, version, resources = 0, removed = 0, peer, service, message }: Moment): string {
-  const short = version === undefined || version === "" ? "" : `, version ${version.slice(0, 12)}`;
+function Revision({ revision: { id, layer, number } }: { readonly revision: NonNullable<Moment["revision"]> }) {
+  return (
+    <>
+      , <a href={linkTo("history", [id])}>{`${layer} #${number}`}</a>
+    </>
+  );
+}
+
+/** The version is told where no revision is known. */
+function textOf({ kind, type, version, revision, resources = 0, removed = 0, peer, service, message }: Moment): string {
+  const short =
+    version === undefined || version === "" || revision !== undefined ? "" : `, version ${version.slice(0, 12)}`;
   switch (kind) {
     case "connected":
       return `${service} stream from ${peer}`;
@@ -56,8 +71,7 @@ function textOf({ kind, type, version, resources = 0, removed = 0, peer, service
     case "sent":
       return `${type}: ${counted(resources, "resource")}${removed > 0 ? `, ${removed} removed` : ""}${short}`;
     case "acknowledged":
-      return `${type}${short}`;
     case "rejected":
-      return `${type}${short}: ${message}`;
+      return `${type}${short}`;
   }
 }

@@ -14,6 +14,7 @@ import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
 import { createLocalFleet, type LocalFleet } from "../fleet/local-fleet.js";
 import { createReplicatedFleet } from "../fleet/replicated-fleet.js";
+import { VersionRevisions } from "../fleet/version-revisions.js";
 import { createBodies } from "../requests/read-body.js";
 
 /** The parts that all routes share. */
@@ -42,7 +43,8 @@ export class ApiContext {
     this.showProto = createShowResource(options.registry, this.reading, "proto");
     const { server, replica = hostname(), whereIs, whereField } = options;
     this.peers = options.peers ?? (() => []);
-    this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs, whereField });
+    const made = options.versions ?? new VersionRevisions(server, options, () => options.layers);
+    this.localFleet = createLocalFleet({ server, show: this.showProto, versions: made, replica, whereIs, whereField });
     const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server);
     this.fleet = everywhere ?? this.localFleet;
     const stopCounting = options.server.on(
@@ -53,6 +55,7 @@ export class ApiContext {
     );
     this.close = () => {
       stopCounting();
+      if (made instanceof VersionRevisions && made !== options.versions) made.close();
       this.reading.close();
     };
   }

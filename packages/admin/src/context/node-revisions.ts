@@ -1,14 +1,62 @@
 import type { ArrivalPart } from "../answers/arrival-parts.js";
 import type { ApiLayer } from "../contract/admin-options.js";
-import type { NodeRevision, NodeRow } from "../contract/fleet.js";
+import type { NodeRevision, NodeRow, NodeTimeline } from "../contract/fleet.js";
+import { usualPage } from "../contract/limits.js";
 import type { ApiContext } from "./api-context.js";
 
 /** Of so many resources of a layer one must be what a group is served, or the group is taken not to have the layer. */
 const maxLooked = 100;
 
+/** Rows with the revisions that their nodes run. */
+export type WithRevisions = (rows: readonly NodeRow[]) => Promise<NodeRow[]>;
+
+/**
+ * What happened to a node, with the newest revision where the node runs exactly that, and nothing else is known: after
+ * a restart of the server.
+ */
+export function withNewest(timeline: NodeTimeline, row: NodeRow | undefined): NodeTimeline {
+  const [newest, ...others] = row?.revisions ?? [];
+  if (newest === undefined || others.length > 0 || newest.isBefore || row?.state !== "synced") return timeline;
+  const { layer, id, number } = newest;
+  const now = new Map<string | undefined, string | undefined>();
+  const moments = timeline.moments.map((moment) => {
+    const { kind, type, version, revision } = moment;
+    if (kind === "acknowledged" && !now.has(type)) now.set(type, version);
+    const isNow = version !== undefined && now.get(type) === version;
+    return isNow && revision === undefined ? { ...moment, revision: { layer, id, number } } : moment;
+  });
+  return { ...timeline, moments };
+}
+
+/** Nodes for which their revisions are asked one by one; of more, all nodes are read. */
+const oneByOne = 20;
+
+/** By id, what `withRevisions` says of nodes. Whoever is not connected is left out. */
+export async function revisionsOf(
+  { fleet }: ApiContext,
+  withThem: WithRevisions,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly NodeRevision[]>> {
+  const found = new Map<string, readonly NodeRevision[]>();
+  const take = async (rows: readonly NodeRow[]) => {
+    for (const { id, revisions = [] } of await withThem(rows)) found.set(id, revisions);
+  };
+  if (ids.length <= oneByOne) {
+    const rows = await Promise.all(ids.map((id) => fleet.row(id)));
+    await take(rows.flatMap((row) => row ?? []));
+    return found;
+  }
+  const wanted = new Set(ids);
+  for (let offset = 0; ; offset += usualPage) {
+    const { nodes } = await fleet.rows({ sort: "id", descending: false, offset, limit: usualPage });
+    await take(nodes.filter(({ id }) => wanted.has(id)));
+    if (nodes.length < usualPage) return found;
+  }
+}
+
 /**
  * The rows with the newest revision of each layer of their group, and whether the node runs that. A layer without
- * revisions, or of which another server that did not answer may know more, is left out.
+ * revisions, whose store is away, or of which another server that did not answer may know more, is left out.
  */
 export async function withRevisions(
   context: ApiContext,
@@ -16,7 +64,7 @@ export async function withRevisions(
   rows: readonly NodeRow[],
 ): Promise<NodeRow[]> {
   const layers = await Promise.all(
-    context.options.layers.map(async (layer) => ({ layer, head: await context.head(layer) })),
+    context.options.layers.map(async (layer) => ({ layer, head: await context.head(layer).catch(() => undefined) })),
   );
   const groups = new Map<string, typeof layers>();
   const known = new Map<string, Promise<ReadonlyMap<string, boolean> | undefined>>();

@@ -2,6 +2,7 @@ import type { FieldStep, Finding, Registry, Resource, ResourceName, TypeUrl, Whe
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
 import type { ApiCallerOf } from "./access.js";
 import type { ProblemEntry } from "./answers.js";
+import type { MomentRevision } from "./fleet.js";
 import type { Peer } from "./peers.js";
 
 /** A layer as the API shows it. */
@@ -97,6 +98,12 @@ export interface ActivityKeeper {
   samples(): readonly ActivitySample[];
 }
 
+/** What remembers which revision brought a version of a type to clients. */
+export interface VersionKeeper {
+  /** What brought it last at that time; `at`: milliseconds since 1970. Undefined: it is not known. */
+  revisionOf(type: string, version: string, at: number): MomentRevision | undefined;
+}
+
 /** The parts that the API shows, and acts on. */
 export interface AdminApiOptions {
   readonly server: XdsServer;
@@ -119,6 +126,8 @@ export interface AdminApiOptions {
   readonly troubles?: (() => readonly Trouble[]) | undefined;
   /** What happened in the last half hour. Default: what happens from now on. */
   readonly activity?: ActivityKeeper | undefined;
+  /** Which revision brought a version of a type. Default: those from now on. */
+  readonly versions?: VersionKeeper | undefined;
   /** Who may do what. Default: everybody may do everything. */
   readonly callerOf?: ApiCallerOf | undefined;
   /** The version of the program, for the OpenAPI document. */

@@ -204,6 +204,10 @@ export const nodeContentsSchema = nodeResourceSchema
   })
   .openapi("NodeContents");
 
+export const momentRevisionSchema = nodeRevisionSchema.omit({ isBefore: true }).openapi("MomentRevision", {
+  description: "The revision that brought the version, if it is known: it is since the start of the server",
+});
+
 /** Something that happened between a node and the server. */
 export const momentSchema = z
   .object({
@@ -211,6 +215,7 @@ export const momentSchema = z
     at: time,
     type: z.string().optional(),
     version: z.string().optional(),
+    revision: momentRevisionSchema.optional(),
     resources: z.int().optional(),
     removed: z.int().optional(),
     peer: z.string().optional(),

@@ -3,6 +3,7 @@ import type {
   fleetMapSchema,
   fleetSummarySchema,
   loadSchema,
+  momentRevisionSchema,
   nodeContentsSchema,
   nodeProblemSchema,
   nodeResourcesSchema,
@@ -20,6 +21,8 @@ export type NodeStateName = z.output<typeof nodeStateSchema>;
 export type NodeRow = z.output<typeof nodeRowSchema>;
 /** The newest revision of a layer, and whether a node runs it. */
 export type NodeRevision = z.output<typeof nodeRevisionSchema>;
+/** The revision that brought what a node was sent. */
+export type MomentRevision = z.output<typeof momentRevisionSchema>;
 /** A page of nodes. */
 export type NodeRows = z.output<typeof nodeRowsSchema>;
 /** By what a list of nodes is sorted. */

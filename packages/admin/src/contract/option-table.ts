@@ -23,6 +23,7 @@ export const adminCall = {
     sources: "function",
     troubles: "function",
     activity: methods("samples"),
+    versions: methods("revisionOf"),
     callerOf: "function",
     version: "string",
   } satisfies TableOf<AdminApiOptions>,

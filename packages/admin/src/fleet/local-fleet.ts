@@ -9,7 +9,7 @@ import {
   type XdsServer,
 } from "@xdskit/server";
 import type { ShowResource } from "../answers/resource-json.js";
-import type { AdminApiOptions } from "../contract/admin-options.js";
+import type { AdminApiOptions, VersionKeeper } from "../contract/admin-options.js";
 import type {
   Fleet,
   NodeContentsJson,
@@ -30,6 +30,7 @@ const maxLookedAt = 50_000;
 
 export interface LocalFleetOptions extends Pick<AdminApiOptions, "server" | "whereIs" | "whereField"> {
   readonly show: ShowResource;
+  readonly versions: VersionKeeper;
   /** The name of the server among others. */
   readonly replica: string;
 }
@@ -41,7 +42,14 @@ export interface LocalFleet extends Fleet {
 }
 
 /** Answers from the streams of one server. */
-export function createLocalFleet({ server, show, replica, whereIs, whereField }: LocalFleetOptions): LocalFleet {
+export function createLocalFleet({
+  server,
+  show,
+  versions,
+  replica,
+  whereIs,
+  whereField,
+}: LocalFleetOptions): LocalFleet {
   const cache = new RowCache(() => lookAt(server, replica));
   const all = () => cache.rows();
   return {
@@ -78,7 +86,9 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
     async timeline(id): Promise<NodeTimeline | undefined> {
       const moments = server.nodeHistory(id);
       const isConnected = server.node(id) !== undefined;
-      return moments.length === 0 && !isConnected ? undefined : { isConnected, moments: moments.map(momentJson) };
+      return moments.length === 0 && !isConnected
+        ? undefined
+        : { isConnected, moments: moments.map((one) => momentJson(one, versions)) };
     },
     loads: async (id) => server.loadReports({ node: id }).slice(0, maxInList).map(loadJson),
   };
@@ -115,7 +125,7 @@ function resourceRow({ type, name, state, version, acknowledged, isBlamed }: Res
 }
 
 async function contentsOf(
-  { server, show, whereIs, whereField }: Omit<LocalFleetOptions, "replica">,
+  { server, show, whereIs, whereField }: Omit<LocalFleetOptions, "replica" | "versions">,
   id: string,
   typeName: string,
   name: string,
@@ -155,10 +165,11 @@ function whereJson(where: Where | undefined): NodeContentsJson["where"] {
   return where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column };
 }
 
-function momentJson(moment: NodeMoment): NodeTimeline["moments"][number] {
+function momentJson(moment: NodeMoment, versions: VersionKeeper): NodeTimeline["moments"][number] {
   const { at, ...rest } = moment;
+  const revision = "version" in rest ? versions.revisionOf(rest.type, rest.version, at) : undefined;
   const words = "message" in rest ? { message: redactErrorText(rest.message) } : {};
-  return { ...rest, ...words, at: new Date(at).toISOString() };
+  return { ...rest, ...words, revision, at: new Date(at).toISOString() };
 }
 
 function loadJson({ cluster, receivedAt, localities, ...report }: LoadReport): NodeLoad {

@@ -83,6 +83,41 @@ describe("the arrival of a revision", () => {
     assert.equal("revisions" in plain, false);
   });
 
+  it("says which revision brought what a node was sent, acknowledged and rejected", async () => {
+    const store = await createMemoryStore();
+    const moments = async (api: Awaited<ReturnType<typeof runningApi>>, id: string) => {
+      const { body } = await api.ask("GET", `nodes/${id}/timeline`);
+      return body.moments.map(({ kind, revision }: { kind: string; revision?: { layer: string; number: number } }) =>
+        revision === undefined ? kind : `${kind} ${revision.layer} #${revision.number}`,
+      );
+    };
+    {
+      await using api = await runningApi({ store });
+      await api.ask("POST", "layers/api/changes", { upsert: [cluster("old")] });
+      const transport = createMemoryTransport();
+      await api.server.listenOn(transport, "memory");
+      const node = await client(transport, "picky");
+      await api.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
+      await node.next();
+      node.reject("no");
+      const told = await until(
+        () => moments(api, "picky"),
+        (all) => all[0].startsWith("rejected"),
+      );
+      assert.deepEqual(told.slice(0, 4), ["rejected api #2", "sent api #2", "acknowledged api #1", "sent api #1"]);
+    }
+    // After a restart the newest one is known, and nothing of those before.
+    await using again = await runningApi({ store });
+    const transport = createMemoryTransport();
+    await again.server.listenOn(transport, "memory");
+    await client(transport, "late");
+    const told = await until(
+      () => moments(again, "late"),
+      (all) => all.length === 3,
+    );
+    assert.deepEqual(told, ["acknowledged api #2", "sent api #2", "connected"]);
+  });
+
   it("waits for the content that appears when a resource of a higher layer is removed", async () => {
     await using api = await runningApi();
     await api.ask("POST", "layers/under/changes", { upsert: [cluster("w", "1s")] });

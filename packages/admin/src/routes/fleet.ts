@@ -1,7 +1,6 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { ArrivalPart } from "../answers/arrival-parts.js";
 import type { ApiContext } from "../context/api-context.js";
-import { withRevisions } from "../context/node-revisions.js";
+import type { WithRevisions } from "../context/node-revisions.js";
 import type { AdminApiOptions } from "../contract/admin-options.js";
 import type { NodeFilter } from "../contract/fleet.js";
 import {
@@ -62,18 +61,14 @@ const listProblems = createRoute({
 });
 
 /** The routes about all nodes in few words, and about problems. */
-export function fleetRoutes(
-  app: OpenAPIHono,
-  context: ApiContext,
-  arrival: (id: string) => Promise<ArrivalPart>,
-): void {
+export function fleetRoutes(app: OpenAPIHono, context: ApiContext, withRevisions: WithRevisions): void {
   const { fleet, options } = context;
   app.openapi(rows, async (c) => {
     const { sort, order, limit: most, offset: start, revisions, ...filter } = c.req.valid("query");
     const query = { ...filterOf(filter), sort, descending: order === "desc", limit: most, offset: start };
     const found = await fleet.rows(query);
     if (revisions === "false") return c.json(found, 200);
-    return c.json({ ...found, nodes: await withRevisions(context, arrival, found.nodes) }, 200);
+    return c.json({ ...found, nodes: await withRevisions(found.nodes) }, 200);
   });
   app.openapi(summary, async (c) => c.json(await fleet.summary(filterOf(c.req.valid("query"))), 200));
   app.openapi(map, async (c) => {

@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { resourceStates } from "@xdskit/server";
 import { type ApiContext, quoted } from "../context/api-context.js";
+import { type WithRevisions, withNewest } from "../context/node-revisions.js";
 import {
   loadSchema,
   nodeContentsSchema,
@@ -127,7 +128,7 @@ const loads = createRoute({
 });
 
 /** The routes about one node, and about all of them in full. */
-export function nodeRoutes(app: OpenAPIHono, context: ApiContext): void {
+export function nodeRoutes(app: OpenAPIHono, context: ApiContext, withRevisions: WithRevisions): void {
   const { fleet } = context;
   app.openapi(list, async (c) => {
     const query = c.req.valid("query");
@@ -143,7 +144,9 @@ export function nodeRoutes(app: OpenAPIHono, context: ApiContext): void {
   });
   app.openapi(row, async (c) => {
     const { id } = c.req.valid("param");
-    return c.json((await fleet.row(id)) ?? unknown(id), 200);
+    const found = (await fleet.row(id)) ?? unknown(id);
+    const [row = found] = await withRevisions([found]);
+    return c.json(row, 200);
   });
   app.openapi(resources, async (c) => {
     const { id } = c.req.valid("param");
@@ -162,7 +165,10 @@ export function nodeRoutes(app: OpenAPIHono, context: ApiContext): void {
   });
   app.openapi(timeline, async (c) => {
     const { id } = c.req.valid("param");
-    return c.json((await fleet.timeline(id)) ?? unknown(id), 200);
+    const found = (await fleet.timeline(id)) ?? unknown(id);
+    const row = await fleet.row(id);
+    const [told] = row === undefined ? [] : await withRevisions([row]);
+    return c.json(withNewest(found, told), 200);
   });
   app.openapi(loads, async (c) => c.json({ loads: [...(await fleet.loads(c.req.valid("param").id))] }, 200));
 }

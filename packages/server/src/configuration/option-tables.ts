@@ -93,6 +93,7 @@ export const serverOptions = {
   },
   loadReports: { ...loadReports, or: ["false"] },
   clientStatus: "boolean",
+  nodeRevisions: "function",
   statusPeers: "function",
   readsClientStatus: "function",
   tokenName: "function",

@@ -12,6 +12,7 @@ import type { OrderingOptions } from "../settings/ordering-options.js";
 import type { RestOptions } from "../settings/rest-options.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import type { ServerTls } from "../tls/server-tls.js";
+import type { NodeRevision } from "./nodes/node-status.js";
 import type { StatusPeer } from "./nodes/status-peers.js";
 
 /** Whether changes that break references are refused. */
@@ -94,6 +95,13 @@ export interface KernelOptions {
    * restricts it (PERMISSION_DENIED). `true` lets in also whom no rule knows. A promise while a token is verified.
    */
   readonly readsClientStatus?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
+  /**
+   * By id, the newest revision of each layer of some nodes, and whether they run it: client status (CSDS) tells it
+   * `xdskit status`. Default: nothing is known.
+   */
+  readonly nodeRevisions?:
+    | ((ids: readonly string[]) => Promise<ReadonlyMap<string, readonly NodeRevision[]>>)
+    | undefined;
   /** The other servers of the same store: client status (CSDS) speaks for their clients, too. Default: none. */
   readonly statusPeers?: (() => readonly StatusPeer[]) | undefined;
   /**

@@ -193,8 +193,10 @@ export class Serving {
   }
 
   /** The server's options that ask the roles and tokens of the settings. */
-  get callers(): Pick<ServerOptions, "readsClientStatus" | "tokenName"> {
-    return { readsClientStatus: this.access.reads, tokenName: this.access.tokenName };
+  get callers(): Pick<ServerOptions, "readsClientStatus" | "tokenName" | "nodeRevisions"> {
+    const { reads: readsClientStatus, tokenName } = this.access;
+    const nodeRevisions = async (ids: readonly string[]) => (await this.#admin?.shown.nodeRevisions(ids)) ?? new Map();
+    return { readsClientStatus, tokenName, nodeRevisions };
   }
 
   /** The server's options for polls, with those of the command line. */

@@ -1,7 +1,14 @@
 import { maxFindings, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
 import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
-import { type ClientConfig, nodeStanding, readTypeSummary, type TypeSummary } from "@xdskit/server/status-client";
+import {
+  type ClientConfig,
+  type NodeRevision,
+  nodeStanding,
+  readRevisionsEntry,
+  readTypeSummary,
+  type TypeSummary,
+} from "@xdskit/server/status-client";
 
 /**
  * How far a client is with a type, or with one resource.
@@ -70,6 +77,8 @@ export interface ClientView {
   readonly state: ClientState;
   /** Why it is not synced: what its worst type says. */
   readonly why: string;
+  /** The newest of each of its layers, and whether it runs that; undefined: the server does not say. */
+  readonly revisions?: readonly NodeRevision[] | undefined;
   readonly types: readonly TypeView[];
 }
 
@@ -79,7 +88,13 @@ type StatusEntry = ClientConfig["genericXdsConfigs"][number];
 export function clientView(config: ClientConfig): ClientView {
   const { node, clientScope } = config;
   const byType = new Map<string, StatusEntry[]>();
+  let revisions: readonly NodeRevision[] | undefined;
   for (const entry of [...config.genericXdsConfigs, ...olderEntries(config)]) {
+    const found = readRevisionsEntry(entry);
+    if (found !== undefined) {
+      revisions = found;
+      continue;
+    }
     const known = byType.get(entry.typeUrl);
     if (known === undefined) byType.set(entry.typeUrl, [entry]);
     else known.push(entry);
@@ -92,6 +107,7 @@ export function clientView(config: ClientConfig): ClientView {
     scope: clientScope,
     userAgent: [node?.userAgentName ?? "", version].filter((part) => part !== "").join(" "),
     ...standingOf(types),
+    revisions,
     types,
   };
 }

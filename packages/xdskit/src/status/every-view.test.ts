@@ -5,11 +5,12 @@ import { type Client, type ClientDuplexStream, credentials, makeGenericClientCon
 import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import { parseAddress } from "@xdskit/server/address";
-import { createStatusClient } from "@xdskit/server/status-client";
+import { createStatusClient, type NodeRevision } from "@xdskit/server/status-client";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, routesYaml } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { type Served, served } from "../testing/served.js";
+import { revisionsText } from "../top/node-table.js";
 
 const settings = `groups:
   - name: edge
@@ -106,6 +107,7 @@ interface NodeJson {
   readonly id: string;
   readonly state: string;
   readonly why: string;
+  readonly revisions?: readonly NodeRevision[];
   readonly types: readonly TypeJson[];
   readonly streams: readonly { readonly types: readonly TypeJson[] }[];
 }
@@ -195,6 +197,10 @@ async function everyViewShows(server: Served, nodes: Nodes): Promise<void> {
     nodes,
     "status of a gRPC address",
   );
+  await everyViewTellsRevisions(server, {
+    "status of a URL": overHttp.nodes,
+    "status of a gRPC address": overGrpc.nodes,
+  });
 
   const texts = {
     top: (await server.run("top", "--count", "1")).out,
@@ -218,6 +224,36 @@ async function everyViewShows(server: Served, nodes: Nodes): Promise<void> {
     const bad = Object.keys(nodes).filter((id) => nodes[id]?.state !== "synced");
     assert.deepEqual(listed.toSorted(), bad.toSorted(), "only what is not synced");
     assert.deepEqual(listed.map(order), listed.map(order).toSorted().toReversed(), "the worst first");
+  }
+}
+
+/** Which revisions the nodes run is one answer, too. */
+async function everyViewTellsRevisions(server: Served, views: Readonly<Record<string, readonly NodeJson[]>>) {
+  const nodes = await nodesJson(server, "/api/v1/fleet/nodes?revisions=true");
+  const revisions = byId(nodes, (node) => node.revisions);
+  for (const [id, found] of Object.entries(revisions)) assert.ok(found !== undefined && found.length > 0, id);
+  const { worst } = JSON.parse((await server.run("top", "--count", "1", "--output", "json")).out);
+  const each = Object.keys(revisions).map((id) => server.ask(`/api/v1/nodes/${id}/summary`));
+  const all = { ...views, top: worst, "the page of a node": (await Promise.all(each)) as NodeJson[] };
+  for (const [view, of] of Object.entries(all))
+    assert.deepEqual(
+      byId(of, (node) => node.revisions),
+      revisions,
+      view,
+    );
+  const texts = {
+    top: (await server.run("top", "--count", "1")).out,
+    "status of a URL": (await server.run("status", "--all")).out,
+    "status of a gRPC address": (await inProcessEnds("status", "--server", server.grpc, "--all")).out,
+  };
+  for (const [view, text] of Object.entries(texts))
+    for (const [id, found = []] of Object.entries(revisions)) {
+      const row = text.split("\n").find((one) => one.startsWith(`${id} `)) ?? "";
+      assert.ok(row.includes(` ${revisionsText(found)} `), `${view}: ${row}`);
+    }
+  for (const [id, found = []] of Object.entries(revisions)) {
+    const { out } = await inProcessEnds("status", id, "--server", server.grpc);
+    assert.ok(out.split("\n")[0]?.includes(`runs ${revisionsText(found)})`), out);
   }
 }
 

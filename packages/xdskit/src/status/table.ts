@@ -2,7 +2,7 @@ import { printable } from "@xdskit/api";
 import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { stateColours } from "../output/state-colours.js";
-import { type NodeLine, nodesPage, type PageSize, statesLine } from "../top/node-table.js";
+import { type NodeLine, nodesPage, type PageSize, revisionsText, statesLine } from "../top/node-table.js";
 import { type ClientView, concernOf, type ErrorView, type ResourceStatusView, type TypeView } from "./client-view.js";
 
 /** How many clients are in each state, and a line for each that is not synced, the worst first. */
@@ -27,7 +27,7 @@ export function statusPage(
 }
 
 function nodeLine(client: ClientView): NodeLine {
-  const { id, scope, state, userAgent, types, why } = client;
+  const { id, scope, state, userAgent, revisions, types, why } = client;
   const behind = types.reduce((sum, one) => sum + one.behind, 0);
   const missing = types.reduce((sum, one) => sum + missingCount(one), 0);
   const isLeast = types.some(({ behindIsLeast }) => behindIsLeast);
@@ -35,7 +35,7 @@ function nodeLine(client: ClientView): NodeLine {
   return {
     // A gRPC client reports each of its targets separately.
     id: scope === "" ? id || "-" : `${id} (${scope})`,
-    ...{ state, client: userAgent },
+    ...{ state, client: userAgent, revisions },
     behind: `${behind}${isLeast ? "+" : ""}${missing === 0 ? "" : `, ${missing} missing`}`,
     why: why || untold.join("; "),
   };
@@ -43,7 +43,9 @@ function nodeLine(client: ClientView): NodeLine {
 
 /** The types of one client, and below each the unsynced resources with the reason. */
 export function clientDetails(client: ClientView, now: Date, paint: Paint = plain): string {
-  const about = [client.userAgent, client.cluster && `cluster ${client.cluster}`].filter((part) => part !== "");
+  const { userAgent, cluster, revisions = [] } = client;
+  const runs = revisions.length > 0 && `runs ${revisionsText(revisions)}`;
+  const about = [userAgent, cluster && `cluster ${cluster}`, runs].filter((part) => part !== "" && part !== false);
   const lines = [
     `${paint("strong", printable(nodeLine(client).id))}: ${painted(client.state, paint)}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`,
   ];

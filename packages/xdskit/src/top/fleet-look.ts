@@ -64,19 +64,18 @@ export async function lookAtFleet(
   const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][];
   const query = new URLSearchParams(given).toString();
   const only = new URLSearchParams(notSynced ? [...given, ["state", othersThanSynced]] : given).toString();
-  const plain = (limit: number, offset: number, more = "") =>
+  const plain = (limit: number, offset: number, more: "" | "&revisions=true" = "") =>
     client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}${more}&${only}`);
-  const withRevisions = (limit: number, offset: number) =>
+  const page = (limit: number, offset: number) =>
     plain(limit, offset, "&revisions=true").catch((error: unknown) => {
       // A server of an older version refuses what it does not know.
       if (error instanceof ApiError && error.status === 400) return plain(limit, offset);
       throw error;
     });
-  const page = isTop ? plain : withRevisions;
   const [{ name }, summary, listed, found, text, { sources }, { layers }] = await Promise.all([
     client.get<Pick<ServerPorts, "name">>("/api/v1/server"),
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
-    allNodeRows((limit, offset) => page(limit, offset), rows),
+    allNodeRows(page, rows),
     client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
     isTop ? client.text("/metrics") : undefined,
     isTop ? { sources: [] } : client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),

@@ -52,7 +52,7 @@ const all: readonly Column[] = [
 ];
 
 /** `#7`; of several layers `folder #7, api before #3`. */
-function revisionsText(revisions: readonly NodeRevision[]): string {
+export function revisionsText(revisions: readonly NodeRevision[]): string {
   const isOne = revisions.length === 1;
   const each = revisions.map(({ layer, number, isBefore }) =>
     [...(isOne ? [] : [printable(layer)]), ...(isBefore ? ["before"] : []), `#${number}`].join(" "),

@@ -226,6 +226,15 @@ export function noNodes(): Record<NodeState, number> {
   return { synced: 0, "held-back": 0, pending: 0, stale: 0, rejected: 0 };
 }
 
+/** The newest revision of a layer, and whether a node runs it. */
+export interface NodeRevision {
+  readonly layer: string;
+  readonly id: string;
+  readonly number: number;
+  /** The node does not run it, but something from before. */
+  readonly isBefore: boolean;
+}
+
 /** Selects the nodes of `nodes`. Default: all. */
 export interface NodesFilter {
   /** Only nodes of this group. */

@@ -19,6 +19,7 @@ export function clientStatusPart({ options, limits, streams, clock, calls, troub
   };
   const service = createClientStatus({
     ...clients,
+    revisions: options.nodeRevisions,
     peers: options.statusPeers ?? (() => []),
     reads: options.readsClientStatus,
     fault: ({ peer }, error) => calls.fault(calls.info(clientStatusServiceName, peer), error),

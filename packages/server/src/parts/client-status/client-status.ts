@@ -16,6 +16,7 @@ import { type Evidence, nothingShown } from "../../identity/evidence.js";
 import { clientStatusServiceName } from "./service-name.js";
 import {
   AnswerTooLarge,
+  type RevisionsById,
   type StatusPart,
   type StatusParts,
   type StatusSource,
@@ -37,6 +38,8 @@ const most = {
 export interface ClientStatusOptions extends StatusSource {
   /** The other servers of the store that are known now. */
   readonly peers: () => readonly StatusPeer[];
+  /** See `KernelOptions.nodeRevisions`. */
+  readonly revisions?: ((ids: readonly string[]) => Promise<RevisionsById>) | undefined;
   /** See `KernelOptions.readsClientStatus`. */
   readonly reads?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
   /** Records a fault of the server. */
@@ -164,25 +167,39 @@ class StatusCall implements ServiceHandler {
     try {
       const { done, value } = making.own.next();
       if (!done) this.#shared.queue.add(this, "answers");
-      else if (making.others === undefined) this.#answerWith(making, value.parts);
-      else {
-        making.others.then(
-          (others) => this.#answerWith(making, value.parts, others),
-          (error) => this.#failed(error),
-        );
-      }
+      else if (making.others === undefined && this.#revisions(making) === undefined)
+        this.#answerWith(making, value.parts);
+      else this.#answerLater(making, value.parts).catch((error) => this.#failed(error));
     } catch (error) {
       this.#failed(error);
     }
   }
 
-  #answerWith(making: Making, own: readonly StatusPart[], others: PeersStatus = { parts: [], troubles: [] }): void {
+  /** Who knows the revisions of nodes; undefined: nobody, or nobody asks. */
+  #revisions({ request }: Making): ClientStatusOptions["revisions"] {
+    return request.revisions ? this.#shared.revisions : undefined;
+  }
+
+  async #answerLater(making: Making, own: readonly StatusPart[]): Promise<void> {
+    const others = await making.others;
+    const ids = new Set([own, ...(others?.parts ?? [])].flatMap((parts) => parts.map(({ id }) => id)));
+    // How each node is matters more.
+    const revisions = await this.#revisions(making)?.([...ids]).catch(() => undefined);
+    this.#answerWith(making, own, others, revisions);
+  }
+
+  #answerWith(
+    making: Making,
+    own: readonly StatusPart[],
+    others: PeersStatus = { parts: [], troubles: [] },
+    revisions?: RevisionsById,
+  ): void {
     if (this.#answer !== making) return;
     const { maxBytes, troubles } = this.#shared;
     const { request } = making;
     try {
       const all = this.#only !== undefined ? [] : distinct([...troubles(), ...others.troubles]);
-      this.#send(statusAnswer([own, ...others.parts], all, { maxBytes, request }));
+      this.#send(statusAnswer([own, ...others.parts], all, { maxBytes, request, revisions }));
     } catch (error) {
       this.#failed(error);
     }

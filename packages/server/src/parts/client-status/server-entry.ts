@@ -1,10 +1,12 @@
 import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { ClientConfig } from "@xdskit/api/envoy/service/status/v3/csds";
-import type { SourceTrouble } from "../../contracts/nodes/node-status.js";
+import type { NodeRevision, SourceTrouble } from "../../contracts/nodes/node-status.js";
 import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 import { summaryTypeUrl } from "./type-summary.js";
+
+type Entry = ClientConfig["genericXdsConfigs"][number];
 
 /**
  * The part of a summary about the server itself: an entry without a type and a name, for a client without a node. A
@@ -31,6 +33,34 @@ export function readServerEntry({ node, genericXdsConfigs }: ClientConfig): read
   } catch {
     return undefined;
   }
+}
+
+/** The revisions of a node: an entry without a type and a name, for the same reason. */
+export function revisionsEntry(revisions: readonly NodeRevision[]): StatusEntry {
+  const said = fromJson(StructSchema, { revisions: revisions.map((one) => ({ ...one })) });
+  return {
+    ...{ typeUrl: "", name: "", version: "" },
+    configStatus: ConfigStatus.UNKNOWN,
+    clientStatus: ClientResourceStatus.UNKNOWN,
+    content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, said) },
+  };
+}
+
+/** Undefined if an entry has no revisions. The peer may send anything. */
+export function readRevisionsEntry({ typeUrl, name, xdsConfig }: Entry): readonly NodeRevision[] | undefined {
+  if (typeUrl !== "" || name !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
+  try {
+    const { revisions } = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
+    return Array.isArray(revisions) ? revisions.flatMap(readRevision) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readRevision(value: unknown): readonly NodeRevision[] {
+  const { layer, id, number, isBefore } = (value ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof layer !== "string" || typeof id !== "string" || typeof number !== "number") return [];
+  return [{ layer, id, number, isBefore: isBefore === true }];
 }
 
 function readTrouble(value: unknown): readonly SourceTrouble[] {

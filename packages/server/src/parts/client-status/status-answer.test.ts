@@ -26,7 +26,7 @@ it("a status answer is made in small steps, from the state in which it began", (
     upsert: Array.from({ length: count }, (_, index) => clusterResource(`cluster-${index}`)),
   });
   const source = sourceOf(before.of(type));
-  const request = { matches: () => true, contents: false, summary: false };
+  const request = { matches: () => true, contents: false, summary: false, revisions: false };
   const answer = statusParts(source, request);
   let steps = 0;
   for (; ; steps++) {

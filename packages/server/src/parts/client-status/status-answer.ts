@@ -4,12 +4,12 @@ import { envoySchema, maxFindings, type RedactedBody, redactJson, type Steps } f
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { Node } from "@xdskit/protocol";
 import { getOrInsert } from "../../basics/maps.js";
-import type { SourceTrouble } from "../../contracts/nodes/node-status.js";
+import type { NodeRevision, SourceTrouble } from "../../contracts/nodes/node-status.js";
 import { newestOf, type ReportedStream, streamsByNode } from "../../contracts/nodes/reported-stream.js";
 import type { Moment } from "../node-status/moment.js";
 import { typeReport } from "../node-status/type-report.js";
 import { entriesBehind, resourceEntries, type TypeOnStream } from "./resource-entries.js";
-import { serverEntry } from "./server-entry.js";
+import { revisionsEntry, serverEntry } from "./server-entry.js";
 import { type StatusEntry, writeEntry } from "./status-entry.js";
 import type { StatusRequest } from "./status-request.js";
 import { typeEntries } from "./type-entries.js";
@@ -42,6 +42,14 @@ export interface StatusCut {
   readonly after: string;
   /** It ends with the node that brings it to this many bytes. */
   readonly bytes: number;
+}
+
+/** Of nodes, by id. */
+export type RevisionsById = ReadonlyMap<string, readonly NodeRevision[]>;
+
+interface AnswerLimits {
+  readonly maxBytes: number;
+  readonly request: StatusRequest;
 }
 
 /** Describes nodes step by step. `hasMore`: the cut left nodes out. */
@@ -93,11 +101,18 @@ export function* statusParts(source: StatusSource, request: StatusRequest, cut?:
 export function statusAnswer(
   servers: readonly (readonly StatusPart[])[],
   troubles: readonly SourceTrouble[],
-  { maxBytes, request }: { readonly maxBytes: number; readonly request: StatusRequest },
+  { maxBytes, request, revisions }: AnswerLimits & { readonly revisions?: RevisionsById | undefined },
 ): Uint8Array {
   const byId = new Map<string, Uint8Array[]>();
   for (const { id, node, entries } of servers.flat()) {
     getOrInsert(byId, id, () => [node]).push(...entries);
+  }
+  for (const [id, fields] of byId) {
+    const known = revisions?.get(id);
+    if (known === undefined) continue;
+    const writer = new BinaryWriter();
+    writeEntry(writer, revisionsEntry(known));
+    fields.push(writer.finish());
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;

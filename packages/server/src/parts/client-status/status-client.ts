@@ -11,10 +11,10 @@ import { createTlsReader, type TlsPaths } from "@xdskit/api/tls-files";
 import { formatAddress, type ListenPlace } from "../../basics/address.js";
 import { matchesGlob } from "../../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
-import { clientStatusServiceName, summaryFeature } from "./service-name.js";
+import { clientStatusServiceName, revisionsFeature, summaryFeature } from "./service-name.js";
 
-export { nodeStanding, type SourceTrouble } from "../../contracts/nodes/node-status.js";
-export { readServerEntry } from "./server-entry.js";
+export { type NodeRevision, nodeStanding, type SourceTrouble } from "../../contracts/nodes/node-status.js";
+export { readRevisionsEntry, readServerEntry } from "./server-entry.js";
 export { readTypeSummary, type TypeSummary } from "./type-summary.js";
 export type { ClientConfig };
 
@@ -94,7 +94,7 @@ export function createStatusClient(address: ListenPlace, { tls }: StatusClientOp
     const request = create(ClientStatusRequestSchema, {
       nodeMatchers: nodes.map(nodeMatcher),
       excludeResourceContents: true,
-      node: { id: "xdskit", userAgentName: "xdskit", clientFeatures: [summaryFeature] },
+      node: { id: "xdskit", userAgentName: "xdskit", clientFeatures: [summaryFeature, revisionsFeature] },
     });
     const bytes = Buffer.from(toBinary(ClientStatusRequestSchema, request));
     const client = connected ?? (await connect());

@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { envoySchema } from "@xdskit/api";
 import type { ClientStatusRequest, ClientStatusRequestSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import { createNodeMatch, MatcherError, type MatchNode } from "./node-matcher.js";
-import { summaryFeature } from "./service-name.js";
+import { revisionsFeature, summaryFeature } from "./service-name.js";
 
 /** One request. */
 export interface StatusRequest {
@@ -14,6 +14,8 @@ export interface StatusRequest {
    * thousands of resources.
    */
   readonly summary: boolean;
+  /** Whether the summary tells the revisions of each node. */
+  readonly revisions: boolean;
 }
 
 const requestSchema = () =>
@@ -28,9 +30,11 @@ export function readStatusRequest(bytes: Uint8Array): StatusRequest | string {
     return "malformed client status request";
   }
   try {
-    const summary = request.node?.clientFeatures.includes(summaryFeature) ?? false;
+    const features = request.node?.clientFeatures ?? [];
+    const summary = features.includes(summaryFeature);
+    const revisions = summary && features.includes(revisionsFeature);
     const contents = !request.excludeResourceContents && !summary;
-    return { matches: createNodeMatch(request.nodeMatchers), contents, summary };
+    return { matches: createNodeMatch(request.nodeMatchers), contents, summary, revisions };
   } catch (error) {
     if (error instanceof MatcherError) return `node_matchers: ${error.message}`;
     throw error;

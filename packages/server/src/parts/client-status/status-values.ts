@@ -5,7 +5,8 @@ import type { ConfigStatus as ConfigStatusEnum } from "@xdskit/api/envoy/service
 // imports.
 
 /** `envoy.service.status.v3.ConfigStatus`. */
-export const ConfigStatus: Pick<typeof ConfigStatusEnum, "SYNCED" | "NOT_SENT" | "STALE" | "ERROR"> = {
+export const ConfigStatus: Pick<typeof ConfigStatusEnum, "UNKNOWN" | "SYNCED" | "NOT_SENT" | "STALE" | "ERROR"> = {
+  UNKNOWN: 0,
   SYNCED: 1,
   NOT_SENT: 2,
   STALE: 3,
