@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { commands } from "../src/commands.ts";
+import { commands, definedCommand } from "../src/commands.ts";
 
 /** Where the page is. */
 export const commandsPageFile = new URL("../../../docs/commands.md", import.meta.url);
@@ -14,12 +14,12 @@ export async function commandsPage() {
   const parts = [];
   for (const group of groups) {
     parts.push(`## ${group}\n`);
-    for (const { name, load } of commands.filter((one) => one.group === group)) {
-      const command = (await load())({ out() {}, err() {} }, () => {});
+    for (const entry of commands.filter((one) => one.group === group)) {
+      const command = await definedCommand(entry, { out() {}, err() {} }, () => {});
       new Command("xdskit").addCommand(command);
       let help = "";
       command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 100 }).outputHelp();
-      parts.push(`### xdskit ${name}\n\n\`\`\`\n${help.trimEnd()}\n\`\`\`\n`);
+      parts.push(`### xdskit ${entry.name}\n\n\`\`\`\n${help.trimEnd()}\n\`\`\`\n`);
     }
   }
   return `<!-- Made by \`npm run docs -w xdskit\` from the definitions of the commands: change them there. -->

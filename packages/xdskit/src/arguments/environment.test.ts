@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commands } from "../commands.js";
+import { commands, definedCommand } from "../commands.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { variableOf } from "./environment.js";
@@ -18,9 +18,9 @@ async function withVariables(variables: Readonly<Record<string, string>>, ...arg
 test("each option of each command has a variable, and the same name means the same everywhere", async () => {
   const found = new Map<string, Set<string>>();
   const values = new Map<string, Set<string>>();
-  for (const { load } of commands) {
-    const command = (await load())({ out() {}, err() {} }, () => {});
-    for (const option of command.options) {
+  for (const entry of commands) {
+    const { options } = await definedCommand(entry, { out() {}, err() {} }, () => {});
+    for (const option of options) {
       const name = variableOf(option) ?? assert.fail(option.flags);
       assert.match(name, /^XDSKIT_[A-Z0-9_]+$/);
       const isSwitch = !option.required && !option.optional;
