@@ -1,4 +1,4 @@
-import { describe, type Finding, printable, XdskitError } from "@xdskit/api";
+import { type Finding, findingText, printable, XdskitError } from "@xdskit/api";
 import { type Paint, plain } from "./colours.js";
 import { paintOf, type Terminal } from "./terminal.js";
 
@@ -10,11 +10,6 @@ export function reportFailure(terminal: Terminal, command: string, error: unknow
       : [printable(error instanceof Error ? error.message : String(error))];
   const who = paintOf(terminal, "err")("error", `xdskit ${command}:`);
   terminal.err(`${who} ${first}\n${more.map((line) => `  ${line}\n`).join("")}`);
-}
-
-/** A finding on one line, safe to print. */
-export function findingText(finding: Finding): string {
-  return printable(describe(finding));
 }
 
 /** A finding on one line, which says if it is a warning. */

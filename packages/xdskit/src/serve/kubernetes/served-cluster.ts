@@ -1,9 +1,8 @@
 import type { AnySourceStatus } from "@xdskit/admin/listener";
 import { logFinding } from "@xdskit/admin/log";
-import { type Finding, printable, type Resource, type Where } from "@xdskit/api";
+import { type Finding, findingText, printable, type Resource, type Where } from "@xdskit/api";
 import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
 import { counted } from "../../output/counts.js";
-import { findingText } from "../../output/failure.js";
 import { ownState } from "../../revisions/state.js";
 import type { Serving } from "../../server/serving.js";
 import type { KubernetesSettings } from "../options/serve-options.js";
@@ -44,13 +43,14 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
     log.warn("kubernetes-unchecked", fields, "insecure-skip-tls-verify: whoever answers there gets the credentials");
   }
   let told: string | undefined;
-  let known: ReadonlySet<string> = new Set();
+  let known: ReadonlyMap<string, Finding> = new Map();
   const source: KubernetesSource = createKubernetesSource({
     ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
     writesEvents: settings.writesEvents,
     onStatus({ state, failure, services, findings }) {
-      for (const finding of findings) if (!known.has(findingText(finding))) logFinding(log, finding);
-      known = new Set(findings.map(findingText));
+      const found = new Map(findings.map((finding) => [findingText(finding), finding]));
+      for (const [text, finding] of found) if (!known.has(text)) logFinding(log, finding);
+      known = found;
       if (failure === told) return;
       told = failure;
       if (failure === undefined) {
