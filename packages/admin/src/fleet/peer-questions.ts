@@ -1,5 +1,6 @@
 import type { Fleet, NodeListQuery, NodeResourcesQuery, NodeRow } from "../contract/fleet.js";
 import type { Peer } from "../contract/peers.js";
+import { askEach } from "../listener/ask-all.js";
 import type { RowsAsOf, Silent } from "./row-cache.js";
 
 /**
@@ -79,12 +80,6 @@ export function rowsPage({ rows }: RowsAsOf, { after, most }: Parameters<FleetQu
 }
 
 async function gather<T>(peers: readonly Peer[], ask: (peer: Peer) => Promise<T>): Promise<Gathered<T>> {
-  const answers: T[] = [];
-  const silent: Silent[] = [];
-  const settled = await Promise.allSettled(peers.map(ask));
-  for (const [index, one] of settled.entries()) {
-    if (one.status === "fulfilled") answers.push(one.value);
-    else silent.push({ replica: peers[index]?.name ?? "", reason: (one.reason as Error).message });
-  }
-  return { answers, silent };
+  const { answers, silent = [] } = await askEach(peers, ask);
+  return { answers: answers.map(({ answer }) => answer), silent };
 }

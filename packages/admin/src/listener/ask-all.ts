@@ -16,7 +16,12 @@ export async function askAll<T>(
   question: string,
   asked: unknown = null,
 ): Promise<AnswersOfAll<T>> {
-  const settled = await Promise.allSettled(peers.map(({ ask }) => ask(question, asked) as Promise<T>));
+  return await askEach(peers, ({ ask }) => ask(question, asked) as Promise<T>);
+}
+
+/** The same for what takes more than one question. */
+export async function askEach<T>(peers: readonly Peer[], askOne: (peer: Peer) => Promise<T>): Promise<AnswersOfAll<T>> {
+  const settled = await Promise.allSettled(peers.map(askOne));
   const answers: { replica: string; answer: T }[] = [];
   const silent: { replica: string; reason: string }[] = [];
   for (const [index, one] of settled.entries()) {

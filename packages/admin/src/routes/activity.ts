@@ -4,6 +4,7 @@ import { historyOf } from "../answers/history-of.js";
 import type { ApiContext } from "../context/api-context.js";
 import type { ActivitySample } from "../contract/admin-options.js";
 import { activitySchema } from "../contract/page-schemas.js";
+import { askAll } from "../listener/ask-all.js";
 import { createRoute, json } from "./definition.js";
 
 /** More changes are not marked. */
@@ -25,9 +26,8 @@ export function activityRoute(app: OpenAPIHono, context: ApiContext) {
   const made = context.options.activity === undefined ? new Activity(server) : undefined;
   const here = () => (context.options.activity ?? made)?.samples() ?? [];
   app.openapi(activity, async (c) => {
-    const asked = context.peers().map(async (peer) => (await peer.ask("activity", null)) as readonly ActivitySample[]);
-    const others = (await Promise.allSettled(asked)).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    const samples = sumOfSamples([here(), ...others]);
+    const others = await askAll<readonly ActivitySample[]>(context.peers(), "activity");
+    const samples = sumOfSamples([here(), ...others.answers.map(({ answer }) => answer)]);
     const [first] = samples;
     const newest = await historyOf(layers, maxChanges, undefined);
     const changes = newest

@@ -13,6 +13,7 @@ import type { ApiContext } from "../context/api-context.js";
 import { isReplacedRevision } from "../context/revision-arrival.js";
 import { maxNames } from "../contract/limits.js";
 import { revisionStagesSchema } from "../contract/schemas.js";
+import { askAll } from "../listener/ask-all.js";
 import { keepRecent } from "../requests/recent-revisions.js";
 import { createRoute, json, problems } from "./definition.js";
 
@@ -41,8 +42,8 @@ export function revisionStagesRoute(app: OpenAPIHono, context: ApiContext): (id:
   app.openapi(stages, async (c) => {
     const { id } = c.req.valid("param");
     const own = await here(id);
-    const others = await Promise.allSettled(context.peers().map((peer) => peer.ask("stages", id)));
-    const parts = others.flatMap((one) => (one.status === "fulfilled" ? [one.value as StagesPart] : []));
+    const { answers } = await askAll<StagesPart>(context.peers(), "stages", id);
+    const parts = answers.map(({ answer }) => answer);
     return c.json({ revision: id, ...stagesOfParts(own, parts) }, 200);
   });
   return here;
