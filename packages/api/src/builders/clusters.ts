@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { type Cluster, Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { checkCall } from "../errors/option-table.js";
 import { adsSource, type ConfigSourceFields } from "./config-source.js";
 import { type EndpointOption, endpointsRule, loadAssignment } from "./endpoints.js";
-import { type BesideFields, type BuilderCall, checkBuilder } from "./fields.js";
+import { type BesideFields, builderCall } from "./fields.js";
 
 type ClusterFields = BesideFields<typeof ClusterSchema, "name" | "clusterDiscoveryType">;
 
@@ -22,21 +23,21 @@ export type ClusterOptions = Omit<ClusterFields, "edsClusterConfig" | "loadAssig
 };
 
 const calls = {
-  eds: {
+  eds: builderCall({
     ...{ call: "edsCluster", example: '{ name: "web" }', needs: ["name"], beside: ClusterSchema },
     own: { name: "string", serviceName: "string", edsConfig: "object" },
-  },
-  dns: {
+  }),
+  dns: builderCall({
     call: "dnsCluster",
     example: '{ name: "db", endpoints: [{ address: "db.internal", portValue: 5432 }] }',
     ...{ needs: ["name", "endpoints"], beside: ClusterSchema, own: { name: "string", endpoints: endpointsRule } },
-  },
-  static: {
+  }),
+  static: builderCall({
     call: "staticCluster",
     example: '{ name: "web", endpoints: [{ address: "127.0.0.1", portValue: 8080 }] }',
     ...{ needs: ["name", "endpoints"], beside: ClusterSchema, own: { name: "string", endpoints: endpointsRule } },
-  },
-} as const satisfies Record<string, BuilderCall>;
+  }),
+};
 
 /**
  * Makes a cluster whose endpoints come over EDS: `loadAssignment` of the same name. Other fields of `Cluster` may stand
@@ -51,7 +52,7 @@ const calls = {
  * ```
  */
 export function edsCluster(options: EdsClusterOptions): Cluster {
-  checkBuilder(calls.eds, options);
+  checkCall(calls.eds, options);
   const { serviceName, edsConfig = adsSource, ...more } = options;
   return create(ClusterSchema, {
     ...more,
@@ -71,7 +72,7 @@ export function edsCluster(options: EdsClusterOptions): Cluster {
  * ```
  */
 export function dnsCluster(options: ClusterOptions): Cluster {
-  checkBuilder(calls.dns, options);
+  checkCall(calls.dns, options);
   return withEndpoints(Cluster_DiscoveryType.STRICT_DNS, options);
 }
 
@@ -86,7 +87,7 @@ export function dnsCluster(options: ClusterOptions): Cluster {
  * ```
  */
 export function staticCluster(options: ClusterOptions): Cluster {
-  checkBuilder(calls.static, options);
+  checkCall(calls.static, options);
   return withEndpoints(Cluster_DiscoveryType.STATIC, options);
 }
 

@@ -2,8 +2,8 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { AddressSchema } from "@xdskit/api/envoy/config/core/v3/address";
 import { type ClusterLoadAssignment, ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { LbEndpointSchema, LocalityLbEndpointsSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
-import type { OptionRule } from "../errors/option-table.js";
-import { type BesideFields, checkBuilder, withFields } from "./fields.js";
+import { checkCall, type OptionRule } from "../errors/option-table.js";
+import { type BesideFields, builderCall, withFields } from "./fields.js";
 
 /** An address with its port, as Envoy's `SocketAddress` has them. */
 export interface SocketOption {
@@ -38,15 +38,16 @@ export type LoadAssignmentOptions = BesideFields<typeof ClusterLoadAssignmentSch
   readonly localities?: readonly LocalityOption[] | undefined;
 };
 
-const socket = { address: "string", portValue: "count" } as const;
+/** The rules for where a socket is. */
+export const socketRules = { address: "string", portValue: "count" } as const;
 
 /** The rule for a list of endpoints. */
 export const endpointsRule: OptionRule = {
-  items: withFields({ ...socket, loadBalancingWeight: "count" }, LbEndpointSchema, ["hostIdentifier"]),
+  items: withFields({ ...socketRules, loadBalancingWeight: "count" }, LbEndpointSchema, ["hostIdentifier"]),
   needs: ["address", "portValue"],
 };
 
-const call = {
+const call = builderCall({
   call: "loadAssignment",
   example: '{ clusterName: "web", endpoints: [{ address: "10.0.0.1", portValue: 8080 }] }',
   needs: ["clusterName"],
@@ -62,7 +63,7 @@ const call = {
       needs: ["endpoints"],
     },
   },
-} as const;
+});
 
 /**
  * Makes the endpoints of a cluster (EDS). Without endpoints the cluster is there, and answers 503.
@@ -76,7 +77,7 @@ const call = {
  * ```
  */
 export function loadAssignment(options: LoadAssignmentOptions): ClusterLoadAssignment {
-  checkBuilder(call, options);
+  checkCall(call, options);
   const { endpoints = [], localities, ...more } = options;
   const all = localities ?? (endpoints.length === 0 ? [] : [{ endpoints }]);
   return create(ClusterLoadAssignmentSchema, { ...more, endpoints: all.map(localityEndpoints) });

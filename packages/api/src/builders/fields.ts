@@ -1,6 +1,6 @@
 import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Any, anyPack } from "@bufbuild/protobuf/wkt";
-import { checkCall, type OptionTable } from "../errors/option-table.js";
+import type { CallWithOptions, OptionTable } from "../errors/option-table.js";
 
 /** The fields of a message as `create` of protobuf-es takes them, without those that a builder fills. */
 export type BesideFields<Schema extends DescMessage, Filled extends PropertyKey> = Omit<
@@ -9,20 +9,15 @@ export type BesideFields<Schema extends DescMessage, Filled extends PropertyKey>
 >;
 
 /** The options of a builder: its own, and the fields of its message. */
-export interface BuilderCall {
-  readonly call: string;
-  /** An example in JavaScript. */
-  readonly example: string;
+interface BuilderCall extends Omit<CallWithOptions, "table" | "code"> {
   readonly own: OptionTable;
-  readonly needs: readonly string[];
   /** The message whose other fields may stand beside. */
-  readonly beside?: DescMessage | undefined;
+  readonly beside?: DescMessage;
 }
 
-/** Throws an XdskitError (XDSKIT_BUILDER_OPTION) that names the wrong option, and the one that was probably meant. */
-export function checkBuilder({ call, example, own, needs, beside }: BuilderCall, options: unknown): void {
-  const table = beside === undefined ? own : withFields(own, beside);
-  checkCall({ call, example, needs, code: "XDSKIT_BUILDER_OPTION", table }, options);
+/** What a builder checks its options by. */
+export function builderCall({ own, beside, ...call }: BuilderCall): CallWithOptions {
+  return { ...call, code: "XDSKIT_BUILDER_OPTION", table: beside === undefined ? own : withFields(own, beside) };
 }
 
 /** Options, and the fields of a message beside them, but those that a builder fills. `create` checks the fields. */

@@ -7,9 +7,10 @@ import {
   type HttpFilterSchema,
 } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 import { DownstreamTlsContextSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/tls";
+import { checkCall } from "../errors/option-table.js";
 import { adsSource, type ConfigSourceFields } from "./config-source.js";
-import { type SocketOption, socketAddress } from "./endpoints.js";
-import { type BesideFields, type BuilderCall, checkBuilder, packed } from "./fields.js";
+import { type SocketOption, socketAddress, socketRules } from "./endpoints.js";
+import { type BesideFields, builderCall, packed } from "./fields.js";
 
 type ManagerFields = BesideFields<typeof HttpConnectionManagerSchema, "routeSpecifier" | "httpFilters">;
 
@@ -56,31 +57,30 @@ const manager = {
   httpFilters: { items: "object" },
   httpConnectionManager: "object",
 } as const;
-const socket = { address: "string", portValue: "count" } as const;
 
 const calls = {
-  http: {
+  http: builderCall({
     call: "httpListener",
     example: '{ name: "web", address: "0.0.0.0", portValue: 8080, routeConfigName: "web" }',
     needs: ["name", "address", "portValue"],
     beside: ListenerSchema,
-    own: { name: "string", ...socket, ...manager, tlsSecret: "string" },
-  },
-  grpc: {
+    own: { name: "string", ...socketRules, ...manager, tlsSecret: "string" },
+  }),
+  grpc: builderCall({
     call: "grpcListener",
     example: '{ name: "greeter", routeConfigName: "greeter" }',
     needs: ["name"],
     beside: ListenerSchema,
     own: { name: "string", ...manager },
-  },
-  grpcServer: {
+  }),
+  grpcServer: builderCall({
     call: "grpcServerListener",
     example: '{ address: "0.0.0.0", portValue: 50051 }',
     needs: ["address", "portValue"],
     beside: ListenerSchema,
-    own: { name: "string", ...socket, ...manager },
-  },
-} as const satisfies Record<string, BuilderCall>;
+    own: { name: "string", ...socketRules, ...manager },
+  }),
+};
 
 /**
  * Makes a listener that takes HTTP/1 and HTTP/2, routes it, and ends with the router.
@@ -93,7 +93,7 @@ const calls = {
  * ```
  */
 export function httpListener(options: HttpListenerOptions): Listener {
-  checkBuilder(calls.http, options);
+  checkCall(calls.http, options);
   const { address, portValue, tlsSecret, ...rest } = options;
   const { manager, more } = split(rest);
   const { configSource = adsSource } = options;
@@ -121,7 +121,7 @@ export function httpListener(options: HttpListenerOptions): Listener {
  * ```
  */
 export function grpcListener(options: GrpcListenerOptions): Listener {
-  checkBuilder(calls.grpc, options);
+  checkCall(calls.grpc, options);
   const { manager, more } = split(options);
   const apiListener = packed(HttpConnectionManagerSchema, connectionManager(manager));
   return create(ListenerSchema, { ...more, apiListener: { apiListener } });
@@ -138,7 +138,7 @@ export function grpcListener(options: GrpcListenerOptions): Listener {
  * ```
  */
 export function grpcServerListener(options: GrpcServerListenerOptions): Listener {
-  checkBuilder(calls.grpcServer, options);
+  checkCall(calls.grpcServer, options);
   const { address, portValue, ...rest } = options;
   const at = address.includes(":") ? `[${address}]:${portValue}` : `${address}:${portValue}`;
   const { name = `grpc/server?xds.resource.listening_address=${at}` } = options;

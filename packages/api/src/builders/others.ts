@@ -3,7 +3,8 @@ import { type AccessLog, AccessLogSchema } from "@xdskit/api/envoy/config/access
 import { type TypedExtensionConfig, TypedExtensionConfigSchema } from "@xdskit/api/envoy/config/core/v3/extension";
 import { StdoutAccessLogSchema } from "@xdskit/api/envoy/extensions/access_loggers/stream/v3/stream";
 import { type Runtime, RuntimeSchema } from "@xdskit/api/envoy/service/runtime/v3/rtds";
-import { type BuilderCall, checkBuilder, packed } from "./fields.js";
+import { checkCall } from "../errors/option-table.js";
+import { builderCall, packed } from "./fields.js";
 
 /** The options of a layer of Envoy's runtime. */
 export interface RuntimeLayerOptions {
@@ -26,20 +27,20 @@ export interface StdoutAccessLogOptions {
 }
 
 const calls = {
-  runtime: {
+  runtime: builderCall({
     call: "runtimeLayer",
     example: '{ name: "flags", layer: { "my.flag": true } }',
     needs: ["name", "layer"],
     own: { name: "string", layer: "object" },
-  },
-  extension: {
+  }),
+  extension: builderCall({
     call: "extensionConfig",
     example: '{ name: "buffer", schema: BufferSchema, message: { maxRequestBytes: 1024 } }',
     needs: ["name", "schema", "message"],
     own: { name: "string", schema: "object", message: "object" },
-  },
-  stdout: { call: "stdoutAccessLog", example: "{}", needs: [], own: { textFormat: "string" } },
-} as const satisfies Record<string, BuilderCall>;
+  }),
+  stdout: builderCall({ call: "stdoutAccessLog", example: "{}", own: { textFormat: "string" } }),
+};
 
 /**
  * Makes a layer of Envoy's runtime (RTDS). Envoy's bootstrap names it.
@@ -52,7 +53,7 @@ const calls = {
  * ```
  */
 export function runtimeLayer(options: RuntimeLayerOptions): Runtime {
-  checkBuilder(calls.runtime, options);
+  checkCall(calls.runtime, options);
   return create(RuntimeSchema, options);
 }
 
@@ -70,7 +71,7 @@ export function runtimeLayer(options: RuntimeLayerOptions): Runtime {
 export function extensionConfig<Schema extends DescMessage>(
   options: ExtensionConfigOptions<Schema>,
 ): TypedExtensionConfig {
-  checkBuilder(calls.extension, options);
+  checkCall(calls.extension, options);
   const { name, schema, message } = options;
   return create(TypedExtensionConfigSchema, { name, typedConfig: packed(schema, message) });
 }
@@ -86,7 +87,7 @@ export function extensionConfig<Schema extends DescMessage>(
  * ```
  */
 export function stdoutAccessLog(options: StdoutAccessLogOptions = {}): AccessLog {
-  checkBuilder(calls.stdout, options);
+  checkCall(calls.stdout, options);
   const { textFormat } = options;
   return create(AccessLogSchema, {
     name: "envoy.access_loggers.stdout",

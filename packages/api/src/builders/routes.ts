@@ -6,7 +6,8 @@ import {
   RouteSchema,
   VirtualHostSchema,
 } from "@xdskit/api/envoy/config/route/v3/route_components";
-import { type BesideFields, checkBuilder, withFields } from "./fields.js";
+import { checkCall } from "../errors/option-table.js";
+import { type BesideFields, builderCall, withFields } from "./fields.js";
 
 /**
  * A route: what it matches, and where that goes. Other fields of `Route` may stand beside, such as `action` with a
@@ -50,7 +51,7 @@ const routes = {
   ),
 } as const;
 
-const call = {
+const call = builderCall({
   call: "routeConfiguration",
   example: '{ name: "web", routes: [{ prefix: "/", cluster: "web" }] }',
   needs: ["name"],
@@ -63,7 +64,7 @@ const call = {
       needs: ["routes"],
     },
   },
-} as const;
+});
 
 /**
  * Makes a route configuration (RDS).
@@ -82,7 +83,7 @@ const call = {
  * ```
  */
 export function routeConfiguration(options: RouteConfigurationOptions): RouteConfiguration {
-  checkBuilder(call, options);
+  checkCall(call, options);
   const { routes, virtualHosts, ...more } = options;
   const hosts = virtualHosts ?? (routes === undefined ? [] : [{ routes }]);
   return create(RouteConfigurationSchema, { ...more, virtualHosts: hosts.map(virtualHost) });

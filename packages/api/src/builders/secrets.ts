@@ -1,7 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { DataSourceSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { type Secret, SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
-import { type BuilderCall, checkBuilder } from "./fields.js";
+import { checkCall } from "../errors/option-table.js";
+import { builderCall } from "./fields.js";
 
 /** Where a client finds PEM: in a file of its own machine, or in the resource itself. */
 export type PemSource = { readonly filename: string } | { readonly inlineString: string };
@@ -21,19 +22,19 @@ export interface TrustedCaSecretOptions {
 
 const pem = { options: { filename: "string", inlineString: "string" } } as const;
 const calls = {
-  certificate: {
+  certificate: builderCall({
     call: "certificateSecret",
     example: '{ name: "web", certificateChain: { filename: "web.pem" }, privateKey: { filename: "web.key" } }',
     needs: ["name", "certificateChain", "privateKey"],
     own: { name: "string", certificateChain: pem, privateKey: pem },
-  },
-  trustedCa: {
+  }),
+  trustedCa: builderCall({
     call: "trustedCaSecret",
     example: '{ name: "ca", trustedCa: { filename: "ca.pem" } }',
     needs: ["name", "trustedCa"],
     own: { name: "string", trustedCa: pem },
-  },
-} as const satisfies Record<string, BuilderCall>;
+  }),
+};
 
 /**
  * Makes the secret of a certificate with its key (SDS). A listener names it: `httpListener({ …, tlsSecret })`.
@@ -48,7 +49,7 @@ const calls = {
  * ```
  */
 export function certificateSecret(options: CertificateSecretOptions): Secret {
-  checkBuilder(calls.certificate, options);
+  checkCall(calls.certificate, options);
   const { name, certificateChain, privateKey } = options;
   const value = { certificateChain: dataSource(certificateChain), privateKey: dataSource(privateKey) };
   return create(SecretSchema, { name, type: { case: "tlsCertificate", value } });
@@ -65,7 +66,7 @@ export function certificateSecret(options: CertificateSecretOptions): Secret {
  * ```
  */
 export function trustedCaSecret(options: TrustedCaSecretOptions): Secret {
-  checkBuilder(calls.trustedCa, options);
+  checkCall(calls.trustedCa, options);
   const { name, trustedCa } = options;
   return create(SecretSchema, {
     name,
