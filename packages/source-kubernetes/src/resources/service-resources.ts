@@ -1,14 +1,10 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createResource, type Resource } from "@xdskit/api";
+import { edsCluster, grpcListener, type RouteOption, routeConfiguration } from "@xdskit/api/builders";
 import { Cluster_DiscoveryType, Cluster_LbPolicy, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { OutlierDetectionSchema } from "@xdskit/api/envoy/config/cluster/v3/outlier_detection";
-import { ApiVersion, type ConfigSourceSchema } from "@xdskit/api/envoy/config/core/v3/config_source";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
-import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
-import type { RouteActionSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
-import { RouterSchema } from "@xdskit/api/envoy/extensions/filters/http/router/v3/router";
-import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 import type { Policy } from "../objects/policy.js";
 import type { Service, ServicePort } from "../objects/service.js";
 import { externalAssignment } from "./load-assignment.js";
@@ -26,39 +22,24 @@ export function serviceResources(service: Service): readonly Resource[] {
   });
 }
 
-const ads: MessageInitShape<typeof ConfigSourceSchema> = {
-  resourceApiVersion: ApiVersion.V3,
-  configSourceSpecifier: { case: "ads", value: {} },
-};
-
 /** The most that the field takes: who calls a Service over DNS has no limit either. */
 const unlimited = 0xffff_ffff;
 
 function clusterOf(service: Service, port: ServicePort, name: string): Resource {
   const { externalName, policy } = service;
+  const maxRequests = policy.maxRequests ?? unlimited;
+  const common = {
+    name,
+    circuitBreakers: { thresholds: [{ maxConnections: unlimited, maxPendingRequests: unlimited, maxRequests }] },
+    lbPolicy: balancings[policy.balancing ?? "round_robin"],
+    ...(policy.ejectPercent === undefined ? {} : { outlierDetection: ejecting(policy.ejectPercent) }),
+  };
+  if (externalName === undefined) return createResource(edsCluster(common));
   return createResource(
     create(ClusterSchema, {
-      name,
-      ...(externalName === undefined
-        ? {
-            clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.EDS },
-            edsClusterConfig: { edsConfig: ads },
-          }
-        : {
-            clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.LOGICAL_DNS },
-            loadAssignment: externalAssignment(name, externalName, port),
-          }),
-      circuitBreakers: {
-        thresholds: [
-          {
-            maxConnections: unlimited,
-            maxPendingRequests: unlimited,
-            maxRequests: policy.maxRequests ?? unlimited,
-          },
-        ],
-      },
-      lbPolicy: balancings[policy.balancing ?? "round_robin"],
-      ...(policy.ejectPercent === undefined ? {} : { outlierDetection: ejecting(policy.ejectPercent) }),
+      ...common,
+      clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.LOGICAL_DNS },
+      loadAssignment: externalAssignment(name, externalName, port),
     }),
   );
 }
@@ -80,7 +61,7 @@ function ejecting(failurePercentageThreshold: number): MessageInitShape<typeof O
 }
 
 /** What every call of a Service has. */
-function callsOf({ hashHeader, timeoutMs, retries, retryOn }: Policy): MessageInitShape<typeof RouteActionSchema> {
+function callsOf({ hashHeader, timeoutMs, retries, retryOn }: Policy): RouteOption["route"] {
   return {
     ...(hashHeader === undefined
       ? {}
@@ -94,38 +75,12 @@ function callsOf({ hashHeader, timeoutMs, retries, retryOn }: Policy): MessageIn
 
 /** The names of all targets lead to one route. */
 function routesOf(policy: Policy, name: string): Resource {
-  return createResource(
-    create(RouteConfigurationSchema, {
-      name,
-      virtualHosts: [
-        {
-          name,
-          domains: ["*"],
-          routes: [
-            {
-              match: { pathSpecifier: { case: "prefix", value: "" } },
-              action: {
-                case: "route",
-                value: { ...callsOf(policy), clusterSpecifier: { case: "cluster", value: name } },
-              },
-            },
-          ],
-        },
-      ],
-    }),
-  );
+  const routes = [{ prefix: "", cluster: name, route: callsOf(policy) }];
+  return createResource(routeConfiguration({ name, virtualHosts: [{ name, routes }] }));
 }
 
-const router = anyPack(RouterSchema, create(RouterSchema));
-
 function listenersOf(targets: readonly string[], route: string): readonly Resource[] {
-  const manager = anyPack(
-    HttpConnectionManagerSchema,
-    create(HttpConnectionManagerSchema, {
-      statPrefix: route,
-      routeSpecifier: { case: "rds", value: { routeConfigName: route, configSource: ads } },
-      httpFilters: [{ name: "envoy.filters.http.router", configType: { case: "typedConfig", value: router } }],
-    }),
-  );
-  return targets.map((name) => createResource(create(ListenerSchema, { name, apiListener: { apiListener: manager } })));
+  const httpConnectionManager = { statPrefix: route };
+  const { apiListener } = grpcListener({ name: route, routeConfigName: route, httpConnectionManager });
+  return targets.map((name) => createResource(create(ListenerSchema, { name, apiListener })));
 }
