@@ -10,6 +10,7 @@ export {
 } from "./basics/address.js";
 export { matchesGlob } from "./basics/glob.js";
 export type { HistogramStats } from "./basics/histogram.js";
+export { dropOldest } from "./basics/maps.js";
 export { RateLimit } from "./basics/rate-limit.js";
 export { everyNode } from "./configuration/groups.js";
 export { createIsOwnName } from "./configuration/own-names.js";

@@ -1,5 +1,4 @@
-import { maxKept } from "@xdskit/api";
-import { RateLimit } from "@xdskit/server";
+import { dropOldest, RateLimit } from "@xdskit/server";
 
 /** Changes over the API that one caller may make a second, sustained, if its role does not say. */
 export const usualWritesPerSecond = 100;
@@ -22,10 +21,7 @@ export class WriteShares {
       rate = { perSecond, limit: new RateLimit(perSecond, Math.max(1, perSecond * burstS)) };
     this.#rates.delete(caller);
     this.#rates.set(caller, rate);
-    for (const oldest of this.#rates.keys()) {
-      if (this.#rates.size <= maxKept) break;
-      this.#rates.delete(oldest);
-    }
+    dropOldest(this.#rates);
     return rate.limit.take(this.#now());
   }
 }

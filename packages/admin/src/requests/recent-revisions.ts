@@ -1,3 +1,5 @@
+import { dropOldest } from "@xdskit/server";
+
 /** Revisions that are asked for again and again: by a caller that waits for one, and by a page that shows one. */
 const maxRecentRevisions = 16;
 
@@ -5,6 +7,5 @@ const maxRecentRevisions = 16;
 export function keepRecent<Known>(known: Map<string, Known>, revision: string, found: Known): void {
   known.delete(revision);
   known.set(revision, found);
-  const [oldest] = known.keys();
-  if (known.size > maxRecentRevisions && oldest !== undefined) known.delete(oldest);
+  dropOldest(known, maxRecentRevisions);
 }

@@ -1,5 +1,5 @@
 import { printable } from "@xdskit/api";
-import type { ServerEvent } from "@xdskit/server";
+import { dropOldest, type ServerEvent } from "@xdskit/server";
 import type { Trouble } from "../contract/admin-options.js";
 import { largeText } from "../log/large-text.js";
 
@@ -30,10 +30,7 @@ export class ClientTroubles {
     this.#seen.delete(key);
     const before = isLasting ? known : { trouble, times: 0 };
     this.#seen.set(key, { trouble: before.trouble, times: before.times + 1, last: now });
-    for (const oldest of this.#seen.keys()) {
-      if (this.#seen.size <= most) break;
-      this.#seen.delete(oldest);
-    }
+    dropOldest(this.#seen, most);
   }
 
   now(now: number): readonly Trouble[] {

@@ -1,5 +1,6 @@
 import { maxFindings, type ResourceType } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
+import { dropOldest } from "@xdskit/server";
 
 /** Remembers the errors that were logged. Keeps a limited number for each server and type. */
 export function createLoggedErrors() {
@@ -16,9 +17,7 @@ export function createLoggedErrors() {
       errors.set(key, known);
       const error = `${kind} ${reason}`;
       if (known.has(error)) return false;
-      const [oldest] = known;
-      if (known.size >= maxFindings && oldest !== undefined) known.delete(oldest);
-      known.add(error);
+      dropOldest(known.add(error), maxFindings);
       return true;
     },
     /** Whether a response is rejected for another reason than the last one of its type. */

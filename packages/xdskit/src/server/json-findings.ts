@@ -1,5 +1,5 @@
 import { type Finding, maxFindings } from "@xdskit/api";
-import type { ServerEvent, XdsServer } from "@xdskit/server";
+import { dropOldest, type ServerEvent, type XdsServer } from "@xdskit/server";
 
 type Incomplete = Extract<ServerEvent, { readonly kind: "json-incomplete" }>;
 
@@ -14,8 +14,7 @@ export function createJsonFindings(
       const key = `${event.api} ${event.type.typeUrl} ${event.name}`;
       known.delete(key);
       known.set(key, event);
-      const [oldest = key] = known.size > maxFindings ? known.keys() : [];
-      if (oldest !== key) known.delete(oldest);
+      dropOldest(known, maxFindings);
     },
     (kind) => kind === "json-incomplete",
   );

@@ -1,5 +1,6 @@
 import { maxNamesKept, type Reference, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import { createDanglingNames, type DanglingNames, hasNamed, type Snapshot } from "@xdskit/protocol";
+import { dropOldest } from "@xdskit/server";
 import { changeKey, comingAt, isRemoved, type OriginChange, waitKeysAt } from "./origin-change.js";
 
 export interface WaitReasonsOptions {
@@ -127,11 +128,7 @@ export class WaitReasons {
       const isOnItsWay = comingAt(waiting, changeKey(each.type, each.name)) !== undefined;
       return !isOnItsWay && !(served !== undefined && hasNamed(served, each));
     });
-    for (const { type, name } of lacking) {
-      const [oldest] = this.#vain;
-      if (this.#vain.size >= maxNamesKept && oldest !== undefined) this.#vain.delete(oldest);
-      this.#vain.add(changeKey(type, name));
-    }
+    for (const { type, name } of lacking) dropOldest(this.#vain.add(changeKey(type, name)), maxNamesKept);
     return lacking;
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
+import { dropOldest } from "../../basics/maps.js";
 import { defaultAlgorithms, type JwtWhen } from "./jwt-when.js";
 import { KeySet } from "./key-set.js";
 
@@ -75,10 +76,7 @@ export class VerifiedTokens {
       return good;
     });
     this.#remembered.set(hash, { claims, version: this.#keys.version });
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= maxRemembered) break;
-      this.#remembered.delete(oldest);
-    }
+    dropOldest(this.#remembered, maxRemembered);
     return claims;
   }
 
