@@ -245,7 +245,7 @@ function readyAnswer(state: AdminState): Answer {
 function readyBody(state: AdminState): string {
   const sources = state.sources();
   const findings = sources.flatMap((source) => source.findings);
-  const stateTrouble = state.stateTrouble ?? findings.find(({ code }) => code === "XDSKIT_FOLDER_DIFFERS");
+  const stateTrouble = state.store?.trouble ?? findings.find(({ code }) => code === "XDSKIT_FOLDER_DIFFERS");
   const degraded = sources.find((source) => source.restored != null || leavesOutFiles(source));
   if (degraded === undefined) {
     const word = stateTrouble === undefined ? "ready" : `degraded: ${findingText(stateTrouble)}`;
@@ -260,9 +260,9 @@ function readyBody(state: AdminState): string {
   return `degraded: ${reason}\n${findingLines([...errorsOf(degraded), ...further])}`;
 }
 
-function storeLine({ storeAway, storeFailing }: AdminState): string {
-  const away = storeAway?.();
-  const failing = away ?? storeFailing?.();
+function storeLine({ store }: AdminState): string {
+  const away = store?.away?.();
+  const failing = away ?? store?.numbers?.().failing;
   if (failing === undefined) return "";
   const what = away === undefined ? "store failing" : "store away";
   return `${what} since ${new Date(failing.since).toISOString()}: ${findingText(failing.finding)}\n`;

@@ -114,16 +114,11 @@ class AdminOfServer implements Admin {
   }
 
   #state(): AdminState {
-    const { name, ports = () => ({}), audit, rollouts: shared, store = {}, others } = this.#options;
+    const { name, ports = () => ({}), audit, rollouts: shared, store, others } = this.#options;
     const server = this.#server;
     const rollouts = { server, shared, peers: () => others?.peers() ?? [] };
-    const ofStore = {
-      ...{ storeAway: store.away, stateTrouble: store.trouble },
-      storeFailing: () => store.numbers?.().failing,
-    };
     return {
-      ...{ name, ports, audit, rollouts, stats: server.stats, version: this.#version, access: this.#access },
-      ...ofStore,
+      ...{ name, ports, audit, rollouts, store, stats: server.stats, version: this.#version, access: this.#access },
       readiness: this.#readiness,
       sources: this.#sources,
       allSources: others && (() => this.#allSources()),

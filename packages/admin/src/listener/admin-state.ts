@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Finding } from "@xdskit/api";
-import type { StoreAway, XdsServer } from "@xdskit/server";
+import type { XdsServer } from "@xdskit/server";
 import type { Access } from "../access/access.js";
 import type { AuditLog } from "../access/audit-log.js";
 import type { ClientPorts, Readiness } from "../contract/readiness.js";
 import type { AnySourceStatus } from "../contract/source-status.js";
 import type { MetricsText } from "../metrics/scrape.js";
+import type { AdminStore } from "./admin-listener-options.js";
 import type { AllSources } from "./all-sources.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 
@@ -30,12 +30,8 @@ export interface AdminState {
   readonly rollouts: RolloutsInput;
   ports(): ClientPorts;
   readonly stats: XdsServer["stats"];
-  /** What is wrong with the state since the start. */
-  readonly stateTrouble?: Finding | undefined;
-  /** The store cannot be read; undefined: it can, or there is none. */
-  readonly storeAway?: (() => StoreAway | undefined) | undefined;
-  /** The last revision could not be written; undefined: it could, or nothing is kept. */
-  readonly storeFailing?: (() => StoreAway | undefined) | undefined;
+  /** Undefined: nothing is kept. */
+  readonly store?: AdminStore | undefined;
 }
 
 /** The HTTP API, as far as the listener needs it. */
