@@ -65,7 +65,7 @@ const maxUserLength = 256;
 export class Access {
   #roles: readonly RoleInUse[] | undefined;
   /** Whether the admin listener is a Unix socket: a connection that is gone does not know any more how it came. */
-  isUnix: boolean;
+  isUnix = false;
   #isProxy: (evidence: Evidence) => boolean = () => false;
   #host: string | undefined;
   #tokens = new TokenNames({});
@@ -75,8 +75,7 @@ export class Access {
   #inUse: AccessSettings = {};
   readonly #settled = new WeakMap<IncomingMessage, Settled>();
 
-  constructor(isUnix = false, workers = 1) {
-    this.isUnix = isUnix;
+  constructor(workers = 1) {
     this.#workers = workers;
   }
 

@@ -131,7 +131,7 @@ export class Serving {
   constructor(options: ServingOptions, terminal: Terminal, place: ProcessPlace | undefined) {
     const { logLevel: level, logFormat: format } = options;
     this.#options = options;
-    this.access = new Access("path" in options.admin, place?.count);
+    this.access = new Access(place?.count);
     this.#terminal = terminal;
     this.place = place;
     this.log = createLog(terminal, { level, format, fields: place && { worker: place.slot } });
