@@ -101,6 +101,9 @@ describe("certificates by SDS", () => {
       const none = sdsCertificates({ sds: `unix:${socket}` }, 500);
       await assert.rejects(none.read(), (error) => error instanceof XdskitError && error.message.includes(socket));
       none.close();
+      const closed = sdsCertificates(named, 100);
+      closed.close();
+      await assert.rejects(closed.read(), { code: "XDSKIT_CREDENTIALS_FILE" });
     } finally {
       await agent.close({ timeoutMs: 200 });
     }

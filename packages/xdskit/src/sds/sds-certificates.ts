@@ -1,7 +1,7 @@
 import { firstWithin, XdskitError } from "@xdskit/api";
 import { type Secret, SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
 import { checkedTls, type TlsFiles } from "@xdskit/api/tls-files";
-import { createClient, type XdsClient } from "@xdskit/client";
+import { createClient } from "@xdskit/client";
 import type { TlsSource } from "@xdskit/server";
 import { type SdsSettings, secretNames, secretPlace } from "./sds-settings.js";
 import { authoritiesIn, certificateIn } from "./secret-contents.js";
@@ -16,15 +16,18 @@ interface Parts {
 }
 
 /**
- * The server's certificates as an agent hands them out. Asks when it is first read, and follows them until it is
- * closed. While the agent is away, or gives what cannot be used, the last good ones stay in use.
+ * The server's certificates as an agent hands them out. Asks at once, and follows them until it is closed. While the
+ * agent is away, or gives what cannot be used, the last good ones stay in use.
  */
 export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSource {
   const { sds } = settings;
   const { certificate, bundle } = secretNames(settings);
   const placeOf = (name: string) => secretPlace(settings, name);
   const parts: Parts = {};
-  let client: XdsClient | undefined;
+  const address = sds.replace(/^unix:\/\/\//, "unix:/");
+  // SPIRE has no incremental variant, and no aggregated service.
+  const servers = [{ kind: "grpc", address, variant: "sotw", aggregated: false } as const];
+  const client = createClient({ servers, node: { id: "xdskit" } });
   let last: TlsFiles | undefined;
   /** Why the newest of a secret is not used, by its name. */
   const invalid = new Map<string, XdskitError>();
@@ -42,7 +45,7 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
   }
 
   function follow(name: string, read: (secret: Secret) => Parts): void {
-    client?.watch(SecretSchema, name, {
+    client.watch(SecretSchema, name, {
       onChanged({ message }) {
         away = undefined;
         try {
@@ -65,25 +68,17 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
     });
   }
 
-  function start(): void {
-    const address = sds.replace(/^unix:\/\/\//, "unix:/");
-    // SPIRE has no incremental variant, and no aggregated service.
-    const servers = [{ kind: "grpc", address, variant: "sotw", aggregated: false } as const];
-    client = createClient({ servers, node: { id: "xdskit" } });
-    follow(certificate, (secret) => ({ pair: certificateIn(secret, placeOf(certificate)) }));
-    follow(bundle, (secret) => ({ ca: authoritiesIn(secret, placeOf(bundle)) }));
-  }
-
   const problem = () => {
-    if (client?.isConnected === true && parts.pair !== undefined && parts.ca !== undefined) away = undefined;
+    if (client.isConnected && parts.pair !== undefined && parts.ca !== undefined) away = undefined;
     const [first] = invalid.values();
     return first ?? away;
   };
 
+  follow(certificate, (secret) => ({ pair: certificateIn(secret, placeOf(certificate)) }));
+  follow(bundle, (secret) => ({ ca: authoritiesIn(secret, placeOf(bundle)) }));
   return {
     place: placeOf(certificate),
     async read() {
-      if (client === undefined) start();
       if (last === undefined) await firstWithin(waitMs, [first]);
       if (last !== undefined) return last;
       const cause = problem();
@@ -94,7 +89,7 @@ export function sdsCertificates(settings: SdsSettings, waitMs = firstMs): TlsSou
       return problem();
     },
     close() {
-      void client?.close();
+      void client.close();
     },
   };
 }
