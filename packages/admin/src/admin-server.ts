@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Finding, findingText, type XdskitErrorCode } from "@xdskit/api";
 import { asksForCertificates, isFromBrowser, listenAt } from "@xdskit/server";
-import type { ListenPlace } from "@xdskit/server/address";
+import { isLoopback, type ListenPlace } from "@xdskit/server/address";
 import type { Access } from "./access/access.js";
 import { auditRequest } from "./access/audit-request.js";
 import { mayNot, type Need, unknownCaller } from "./contract/access.js";
@@ -13,7 +13,7 @@ import { type AnySourceStatus, leavesOutFiles, skippedText } from "./contract/so
 import { fileFor } from "./dashboard-answers.js";
 import type { AdminState } from "./listener/admin-state.js";
 import { type AdminTls, serverWith } from "./listener/admin-tls.js";
-import { foreignPage, isCalled, isFromOwnPage, isLocalName, isLoopbackHost } from "./listener/callers.js";
+import { foreignPage, isCalled, isFromOwnPage, isLocalName } from "./listener/callers.js";
 import { carryOut, rolloutsPage } from "./listener/rollout-pages.js";
 
 /** The admin listener, listening. */
@@ -151,7 +151,7 @@ async function answer(request: IncomingMessage, state: AdminState, host: string)
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
   if (
-    isLoopbackHost(socket.localAddress) &&
+    isLoopback(socket.localAddress ?? "") &&
     !isLocalName(headers.host) &&
     ![host, access.host].some((own) => isCalled(own, headers.host))
   )

@@ -8,11 +8,6 @@ const ownHeader = "x-xdskit-dashboard";
 export const foreignPage =
   "a page in a browser may change nothing, but the dashboard of this server, called by its address or localhost";
 
-/** Whether an address of this server is reachable from this machine only. */
-export function isLoopbackHost(address = ""): boolean {
-  return /^(::ffff:)?127\.|^::1$/.test(address);
-}
-
 /**
  * Whether a host is named so that no DNS entry decides where it leads. A page could use a name of its own whose entry
  * leads here, and would be of one origin with us.

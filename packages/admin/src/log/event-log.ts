@@ -255,7 +255,8 @@ const writers: Writers = {
   "configuration-checked": nothing,
 };
 
-function addressOfPeer(peer: string): string {
+/** Without its port, which is another one each time. */
+export function addressOfPeer(peer: string): string {
   return peer.replace(/:\d+$/, "");
 }
 

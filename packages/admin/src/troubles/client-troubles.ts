@@ -1,6 +1,7 @@
 import { printable } from "@xdskit/api";
 import { dropOldest, type ServerEvent } from "@xdskit/server";
 import type { Trouble } from "../contract/admin-options.js";
+import { addressOfPeer } from "../log/event-log.js";
 import { largeText } from "../log/large-text.js";
 
 /** How long a trouble is told after it was seen last, in milliseconds: clients come back every few seconds. */
@@ -41,8 +42,7 @@ export class ClientTroubles {
 
 function textsOf(event: ServerEvent): (Pick<Trouble, "title" | "message"> & { readonly title: string }) | undefined {
   if (event.kind === "handshake-failed") {
-    const address = event.peer.replace(/:\d+$/, "");
-    return { title: `Connections from ${address} fail`, message: printable(event.reason) };
+    return { title: `Connections from ${addressOfPeer(event.peer)} fail`, message: printable(event.reason) };
   }
   if (event.kind !== "large-response-unanswered") return undefined;
   const { stream, type } = event;

@@ -44,6 +44,11 @@ export function formatAddress(place: ListenPlace): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** The host of a URL, as `connect` takes it: an IPv6 address without its brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
 /** Whether only this machine can connect there. A host name does not count: DNS may lead it elsewhere. */
 export function isLoopback(host: string): boolean {
   return /^(::ffff:)?127\.\d+\.\d+\.\d+$|^::1$|^(.+\.)?localhost$/i.test(host);

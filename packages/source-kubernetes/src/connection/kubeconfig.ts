@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { listNames, maxSmallBody, XdskitError } from "@xdskit/api";
-import { isLoopback } from "@xdskit/server/address";
+import { hostOf, isLoopback } from "@xdskit/server/address";
 import { parse } from "yaml";
 import type { Credentials, KubernetesConnection } from "./connection.js";
 import { type ExecSettings, execCredentials } from "./exec-credentials.js";
@@ -124,11 +124,7 @@ function connectionOf(
     throw wrong(`${key} is not supported: Kubernetes has removed it. Use exec, a token or a certificate`, user.file);
   }
   const server = new URL(cluster.server ?? "");
-  if (
-    server.protocol === "http:" &&
-    !isLoopback(server.hostname.replace(/^\[|\]$/g, "")) &&
-    provesSomething(user.entry)
-  )
+  if (server.protocol === "http:" && !isLoopback(hostOf(server)) && provesSomething(user.entry))
     throw wrong(`the user's credentials would go to ${server.origin} in plaintext: name a server with https://`);
   const exec = user.entry.exec && execCredentials(user.entry.exec, dirname(user.file));
   return {

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as plainRequest, type RequestOptions } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { maxBody, maxSmallBody, systemClock, XdskitError } from "@xdskit/api";
+import { hostOf } from "@xdskit/server/address";
 import type { KubernetesConnection } from "../connection/connection.js";
 import { ApiError } from "./api-error.js";
 
@@ -118,7 +119,7 @@ async function open(
   const base = server.pathname.replace(/\/$/, "");
   const options: RequestOptions = {
     ...{ method, path: base + path, signal, agent: false },
-    ...{ hostname: server.hostname.replace(/^\[|\]$/g, ""), port: server.port },
+    ...{ hostname: hostOf(server), port: server.port },
     headers: {
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { TlsOptions } from "node:tls";
 import { createTlsReader } from "@xdskit/api/tls-files";
-import { isLoopback } from "@xdskit/server/address";
+import { hostOf, isLoopback } from "@xdskit/server/address";
 import { ApiError } from "./api-error.js";
 import type { ApiServer } from "./api-server.js";
 
@@ -29,7 +29,7 @@ export function credentialsOf({ url, tokenFile, tlsCa, tlsCert, tlsKey }: ApiSer
 
 async function tokenIn(file: string, url: URL): Promise<string> {
   // Whoever is on the way could use it.
-  if (url.protocol === "http:" && !isLoopback(url.hostname.replace(/^\[(.*)\]$/, "$1")))
+  if (url.protocol === "http:" && !isLoopback(hostOf(url)))
     throw new ApiError(`a token is not sent in plaintext to ${url.host}: --server https://… (docs/security.md#roles)`);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new ApiError(`the token file ${file} cannot be read: ${error.code ?? error.message}`);

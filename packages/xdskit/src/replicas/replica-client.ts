@@ -9,6 +9,7 @@ import { request as tlsRequest } from "node:https";
 import { isAbsolute, join } from "node:path";
 import { maxBody } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
+import { hostOf } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
 import { askPath, parsedBody } from "./questions.js";
 import type { Replica } from "./replica-list.js";
@@ -62,9 +63,9 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
     // The others may have the folder under another path: in a container.
     return { send: plainRequest, to: { socketPath: isAbsolute(path) ? path : join(directory, path), agent } };
   }
-  const { protocol, hostname, port } = new URL(address);
-  const to = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port, agent };
-  if (protocol === "http:") return { send: plainRequest, to };
+  const url = new URL(address);
+  const to = { host: hostOf(url), port: url.port, agent };
+  if (url.protocol === "http:") return { send: plainRequest, to };
   if (tls === undefined) return { send: tlsRequest, to };
   const { checkServerIdentity, ...trust } = await readReplicaTls(tls);
   return { send: tlsRequest, to: { ...to, ...trust, ...(checkServerIdentity && { checkServerIdentity }) } };
