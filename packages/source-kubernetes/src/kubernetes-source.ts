@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { type Clock, type Finding, inTurns, maxFindings, systemClock, type Where, XdskitError } from "@xdskit/api";
+import { type Finding, inTurns, maxFindings, systemClock, type Where, XdskitError } from "@xdskit/api";
 import type { Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
@@ -72,7 +72,6 @@ class WatchedCluster implements KubernetesSource {
   readonly name: string;
   readonly #options: KubernetesSourceOptions;
   readonly #layer: string;
-  readonly #clock: Clock = systemClock;
   readonly #table = new ServiceTable();
   readonly #watches: ListWatch<unknown>[] = [];
   /** Those that have read everything once. */
@@ -176,7 +175,7 @@ class WatchedCluster implements KubernetesSource {
   #soon(): void {
     if (this.#publishing || this.#isClosed || this.#synced.size < this.#watches.length) return;
     this.#publishing = true;
-    this.#forget = this.#clock.after(this.#options.settleMs ?? usualSettleMs, () => void this.#publish());
+    this.#forget = systemClock.after(this.#options.settleMs ?? usualSettleMs, () => void this.#publish());
   }
 
   async #publish(): Promise<void> {

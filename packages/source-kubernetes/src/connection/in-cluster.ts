@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { XdskitError } from "@xdskit/api";
 import type { KubernetesConnection } from "./connection.js";
+import { credentialFile } from "./credential-file.js";
 
 /** Where Kubernetes puts what a pod proves itself with. */
 const usualFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -16,7 +15,8 @@ export async function inClusterConnection(
 ): Promise<KubernetesConnection | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = env;
   if (host === undefined || host === "") return undefined;
-  const namespace = await read(join(folder, "namespace")).catch(() => undefined);
+  const read = (name: string) => credentialFile(join(folder, name));
+  const namespace = await read("namespace").catch(() => undefined);
   return {
     server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
     namespace: namespace?.trim(),
@@ -25,16 +25,9 @@ export async function inClusterConnection(
     from: "the pod's service account",
     // Kubernetes replaces the token before it ends.
     async credentials() {
-      const [token, ca] = await Promise.all([read(join(folder, "token")), read(join(folder, "ca.crt"))]);
+      const [token, ca] = await Promise.all([read("token"), read("ca.crt")]);
       return { token: token.trim(), ca, cert: undefined, key: undefined };
     },
     refused() {},
   };
-}
-
-async function read(file: string): Promise<string> {
-  return await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code ?? cause.message;
-    throw XdskitError.of("XDSKIT_KUBECONFIG", `it cannot be read: ${reason}`, { file }, { cause });
-  });
 }

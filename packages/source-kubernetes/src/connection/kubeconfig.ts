@@ -5,6 +5,7 @@ import { listNames, maxSmallBody, XdskitError } from "@xdskit/api";
 import { hostOf, isLoopback } from "@xdskit/server/address";
 import { parse } from "yaml";
 import type { Credentials, KubernetesConnection } from "./connection.js";
+import { credentialFile } from "./credential-file.js";
 import { type ExecSettings, execCredentials } from "./exec-credentials.js";
 import type { Environment } from "./in-cluster.js";
 
@@ -177,9 +178,5 @@ async function inline(
 ): Promise<string | undefined> {
   if (data !== undefined) return Buffer.from(data, "base64").toString("utf8");
   if (path === undefined) return undefined;
-  const file = resolve(dirname(kubeconfig), path);
-  return await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code ?? cause.message;
-    throw XdskitError.of("XDSKIT_KUBECONFIG", `it cannot be read: ${reason}`, { file }, { cause });
-  });
+  return await credentialFile(resolve(dirname(kubeconfig), path));
 }

@@ -43,14 +43,10 @@ export interface LinesOptions {
 }
 
 /**
- * Reads a stream of JSON, a document a line, to its end. Resolves to whether the server ended it: false if it fell
- * silent. Rejects with an ApiError for what the server refuses, and with what `line` throws.
+ * Reads a stream of JSON, a document a line, until the server ends it or falls silent. Rejects with an ApiError for
+ * what the server refuses, and with what `line` throws.
  */
-export async function readLines(
-  connection: KubernetesConnection,
-  path: string,
-  options: LinesOptions,
-): Promise<boolean> {
+export async function readLines(connection: KubernetesConnection, path: string, options: LinesOptions): Promise<void> {
   const response = await open(connection, { method: "GET", path }, options.signal);
   options.opened();
   let isSilent = false;
@@ -66,10 +62,8 @@ export async function readLines(
       lines.take(chunk as Buffer);
       forget = systemClock.after(options.silenceMs, silent);
     }
-    return true;
   } catch (error) {
-    if (isSilent) return false;
-    throw error;
+    if (!isSilent) throw error;
   } finally {
     forget();
     response.destroy();

@@ -81,7 +81,7 @@ export class ListWatch<Value> {
 
   async #run(): Promise<void> {
     const { signal } = this.#end;
-    const retries = createRetries(Math.random);
+    const retries = createRetries();
     while (!signal.aborted) {
       this.#isAnswered = false;
       try {

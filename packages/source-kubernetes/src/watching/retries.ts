@@ -11,11 +11,11 @@ export interface Retries {
 const [firstMs, longestMs] = [500, 30_000];
 
 /** Each is up to twice the one before, by chance: servers that come back are not asked by all at once. */
-export function createRetries(random: () => number): Retries {
+export function createRetries(): Retries {
   let next = firstMs;
   return {
     async wait(signal, afterMs = 0) {
-      const ms = Math.max(afterMs, next * (0.5 + random() / 2));
+      const ms = Math.max(afterMs, next * (0.5 + Math.random() / 2));
       next = Math.min(2 * next, longestMs);
       await delay(ms, undefined, { signal, ref: false }).catch(() => {});
     },
