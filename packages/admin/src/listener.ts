@@ -10,5 +10,4 @@ export {
 export { type Admin, createAdmin } from "./create-admin.js";
 export type { AdminOptions, AdminStore, OtherServers } from "./listener/admin-listener-options.js";
 export { askAll } from "./listener/ask-all.js";
-export { largeText } from "./log/large-text.js";
 export { countedStore, type StoreNumbers } from "./metrics/store-numbers.js";

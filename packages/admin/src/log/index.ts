@@ -1,7 +1,5 @@
 export { logCertificates } from "./certificate-log.js";
-export { createEventLog, type LoggedServerOptions, logServer, type WhereLogged } from "./event-log.js";
-export { largeText } from "./large-text.js";
-export { limitLines } from "./line-limit.js";
+export { type LoggedServerOptions, logServer, type WhereLogged } from "./event-log.js";
 export {
   createLog,
   type Fields,
