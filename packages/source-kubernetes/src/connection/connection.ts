@@ -1,4 +1,4 @@
-/** What a request proves, and what it trusts. Read anew for each request: tokens and certificates are replaced. */
+/** What a request proves, and what it trusts. Files of it are read anew for each request: they are replaced. */
 export interface Credentials {
   readonly token: string | undefined;
   /** In PEM. */
