@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { formatAddress } from "@xdskit/server/address";
 import type { KubernetesConnection } from "./connection.js";
 import { credentialFile } from "./credential-file.js";
 
@@ -18,7 +19,7 @@ export async function inClusterConnection(
   const read = (name: string) => credentialFile(join(folder, name));
   const namespace = await read("namespace").catch(() => undefined);
   return {
-    server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
+    server: new URL(`https://${formatAddress({ host, port: Number(port) })}`),
     namespace: namespace?.trim(),
     isChecked: true,
     serverName: undefined,
