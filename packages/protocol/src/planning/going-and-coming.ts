@@ -26,11 +26,13 @@ export function goingOf(
   earlier: readonly Snapshot[],
 ): ReadonlyMap<TypeUrl, Going> {
   const going = new Map<TypeUrl, Going>();
-  for (const [url, { type, sentSet, used, lastGood, isFirst }] of types) {
+  for (const [url, { type, sentSet, used, lastGood, isFirst, mayHave }] of types) {
     // If the client rejected a content, the one that it uses stays: it would reject the other one again.
     const before =
       sentSet === undefined ? [...used] : isFirst ? earlier.map((snapshot) => snapshot.of(type)) : [sentSet];
-    const removed = removedFrom(before, wanted.of(type)).map((resource) => lastGood.get(resource.key) ?? resource);
+    const gone = removedFrom(before, wanted.of(type));
+    const had = isFirst && mayHave !== undefined ? gone.filter(mayHave) : gone;
+    const removed = had.map((resource) => lastGood.get(resource.key) ?? resource);
     if (removed.length === 0) continue;
     const byName = new Map<ResourceName, Resource[]>();
     for (const resource of removed) listIn(byName, calledName(resource)).push(resource);

@@ -34,6 +34,11 @@ export interface InUse {
    */
   readonly isFirst: boolean;
   /**
+   * Of a client that comes back, until its claims were compared: tells whether it may have a resource of an earlier
+   * snapshot. Undefined if nobody knows.
+   */
+  readonly mayHave?: ((resource: Resource) => boolean) | undefined;
+  /**
    * The client has or was sent something of the type. Its first response never waits: the client would wait for
    * it, and has no traffic yet that could break.
    */

@@ -1,7 +1,8 @@
-import type { Resource, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
+import type { Resource, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
 import { longestKey } from "../../model/basics/limits.js";
 import { PerKey } from "../../model/basics/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
+import { calledName } from "../../model/sets/variant-index.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { InUse } from "../../planning/in-use.js";
 import { computeStage, type Stage } from "../../planning/make-before-break.js";
@@ -52,9 +53,11 @@ export function sharedStage(
   const parts = new Set<string>();
   for (const subscriber of all) parts.add(keyOfUse(subscriber, mine.includes(subscriber), isPatient));
   for (const part of parts) key += part;
+  // Only earlier targets have what a client that comes back may have besides.
+  if (earlier.length > 0) for (const subscriber of mine) key += keyOfClaim(subscriber, wanted);
   let stage = known.get(wanted, key);
   if (stage === undefined) {
-    stage = computeStage(usesOf(all, mine, warmingWait), wanted, earlier, away);
+    stage = computeStage(usesOf(all, mine, wanted, warmingWait), wanted, earlier, away);
     if (key.length <= longestKey) known.set(wanted, key, stage);
   }
   return stage;
@@ -129,6 +132,7 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
+  wanted: Snapshot,
   warmingWait: WarmingWait,
 ): ReadonlyMap<TypeUrl, InUse> {
   const uses = new Map<TypeUrl, GatheredUse>();
@@ -160,6 +164,7 @@ function usesOf(
       use.sentSet = sentSet;
       use.lastGood = subscriber.used.lastGood;
       use.isFirst = isFirst(subscriber);
+      use.mayHave = mayHaveOf(subscriber, wanted);
     } else if (warmingWait !== "none" && use.isTaken === undefined && !subscription.wildcard) {
       const others = all.filter((one) => one.type === type && !mine.includes(one));
       use.isTaken = (name) => isTaken(others, name, warmingWait);
@@ -177,6 +182,28 @@ function usesOf(
     use.isEstablished ||= usedSet !== undefined || lastSent !== undefined;
   }
   return uses;
+}
+
+/**
+ * What the claims of a client tell of resources that the wanted set lacks. One that asks for names may wait for them,
+ * whatever it has.
+ */
+function mayHaveOf(
+  { type, claimed, subscription: { wildcard, names } }: Subscriber,
+  wanted: Snapshot,
+): InUse["mayHave"] {
+  if (claimed === undefined || !wildcard) return undefined;
+  if (typeof claimed === "object") return (one) => claimed.toMap().has(calledName(one)) || names.has(calledName(one));
+  return hasAllOf(claimed, type, wanted) && names.size === 0 ? () => false : undefined;
+}
+
+function keyOfClaim({ type, claimed }: Subscriber, wanted: Snapshot): string {
+  if (claimed === undefined) return "";
+  return typeof claimed === "object" ? `=${numberOf(claimed)} ` : hasAllOf(claimed, type, wanted) ? "== " : "";
+}
+
+function hasAllOf(claimed: Version, type: ResourceType, wanted: Snapshot): boolean {
+  return type.fullState && claimed === wanted.of(type).version;
 }
 
 /** Whether the client has acknowledged a name on each of the other streams of the type that ask for it. */

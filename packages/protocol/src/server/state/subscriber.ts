@@ -1,6 +1,7 @@
-import type { ApiVersion, Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { ApiVersion, Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import { noSubscription, type Subscription } from "../../model/subscribed/subscription.js";
+import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { type Exchange, nothingExchanged } from "./exchange.js";
@@ -83,6 +84,8 @@ export interface Subscriber {
   subscription: Subscription;
   sent: SentState;
   used: UsedState;
+  /** What a client that comes back said it has, one version for all or one for each, until that was compared. */
+  claimed: ClaimedVersions | Version | undefined;
   /** Set if the client did not answer in time. Then `used` says more than the client did. */
   assumed: Assumption | undefined;
   exchange: Exchange;
@@ -153,6 +156,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     subscription: noSubscription,
     sent: nothingSent(type),
     used: nothingUsed,
+    claimed: undefined,
     assumed: undefined,
     exchange: nothingExchanged,
     unconfirmed: noneUnconfirmed,
