@@ -9,6 +9,7 @@ import { shortId } from "../comparison/short-id.js";
 import { groupStagesText } from "../comparison/stages-text.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { arrivalText } from "./arrival-text.js";
@@ -64,21 +65,21 @@ export async function outcomeOf(
 ): Promise<CommitOutcome> {
   const { output, dryRun = false, wait, timeout } = options;
   const changes = changesAtServer(answer.changed, undefined, known);
-  for (const finding of warnings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  for (const finding of warnings) tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   const paint = paintOf(terminal, "out");
   if (output === "text") {
     const served = dryRun ? changesAtServer(forNodes(answer.changed), undefined, known) : [];
     if (dryRun) terminal.out(served.length === 0 ? "" : `${changesText(served, paint)}\n`);
-    else terminal.out(changeLines(changes, paint));
-    if (dryRun && changes.length > 0) terminal.out(groupStagesText(answer.stages, paint));
-    terminal.out(`${resultLine(changeCounts(changes), layer, dryRun, answer.revision)}\n`);
+    else tell(terminal, changeLines(changes, paint));
+    if (dryRun && changes.length > 0) tell(terminal, groupStagesText(answer.stages, paint));
+    tell(terminal, `${resultLine(changeCounts(changes), layer, dryRun, answer.revision)}\n`);
   }
   if (dryRun) return { status: changes.length === 0 ? exitStatus.ok : exitStatus.differs, document: answer };
   // If nothing changes, the head is somebody's change before, and what nodes say of that is no answer to this one.
   if (wait === undefined || answer.revision === null || changes.length === 0)
     return { status: exitStatus.ok, document: answer };
   const { result, arrival, problem } = await waitForNodes(client, answer.revision.id, wait, timeout);
-  if (output === "text" && arrival !== undefined) terminal.out(arrivalText({ result, arrival }, timeout, paint));
+  if (output === "text" && arrival !== undefined) tell(terminal, arrivalText({ result, arrival }, timeout, paint));
   if (problem !== undefined) {
     const unknown = "the change is made, but it is not known which nodes have it";
     reportFailure(terminal, command, `${unknown}: ${problem.message}`);

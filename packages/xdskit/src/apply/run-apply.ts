@@ -9,6 +9,7 @@ import { sendChange } from "../api-writes/send-change.js";
 import { createSentForm } from "../api-writes/sent-resource.js";
 import { counted } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 
@@ -60,7 +61,7 @@ function findingKey({ code, resource, message }: Finding): string {
 /** Says what is wrong in the files before anything is sent. */
 function refuses({ findings, resources }: Input, { files, prune }: ApplyOptions, terminal: Terminal): boolean {
   const errors = findings.filter(({ severity }) => severity === "error");
-  const say = (finding: Finding) => terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  const say = (finding: Finding) => tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   for (const finding of findings) say(finding);
   if (errors.length > 0) {
     reportFailure(terminal, "apply", `nothing was sent: ${counted(errors.length, "error")}`);

@@ -2,6 +2,7 @@ import { isGlobName, longestTimerMs, type ResourceType, type XdskitError } from 
 import { type ClientEvent, createClient, type Watch } from "@xdskit/client";
 import { createPaint } from "../output/colours.js";
 import { describeFinding } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import type { ClientSettings } from "./client-settings.js";
 import { createResourceView } from "./output/resource-view.js";
@@ -35,7 +36,7 @@ export function openSession(
   const forPeople = options.output === "yaml";
   const view = createResourceView(registry, secrets, (findings) => {
     for (const finding of forPeople ? findings : [])
-      terminal.err(`xdskit ${command}: ${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+      tell(terminal, `xdskit ${command}: ${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   });
   const output = createWatchOutput(terminal, {
     format: options.output,

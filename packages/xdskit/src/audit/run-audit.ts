@@ -5,6 +5,7 @@ import { printable, XdskitError } from "@xdskit/api";
 import { errnoText } from "@xdskit/api/disk";
 import { matchesGlob } from "@xdskit/server";
 import { reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 
@@ -28,8 +29,10 @@ export async function runAudit(filter: AuditFilter, terminal: Terminal): Promise
     for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
       const entry = entryOf(line);
       if (entry === undefined) broken += 1;
-      else if (entry.time >= from && passes(entry, filter))
-        terminal.out(output === "json" ? `${line}\n` : textOf(entry));
+      else if (entry.time >= from && passes(entry, filter)) {
+        if (output === "json") terminal.out(`${line}\n`);
+        else tell(terminal, textOf(entry));
+      }
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -37,7 +40,7 @@ export async function runAudit(filter: AuditFilter, terminal: Terminal): Promise
     reportFailure(terminal, "audit", XdskitError.of("XDSKIT_FILE_UNREADABLE", reason, { file }));
     return exitStatus.failed;
   }
-  if (broken > 0) terminal.err(`${broken} lines of ${file} are no lines of an audit\n`);
+  if (broken > 0) tell(terminal, `${broken} lines of ${file} are no lines of an audit\n`, "err");
   return exitStatus.ok;
 }
 

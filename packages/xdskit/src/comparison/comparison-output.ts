@@ -1,5 +1,6 @@
 import { printable } from "@xdskit/api";
 import { describeFinding } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { changesText, changesView } from "./changes-text.js";
 import type { ComparedFolders } from "./compare-folders.js";
@@ -17,7 +18,7 @@ export interface ComparisonOutput {
 /** Prints what differs, resource by resource, and then the stages; warnings go to standard error. */
 export function printComparison(compared: ComparedFolders, { full, json }: ComparisonOutput, terminal: Terminal): void {
   const { changes, groups, warnings } = compared;
-  for (const finding of warnings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  for (const finding of warnings) tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   if (json) {
     terminal.out(`${JSON.stringify({ changes: changesView(changes), ...plansView(groups) }, undefined, 2)}\n`);
     return;
@@ -25,5 +26,6 @@ export function printComparison(compared: ComparedFolders, { full, json }: Compa
   const paint = paintOf(terminal, "out");
   const names = full ? Number.POSITIVE_INFINITY : undefined;
   const stages = colouredPlan(plansText(groups, { name: printable, names }), paint);
-  terminal.out(changes.length === 0 ? stages : `${changesText(changes, paint)}\n${stages}`);
+  if (changes.length > 0) terminal.out(`${changesText(changes, paint)}\n`);
+  tell(terminal, stages);
 }

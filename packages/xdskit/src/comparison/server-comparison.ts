@@ -1,3 +1,4 @@
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { changesText, changesView } from "./changes-text.js";
 import type { ShownChange } from "./shown-change.js";
@@ -22,6 +23,8 @@ export function printServerComparison(
   }
   const paint = paintOf(terminal, "out");
   if (changes.length === 0) terminal.out("nothing differs\n");
-  else
-    terminal.out(`${changesText(changes, paint)}${stages.length === 0 ? "" : `\n${groupStagesText(stages, paint)}`}`);
+  else {
+    terminal.out(changesText(changes, paint));
+    if (stages.length > 0) tell(terminal, `\n${groupStagesText(stages, paint)}`);
+  }
 }

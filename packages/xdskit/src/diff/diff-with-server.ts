@@ -14,6 +14,7 @@ import { printServerComparison } from "../comparison/server-comparison.js";
 import type { ShownChange } from "../comparison/shown-change.js";
 import type { PlannedStages } from "../comparison/stages-text.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";
@@ -51,13 +52,13 @@ export async function diffWithServer(options: DiffServedOptions, terminal: Termi
   }
   return await withServer("diff", options, terminal, async (client) => {
     const { changes, stages, findings, refusals } = await compare(client, folder);
-    for (const finding of findings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+    for (const finding of findings) tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
     printServerComparison({ changes, stages }, options.output, terminal);
     const [reason, ...others] = refusals;
     if (reason !== undefined) {
       reportFailure(terminal, "diff", "the server would refuse this folder:");
       for (const finding of [reason, ...others])
-        terminal.err(`  ${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+        tell(terminal, `  ${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
       return exitStatus.failed;
     }
     return changes.length > 0 ? exitStatus.differs : exitStatus.ok;

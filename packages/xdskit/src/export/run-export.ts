@@ -23,6 +23,7 @@ import { createSentForm } from "../api-writes/sent-resource.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";
@@ -67,7 +68,7 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
       reportFailure(terminal, "export", error);
       return isMissingFile(error, options.descriptors) ? exitStatus.usage : exitStatus.failed;
     }
-    if (redacted.length > 0) terminal.err(`xdskit export: ${printable(leftOutText(redacted))}\n`);
+    if (redacted.length > 0) tell(terminal, `xdskit export: ${printable(leftOutText(redacted))}\n`, "err");
     return exitStatus.ok;
   });
 }

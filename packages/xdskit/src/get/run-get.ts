@@ -5,6 +5,7 @@ import { closed, stopMs } from "../asking/close-session.js";
 import type { WatchEvent } from "../asking/output/watch-event.js";
 import type { WatchOptions } from "../asking/watch-options.js";
 import { reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
@@ -52,7 +53,7 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
       terminal.closed?.then(stopped),
     ]);
     if (end === "stopped") patience = stopMs;
-    if (opened.leftOut() > 0) terminal.err(`xdskit get: ${leftOutMessage(opened.leftOut())}\n`);
+    if (opened.leftOut() > 0) tell(terminal, `xdskit get: ${leftOutMessage(opened.leftOut())}\n`, "err");
     if (end === undefined) reportFailure(terminal, "get", lateMessage(answers, timeoutMs));
     return end === "found" || end === "stopped" ? exitStatus.ok : exitStatus.failed;
   } catch (error) {

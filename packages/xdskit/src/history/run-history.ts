@@ -8,6 +8,7 @@ import { withServer } from "../api-client/with-server.js";
 import { changesAtServer } from "../comparison/changes-at-server.js";
 import { changesText } from "../comparison/changes-text.js";
 import { jsonText } from "../output/json-text.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { revisionHead, revisionLines } from "./revision-text.js";
@@ -27,8 +28,8 @@ export function runHistory(options: HistoryOptions, terminal: Terminal): Promise
     const { revisions, isMore } = await newest(client, layer, limit);
     if (output === "json") terminal.out(jsonText({ revisions }));
     else if (revisions.length === 0) terminal.out("no revision yet\n");
-    else terminal.out(revisionLines(revisions, paintOf(terminal, "out")));
-    if (isMore) terminal.err(`the newest ${limit} are shown: --limit asks for more\n`);
+    else tell(terminal, revisionLines(revisions, paintOf(terminal, "out")));
+    if (isMore) tell(terminal, `the newest ${limit} are shown: --limit asks for more\n`, "err");
     return exitStatus.ok;
   });
 }
@@ -60,7 +61,8 @@ export function runShow(options: ShowOptions, terminal: Terminal): Promise<numbe
     else {
       const paint = paintOf(terminal, "out");
       const changes = changesText(changesAtServer(revision.changes, undefined), paint) || "nothing differs\n";
-      terminal.out(`${revisionHead(revision, paint)}\n${changes}`);
+      tell(terminal, `${revisionHead(revision, paint)}\n`);
+      terminal.out(changes);
     }
     return exitStatus.ok;
   });

@@ -11,6 +11,7 @@ import { type ExportFile, parseExport } from "../export/export-file.js";
 import { counted } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";
@@ -89,7 +90,7 @@ function inLayer(finding: Finding, layer: string, file: string): Finding {
 }
 
 function refuses(findings: readonly Finding[], { file }: ImportOptions, terminal: Terminal): boolean {
-  for (const finding of findings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  for (const finding of findings) tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   const errors = findings.filter(({ severity }) => severity === "error");
   if (errors.length === 0) return false;
   const isRedacted = errors.some(({ code }) => code === "XDSKIT_SECRET_LEFT_OUT");

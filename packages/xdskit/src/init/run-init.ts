@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileSchema, printable } from "@xdskit/api";
 import { replaceFiles } from "@xdskit/api/disk";
 import { reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { settingsJsonSchema } from "../schema/run-schema.js";
@@ -33,13 +34,16 @@ export async function runInit(directory: string, terminal: Terminal): Promise<nu
   }
   const folder = printable(directory);
   const served = directory === "config" ? "" : ` ${folder}`;
-  terminal.out(`wrote ${[...files.keys()].map(printable).join(", ")}
+  tell(
+    terminal,
+    `wrote ${[...files.keys()].map(printable).join(", ")}
 
 Next:
   xdskit serve${served}
   xdskit bootstrap > envoy.yaml && envoy -c envoy.yaml
   curl http://127.0.0.1:10000/hello
-`);
+`,
+  );
   return exitStatus.ok;
 }
 

@@ -1,5 +1,6 @@
 import { type Finding, findingText, printable, XdskitError } from "@xdskit/api";
 import { type Paint, plain } from "./colours.js";
+import { tell } from "./screen/told.js";
 import { paintOf, type Terminal } from "./terminal.js";
 
 /** Says why a command gives up: one line, and every further finding below it. */
@@ -9,7 +10,7 @@ export function reportFailure(terminal: Terminal, command: string, error: unknow
       ? error.findings.map((finding) => describeFinding(finding))
       : [printable(error instanceof Error ? error.message : String(error))];
   const who = paintOf(terminal, "err")("error", `xdskit ${command}:`);
-  terminal.err(`${who} ${first}\n${more.map((line) => `  ${line}\n`).join("")}`);
+  tell(terminal, `${who} ${first}\n${more.map((line) => `  ${line}\n`).join("")}`, "err");
 }
 
 /** A finding on one line, which says if it is a warning. */

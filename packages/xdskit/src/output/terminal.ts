@@ -14,6 +14,8 @@ export interface Terminal {
   readonly drained?: (() => Promise<void>) | undefined;
   /** Resolves once all of standard output is written, or its reader is gone. */
   readonly flushed?: (() => Promise<void>) | undefined;
+  /** How wide it is; undefined: nothing is cut or broken, since it is no terminal. */
+  readonly columns?: ((stream: "out" | "err") => number | undefined) | undefined;
   /** Asks the person at the terminal, yes or no; whatever is not yes is no. Undefined: nobody is there. */
   readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Resolves when the reader of standard output is gone. */
@@ -73,6 +75,10 @@ export function processTerminal(): Terminal {
     colours: {
       out: createPaint(stdout.isTTY === true, process.env),
       err: createPaint(stderr.isTTY === true, process.env),
+    },
+    columns: (stream) => {
+      const { isTTY, columns } = stream === "out" ? stdout : stderr;
+      return isTTY === true ? columns || 80 : undefined;
     },
     drained: () => (gone || !stdout.writableNeedDrain ? Promise.resolve() : drained()),
     flushed: () => (gone ? Promise.resolve() : flushed()),

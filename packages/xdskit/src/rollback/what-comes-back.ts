@@ -2,6 +2,7 @@ import type { SourceReport } from "@xdskit/admin";
 import { printable } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 
 /** Says on standard error where the source of a layer still holds what was taken back: it would bring it back. */
@@ -12,7 +13,7 @@ export async function sayWhatComesBack(client: ApiClient, layer: string, termina
     // Several servers may read the same.
     for (const name of new Set(names)) {
       const text = `${printable(name)} still holds what was taken back: its next change brings it back, so undo it there`;
-      terminal.err(`${paintOf(terminal, "err")("warning", text)}\n`);
+      tell(terminal, `${paintOf(terminal, "err")("warning", text)}\n`, "err");
     }
   } catch (error) {
     // Who may operate need not be one who may read; the rollback is made.

@@ -4,6 +4,7 @@ import type { ApiServer } from "../api-client/api-server.js";
 import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { jsonText } from "../output/json-text.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { isUnderWay, type RolloutsView, rolloutsText, rolloutText } from "./rollout-text.js";
@@ -28,7 +29,8 @@ export function runRollout(options: RolloutOptions, terminal: Terminal): Promise
   return withServer("rollout", options, terminal, async (client) => {
     const result =
       action === "status" ? await status(client, options, terminal) : await lead(client, options, action, terminal);
-    terminal.out(result);
+    if (options.output === "json") terminal.out(result);
+    else tell(terminal, result);
     return exitStatus.ok;
   });
 }

@@ -9,11 +9,11 @@ import {
   type StatusClient,
   StatusError,
 } from "@xdskit/server/status-client";
-import type { Paint } from "../output/colours.js";
 import { reportFailure } from "../output/failure.js";
 import { connectError } from "../output/messages/connect-error.js";
 import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
+import { wrapped } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
@@ -103,7 +103,7 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
     reportFailure(terminal, "status", found.problem);
     return exitStatus.failed;
   }
-  terminal.out(shown(found, options, 2, paintOf(terminal, "out")));
+  terminal.out(shown(found, options, 2, terminal));
   const isWell = !found.troubles.some(isInTheWay) && !found.clients.some(({ state }) => isBehind(state));
   return isWell || !options.check ? exitStatus.ok : exitStatus.failed;
 }
@@ -114,7 +114,7 @@ async function watch(look: () => Promise<Look>, options: StatusOptions, terminal
     await untilStopped(terminal, options.interval, look, (found) => {
       // Waits for a server that restarts.
       if ("problem" in found) page.problem(`xdskit status: ${printable(found.problem)}`);
-      else page.show(shown(found, options, undefined, paintOf(terminal, "out")));
+      else page.show(shown(found, options, undefined, terminal));
       return "again";
     });
     return exitStatus.ok;
@@ -127,17 +127,23 @@ function shown(
   { clients, troubles }: StatusView,
   options: StatusOptions,
   indent: number | undefined,
-  paint: Paint,
+  terminal: Terminal,
 ): string {
   const now = new Date();
+  const paint = paintOf(terminal, "out");
   if (options.json) {
     return `${JSON.stringify({ server: formatAddress(options.server), at: now, troubles, nodes: clients }, undefined, indent)}\n`;
   }
+  const columns = terminal.columns?.("out");
+  const whole = (text: string) => (columns === undefined ? text : wrapped(text, columns));
   const said = troubles.map((trouble) => troubleLine(trouble, paint));
   if (options.node !== undefined)
-    return said.map((line) => `${line}\n`).join("") + clients.map((one) => clientDetails(one, now, paint)).join("");
+    return whole(
+      said.map((line) => `${line}\n`).join("") + clients.map((one) => clientDetails(one, now, paint)).join(""),
+    );
   const { screen, all, nodes, watch } = options;
-  const size = watch && screen ? { rows: Number.POSITIVE_INFINITY, columns: screen.columns() - 1 } : undefined;
+  const width = watch ? screen && screen.columns() - 1 : columns;
+  const size = width === undefined ? undefined : { rows: Number.POSITIVE_INFINITY, columns: width };
   // Who names nodes wants to see them.
   return statusPage(clients, { said, all: all || nodes.length > 0, size, paint });
 }

@@ -30,8 +30,17 @@ const patienceMs = 30_000;
  * Runs a command in this process to its end, as `xdskitEnds` does in one of its own, which takes a second or two
  * longer.
  */
-export async function inProcessEnds(...args: readonly string[]): Promise<Ended> {
-  const { status, out, err } = inProcess(args);
+export function inProcessEnds(...args: readonly string[]): Promise<Ended> {
+  return ends(args);
+}
+
+/** The same on a terminal of so many columns, without colours. */
+export function atTerminal(columns: number, ...args: readonly string[]): Promise<Ended> {
+  return ends(args, columns);
+}
+
+async function ends(args: readonly string[], columns?: number): Promise<Ended> {
+  const { status, out, err } = inProcess(args, undefined, columns);
   const code = await within(status, () => `xdskit ${args.join(" ")} did not end\n${err()}`);
   return { status: code, signal: null, out: out(), err: err() };
 }
@@ -66,7 +75,7 @@ export function servesHere(...args: readonly string[]): RunningServer {
 }
 
 /** Runs a command in this process. `drained` is asked whether there is room on standard output. */
-export function inProcess(args: readonly string[], drained?: () => Promise<void>): InProcess {
+export function inProcess(args: readonly string[], drained?: () => Promise<void>, columns?: number): InProcess {
   const text = { out: "", err: "" };
   let close: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -75,7 +84,7 @@ export function inProcess(args: readonly string[], drained?: () => Promise<void>
   const write = (where: "out" | "err") => (more: string) => {
     text[where] += more;
   };
-  const status = main(args, { out: write("out"), err: write("err"), closed, drained });
+  const status = main(args, { out: write("out"), err: write("err"), closed, drained, columns: () => columns });
   const events = () =>
     text.out
       .split("\n")

@@ -31,7 +31,7 @@ export function fleetPage(
   // Silent servers follow the counts of the nodes, in `top` too.
   const troubles = look.troubles.filter(({ kind }) => kind !== "silent").map((trouble) => troubleLine(trouble, paint));
   const head = [
-    ...(size === undefined ? troubles : troubles.slice(0, maxProblems)),
+    ...troubles.slice(0, size === undefined || size.rows === Number.POSITIVE_INFINITY ? undefined : maxProblems),
     ...headLines(look, server, rates, paint),
     ...problemLines(look, paint),
   ];

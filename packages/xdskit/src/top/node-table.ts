@@ -2,6 +2,7 @@ import type { NodeRevision } from "@xdskit/admin";
 import { printable } from "@xdskit/api";
 import { type Paint, plain } from "../output/colours.js";
 import { cutToWidth, padToWidth, widthOf } from "../output/screen/fit.js";
+import { wrapped } from "../output/screen/told.js";
 import { nodeColours, stateColours } from "../output/state-colours.js";
 
 /** A node as a line of a table. What nobody knows of any node has no column. */
@@ -127,7 +128,10 @@ export function nodesPage(
   const left = total - shown.length;
   const more = left > 0 ? [paint("quiet", `… and ${grouped(left)} more ${left === 1 ? "node" : "nodes"}`)] : [];
   const lines = [...head, ...nodeTable(shown, width, paint), ...more];
-  const fitted = size === undefined ? lines : lines.slice(0, size.rows).map((line) => cutToWidth(line, width));
+  // Without an end below, what comes first is told whole.
+  const fits = (line: string, index: number) =>
+    size?.rows === Number.POSITIVE_INFINITY && index < head.length ? wrapped(line, width) : cutToWidth(line, width);
+  const fitted = size === undefined ? lines : lines.slice(0, size.rows).map(fits);
   return fitted.map((line) => `${line}\n`).join("");
 }
 

@@ -102,7 +102,10 @@ function shower({ command, output, screen }: TopOptions, client: ApiClient, term
       terminal.out(`${JSON.stringify(shown)}\n`);
       return true;
     }
-    const size = screen && { rows: Math.max(3, screen.rows() - 1), columns: Math.max(20, screen.columns() - 1) };
+    const columns = terminal.columns?.("out");
+    const printed = columns === undefined ? undefined : { rows: Number.POSITIVE_INFINITY, columns };
+    const drawn = screen && { rows: Math.max(3, screen.rows() - 1), columns: Math.max(20, screen.columns() - 1) };
+    const size = drawn ?? printed;
     const text = fleetPage(found, { server: client.server, rates, size, paint });
     // Without a terminal: one block for each change, with an empty line between two.
     if (screen !== undefined) page.show(text);

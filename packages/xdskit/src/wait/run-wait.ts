@@ -11,6 +11,7 @@ import { counted } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
 import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { allIsWell, type FleetLook } from "../top/fleet-look.js";
@@ -43,7 +44,7 @@ async function forRevision(
   const revision = await findRevision(client, text);
   const { result, arrival, problem } = await waitForNodes(client, revision.id, wait, timeout);
   if (output === "json") terminal.out(jsonText({ revision, result, arrival: arrival ?? null }));
-  else if (arrival !== undefined) terminal.out(arrivalText({ result, arrival }, timeout, paintOf(terminal, "out")));
+  else if (arrival !== undefined) tell(terminal, arrivalText({ result, arrival }, timeout, paintOf(terminal, "out")));
   if (problem !== undefined) reportFailure(terminal, "wait", problem);
   return result === "acknowledged" ? exitStatus.ok : exitStatus.failed;
 }
@@ -88,7 +89,7 @@ async function forAll(client: ApiClient, { timeout, output }: WaitOptions, termi
 
   function report(result: "synced" | "rejected" | "timeout"): number {
     if (output === "json") terminal.out(jsonText({ result, states: found?.summary.states ?? null }));
-    else if (found !== undefined) terminal.out(lookText(found));
+    else if (found !== undefined) tell(terminal, lookText(found));
     if (problem !== undefined) reportFailure(terminal, "wait", problem);
     else if (result === "timeout")
       reportFailure(terminal, "wait", `not all nodes are synced after ${timeout / 1000} s`);

@@ -4,6 +4,7 @@ import { readClientSettings } from "../asking/client-settings.js";
 import { closed, stopMs } from "../asking/close-session.js";
 import type { WatchOptions } from "../asking/watch-options.js";
 import { reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
@@ -44,7 +45,7 @@ function namesFrom(
   type: Parameters<ClientSession["subscribe"]>[0],
   terminal: Terminal,
 ): () => void {
-  const say = (text: string) => terminal.err(`xdskit watch: ${printable(text)}\n`);
+  const say = (text: string) => tell(terminal, `xdskit watch: ${printable(text)}\n`, "err");
   const attempt = (change: () => void) => {
     try {
       change();

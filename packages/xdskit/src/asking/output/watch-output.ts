@@ -1,6 +1,7 @@
 import { printable, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Paint } from "../../output/colours.js";
+import { tell } from "../../output/screen/told.js";
 import { paintOf, type Terminal } from "../../output/terminal.js";
 import { changeText } from "./change-text.js";
 import { eventRecord } from "./event-record.js";
@@ -64,7 +65,7 @@ function withNotices(
     if (isSaid) return;
     const notice = noticeOf(event);
     // The client tries again and again while a server is away.
-    if (notice !== last) terminal.err(`${whoSays(event)} ${printable(notice)}\n`);
+    if (notice !== last) tell(terminal, `${whoSays(event)} ${printable(notice)}\n`, "err");
     last = notice;
   };
   return {
