@@ -12,7 +12,7 @@ import type {
 } from "./contract/contract.js";
 import { defaultClientStreamLimits, type Limits } from "./contract/limits.js";
 import type { HeldWeight } from "./held/held-resources.js";
-import type { Judged } from "./taken/response-taking.js";
+import type { ArrivedResponse, Judged } from "./taken/response-taking.js";
 
 /** After this many milliseconds without an answer a name does not exist (rule 166). */
 const absentAfterMs = 15_000;
@@ -34,8 +34,8 @@ class Machine implements ClientStream {
   #responses = 0;
   /** The numbers of responses of streams that are gone are not above this. */
   #before = 0;
-  /** The resources of a response that is still to be stepped, by their places in it. */
-  #prepared: { readonly bytes: Uint8Array; readonly judged: ReadonlyMap<number, Judged> } | undefined;
+  /** A response that is still to be stepped, read, with its resources that were judged. */
+  #prepared: ArrivedResponse | undefined;
   #isOpen = false;
   #isNodeSent = false;
 
@@ -77,10 +77,11 @@ class Machine implements ClientStream {
   }
 
   *prepare(bytes: Uint8Array, forServer: boolean): Steps<void> {
-    const judged = new Map<number, Judged>();
     const sent = this.#read(bytes);
-    if (typeof sent !== "string") yield* this.#typeOf(sent.typeUrl)?.prepare(sent, judged, forServer) ?? [];
-    this.#prepared = { bytes, judged };
+    if (typeof sent === "string") return;
+    const judged = new Map<number, Judged>();
+    yield* this.#typeOf(sent.typeUrl)?.prepare(sent, judged, forServer) ?? [];
+    this.#prepared = { ...sent, judged };
   }
 
   next(): OutgoingRequest | undefined {
@@ -166,12 +167,11 @@ class Machine implements ClientStream {
   }
 
   #receive(bytes: Uint8Array, now: number): readonly ClientStreamEffect[] {
-    const judged = this.#prepared?.bytes === bytes ? this.#prepared.judged : undefined;
+    const sent = this.#prepared?.bytes === bytes ? this.#prepared : this.#read(bytes);
     this.#prepared = undefined;
-    const sent = this.#read(bytes);
     if (typeof sent === "string") return this.#closedBy([{ kind: "close", code: statusCode.internal, message: sent }]);
     const of = this.#typeOf(sent.typeUrl);
-    const effects = of?.receive({ ...sent, judged }, this.#responses + 1, now);
+    const effects = of?.receive(sent, this.#responses + 1, now);
     // Rule 165: the client did not ask for this type on this stream.
     if (of === undefined || effects === undefined) return none;
     this.#responses++;
