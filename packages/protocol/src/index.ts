@@ -107,7 +107,6 @@ export {
   TooMuchInMessage,
 } from "./wire/loads/load-stats.js";
 export { readLoadStatsRequest } from "./wire/loads/read-load-stats.js";
-export { dearNames, isDearName, maxDearNames } from "./wire/requests/dear-names.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/requests/json-request.js";
-export { tooManyNames } from "./wire/requests/names.js";
+export { beyondNames } from "./wire/requests/names.js";
 export type { ResourceError } from "./wire/responses/responses.js";

@@ -1,16 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { createFairQueue } from "@xdskit/grpc-server";
-import {
-  dearNames,
-  isDearName,
-  type JsonRequest,
-  maxDearNames,
-  type Node,
-  readJsonRequest,
-  selectionOf,
-  statusCode,
-  tooManyNames,
-} from "@xdskit/protocol";
+import { beyondNames, type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
 import { Counts } from "../basics/counts.js";
 import { getOrInsert } from "../basics/maps.js";
 import { RateLimit } from "../basics/rate-limit.js";
@@ -111,10 +101,8 @@ export class Polls implements PollHandler {
     const read = readJsonRequest(call.json);
     if (read.kind === "malformed") return refused(400, `malformed discovery request: ${read.message}`);
     const { request } = read;
-    if (request.names.length > limits.namesPerRequest) return refused(413, tooManyNames(limits.namesPerRequest));
-    const maxDear = maxDearNames(limits.namesPerRequest);
-    if (request.names.length > maxDear && request.names.filter(isDearName).length > maxDear)
-      return refused(413, `a request has more than ${maxDear} ${dearNames} (a tenth of names_per_request)`);
+    const much = beyondNames(request.names, limits.namesPerRequest);
+    if (much !== undefined) return refused(413, much);
     const node = request.node === undefined || request.node.id === "" ? defaultNode : request.node;
     if (node === undefined) return refused(400, "the request does not say who it is from: node.id is missing");
     if (call.bytes > limits.nodeBytes && nodeLength(node) > limits.nodeBytes)

@@ -9,7 +9,7 @@ import {
 } from "../../model/names/fingerprint.js";
 import type { Parameters } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { dearNames, isDearText, maxDearNames } from "./dear-names.js";
+import { dearNames, isDearName, isDearText, maxDearNames } from "./dear-names.js";
 import { KnownRuns } from "./known-runs.js";
 import { type Locator, readLocator } from "./locators.js";
 
@@ -18,6 +18,17 @@ const hash = new MemberHash();
 /** A request has too many names, and the setting that says so. */
 export function tooManyNames(most: number): string {
   return `a request has more than ${most} resource names (names_per_request)`;
+}
+
+function tooManyDear(most: number): string {
+  return `a request has more than ${most} ${dearNames} (a tenth of names_per_request)`;
+}
+
+/** Why these are too many names for one request; undefined if they are not. `most`: the limit of names. */
+export function beyondNames(names: readonly ResourceName[], most: number): string | undefined {
+  if (names.length > most) return tooManyNames(most);
+  const dear = maxDearNames(most);
+  return names.length > dear && names.filter(isDearName).length > dear ? tooManyDear(dear) : undefined;
 }
 
 /** Tells whether two requests name the same, without keeping a request. */
@@ -109,8 +120,7 @@ export class RequestNames {
     if (!isDear) return;
     this.#dear += 1;
     const most = maxDearNames(this.#most);
-    if (this.#dear > most)
-      throw new TooManyFields(`a request has more than ${most} ${dearNames} (a tenth of names_per_request)`);
+    if (this.#dear > most) throw new TooManyFields(tooManyDear(most));
   }
 
   /** More follows the known names. */
