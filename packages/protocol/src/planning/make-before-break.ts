@@ -153,7 +153,7 @@ class StageDraft {
    */
   makeWait({ type, sentSet, isEstablished }: InUse, coming: Coming, isWarmedElsewhere: boolean): void {
     if (sentSet === undefined || !isEstablished) return;
-    const listeners = [...coming.values()].find((one) => [...one.values()][0]?.type.drains);
+    const listeners = [...coming].find(([url]) => this.#types.get(url)?.type.drains)?.[1];
     for (const resource of changeBetween(sentSet, this.#wanted.of(type)).upserted) {
       const before = ResourceSets.get(sentSet, resource.key);
       for (const reference of resource.references) {
@@ -257,8 +257,8 @@ class StageDraft {
 
   finish(): Stage {
     const retained = this.#retained;
-    for (const url of retained.keys()) if (this.#types.get(url)?.sentSet === undefined) retained.delete(url);
-    for (const [url, resources] of retained) if (resources.size === 0) retained.delete(url);
+    for (const [url, { size }] of retained)
+      if (size === 0 || this.#types.get(url)?.sentSet === undefined) retained.delete(url);
     if (retained.size === 0 && this.#waiting.size === 0) return wholeStage;
     const waits = createWaits();
     const awaited = new Set<TypeUrl>();
