@@ -99,12 +99,10 @@ function ordered(
   membership: Membership,
 ): Pick<Joined, "order" | "alarm"> {
   const since = clock.now();
-  let wasKnown = false;
-  const hasNoClusters = () =>
+  const hasNoClusters = (wasKnown: boolean) =>
     (wasKnown || clock.now() - since >= maxWarmingMs) && lacksClusters(machine.asked, machine.newest);
   const past = () => membership.past();
   const order = orders.join(info.method, { caller, node, group: membership.group }, past, hasNoClusters);
-  wasKnown = order?.mayAskForClusters === false;
   return { order, alarm: order && new Alarm(clock, due) };
 }
 

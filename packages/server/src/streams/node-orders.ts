@@ -8,6 +8,7 @@ import {
   type PastSnapshots,
   type StageWaited,
 } from "@xdskit/protocol";
+import { dropOldest } from "../basics/maps.js";
 import type { Method } from "../contracts/transport.js";
 import type { Caller } from "../identity/caller.js";
 import type { OrderingOptions } from "../settings/ordering-options.js";
@@ -58,7 +59,7 @@ export interface NodeOrders {
     method: Method,
     member: OrderedNode,
     past: () => PastSnapshots,
-    hasNoClusters: () => boolean,
+    hasNoClusters: (wasKnown: boolean) => boolean,
   ): OrderMembership | undefined;
 }
 
@@ -78,11 +79,7 @@ export function createNodeOrders(
   const shared = new Map<string, SharedOrder>();
   /** Nodes that went without ever having asked for clusters: when they come back, that is not awaited. */
   const withoutClusters = new Set<string>();
-  const rememberWithout = (key: string) => {
-    withoutClusters.add(key);
-    const [oldest] = withoutClusters;
-    if (oldest !== undefined && withoutClusters.size > maxNamesKept) withoutClusters.delete(oldest);
-  };
+  const rememberWithout = (key: string) => dropOldest(withoutClusters.add(key), maxNamesKept);
   const create = (node: Node, isRelay: boolean, past?: () => PastSnapshots, mayAskForMore?: boolean) => {
     if (isRelay) return new Ordering(timesOfRelays, waited);
     const own = orderingTimesFor(node, times);
@@ -105,7 +102,7 @@ export function createNodeOrders(
       const mayAskForClusters = !withoutClusters.delete(key);
       if (only === undefined) {
         const leave = () => {
-          if (hasNoClusters()) rememberWithout(key);
+          if (hasNoClusters(!mayAskForClusters)) rememberWithout(key);
         };
         return { ordering: create(node, isRelay), mayAskForClusters, leave };
       }
