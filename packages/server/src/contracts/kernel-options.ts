@@ -2,7 +2,6 @@ import type { Clock, Registry, ResourceTypes } from "@xdskit/api";
 import type { Keepalive } from "@xdskit/grpc-server";
 import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
-import type { Evidence } from "../identity/evidence.js";
 import type { IdentityRule } from "../identity/identity-rule.js";
 import type { GroupOf, GroupSettings, OnReject } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
@@ -14,6 +13,7 @@ import type { RolloutSettings } from "../settings/rollout-settings.js";
 import type { ServerTls } from "../tls/server-tls.js";
 import type { NodeRevision } from "./nodes/node-status.js";
 import type { StatusPeer } from "./nodes/status-peers.js";
+import type { LetsIn } from "./transport.js";
 
 /** Whether changes that break references are refused. */
 export type References = "strict" | "refuse" | "warn";
@@ -94,7 +94,7 @@ export interface KernelOptions {
    * no rule of `identities` restricts. `false`: it hears only of streams with its own proof, and nothing if no rule
    * restricts it (PERMISSION_DENIED). `true` lets in also whom no rule knows. A promise while a token is verified.
    */
-  readonly readsClientStatus?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
+  readonly readsClientStatus?: LetsIn | undefined;
   /**
    * By id, the newest revision of each layer of some nodes, and whether they run it: client status (CSDS) tells it
    * `xdskit status`. Default: nothing is known.

@@ -80,10 +80,15 @@ export interface ServiceHandler extends CallHandler {
   stop(): void;
 }
 
+/**
+ * Whether a caller may do something, by what it shows. Undefined: as without this. A promise while a token is verified.
+ */
+export type LetsIn = (evidence: Evidence) => boolean | undefined | Promise<boolean>;
+
 /** A method of a service that is not discovery. */
 export interface ServiceMethod {
   /** Whether a caller that no rule knows is let in, as one that may be no node. Default: no. */
-  readonly letsIn?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
+  readonly letsIn?: LetsIn | undefined;
   /**
    * True: one request and one response. False: a stream; a method whose client sends one request and then listens is
    * one too.

@@ -6,13 +6,14 @@ import type { ReportedStream } from "../../contracts/nodes/reported-stream.js";
 import type { StatusPeer } from "../../contracts/nodes/status-peers.js";
 import {
   type Call,
+  type LetsIn,
   type Refusal,
   type Service,
   type ServiceHandler,
   type ServiceMethod,
   unreadMs,
 } from "../../contracts/transport.js";
-import { type Evidence, nothingShown } from "../../identity/evidence.js";
+import { nothingShown } from "../../identity/evidence.js";
 import { clientStatusServiceName } from "./service-name.js";
 import {
   AnswerTooLarge,
@@ -41,7 +42,7 @@ export interface ClientStatusOptions extends StatusSource {
   /** See `KernelOptions.nodeRevisions`. */
   readonly revisions?: ((ids: readonly string[]) => Promise<RevisionsById>) | undefined;
   /** See `KernelOptions.readsClientStatus`. */
-  readonly reads?: ((evidence: Evidence) => boolean | undefined | Promise<boolean>) | undefined;
+  readonly reads?: LetsIn | undefined;
   /** Records a fault of the server. */
   fault(call: Call, error: unknown): void;
 }
@@ -97,7 +98,7 @@ interface Making {
 interface CallRights {
   readonly only: string | undefined;
   readonly unary: boolean;
-  readonly reads: (() => boolean | undefined | Promise<boolean>) | undefined;
+  readonly reads: (() => ReturnType<LetsIn>) | undefined;
 }
 
 /** One client's requests, answered in their order, each when the client has read the answers before. */
