@@ -94,7 +94,7 @@ export function createDiscovery(
     const from = { peer: call.peer, called: methodText(call.method) };
     return gated(call, {
       ...{ gate, shares, from },
-      refused: (refusal) => noteRefused(core, call, refusal),
+      refuse: (refusal) => noteRefused(core, call, refusal),
       accept: (caller, evidence) => acceptFrom(call, caller, { evidence, from }),
       waiting() {
         waiting += 1;
@@ -128,15 +128,16 @@ function methodText({ api, variant, only, unary }: Method): string {
   return `${api} ${only?.name ?? "ads"} ${unary ? "fetch" : variant}`;
 }
 
-/** Records that a stream of discovery was refused before its node was known. */
+/** Records that a stream of discovery was refused before its node was known, and returns that. */
 function noteRefused(
   { counters, events, nextId }: Pick<ServerCore, "counters" | "events" | "nextId">,
   { method, peer }: Pick<DiscoveryCall, "method" | "peer">,
   refusal: Refusal,
-): void {
+): Refusal {
   counters.refuse(refusal.code);
   const stream = { id: nextId(), method, peer };
   events.emit("stream-refused", () => ({ stream, node: undefined, ...refusal }));
+  return refusal;
 }
 
 /** Decides whether another stream or call is admitted. */
@@ -184,8 +185,7 @@ export function createAdmission(
       loop?.stir();
       const refused = refusal();
       if (refused === undefined) return accept(connection);
-      noteRefused({ counters, events, nextId }, connection, refused);
-      return refused;
+      return noteRefused({ counters, events, nextId }, connection, refused);
     },
   };
 }

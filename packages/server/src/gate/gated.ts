@@ -13,8 +13,8 @@ export interface Gated {
   readonly from: CallFrom;
   /** Takes over the call, once it is known who calls. */
   accept(caller: Caller, evidence: () => Evidence): CallHandler | Refusal;
-  /** Records that nobody knows the caller, or that its identity has its share. */
-  refused(refusal: Refusal): void;
+  /** Records that nobody knows the caller, or that its identity has its share, and returns that. */
+  refuse(refusal: Refusal): Refusal;
   /** What holds the call's messages, until it is known who calls. */
   waiting(): UnprovenCall;
 }
@@ -24,12 +24,8 @@ const tooMuch = (message: string): Refusal => ({ code: statusCode.resourceExhaus
 
 /** Finds out who calls, and only then takes over the call, within the share of its caller. */
 export function gated(call: Pick<Call, "evidence" | "end">, options: Gated): CallHandler | Refusal {
-  const { gate, shares, from, accept, refused, waiting } = options;
+  const { gate, shares, from, accept, refuse, waiting } = options;
   const { evidence = nothingShown } = call;
-  const refuse = (refusal: Refusal) => {
-    refused(refusal);
-    return refusal;
-  };
   const tooFast = () => refuse(tooMuch(shares.tooFast()));
   const decide = (caller: Caller | undefined) => {
     if (caller === undefined) return refuse(refusedCaller);

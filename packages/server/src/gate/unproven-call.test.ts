@@ -42,7 +42,10 @@ test("a caller that is refused only after its token was looked at is counted lik
       {
         ...{ gate, shares, from },
         accept: () => assert.fail("it is not known"),
-        refused: ({ code }) => void refusals.push(code),
+        refuse(refusal) {
+          refusals.push(refusal.code);
+          return refusal;
+        },
         waiting: () => new UnprovenCall(call, () => {}, assert.ifError),
       },
     );

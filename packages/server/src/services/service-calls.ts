@@ -79,8 +79,7 @@ export function createServiceCalls(options: {
         };
         if (isOpen) return take(gate.anybody(from), undefined);
         return gated(call, {
-          ...{ gate: own, shares, from, accept: take },
-          refused: (refusal) => refused(service, call, refusal),
+          ...{ gate: own, shares, from, accept: take, refuse },
           waiting: () => waiting(call),
         });
       },
