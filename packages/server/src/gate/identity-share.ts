@@ -40,12 +40,15 @@ export class IdentityShare {
 
   /** Whether a request may be answered now: not before those that wait. */
   takes(): boolean {
-    return this.#waiting.size === 0 && this.#take();
+    return this.#waiting.size === 0 && this.takesOne();
   }
 
-  /** Whether a poll may be answered now. It is never held, so it does not stand behind what waits. */
-  takesPoll(): boolean {
-    return this.#take();
+  /** Whether one more may be answered now, whatever waits: a poll is never held, so it does not stand behind that. */
+  takesOne(): boolean {
+    const { requestsPerSecondPerIdentity: perSecond, requestBurstPerIdentity: burst } = this.#limits;
+    if (this.#rate?.perSecond !== perSecond || this.#rate.burst !== burst)
+      this.#rate = { perSecond, burst, limit: new RateLimit(perSecond, burst) };
+    return this.#rate.limit.take(this.#now());
   }
 
   /** Whether there is room for another request that waits; it has the room until `release`. */
@@ -62,7 +65,7 @@ export class IdentityShare {
   /** The call has requests that wait. */
   wait(call: DelayedCall): void {
     this.#waiting.add(call);
-    this.#timer ??= setTimeout(() => this.#serve(), this.#waitMs).unref();
+    this.#arm();
   }
 
   /** The call waits no more. */
@@ -88,17 +91,14 @@ export class IdentityShare {
     for (let served = 0; served < Math.max(turn.requests, due); served++) {
       const [first] = this.#waiting;
       if (first === undefined) return;
-      if (!this.#take()) break;
+      if (!this.takesOne()) break;
       this.#waiting.delete(first);
       if (first.next()) this.#waiting.add(first);
     }
-    if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => this.#serve(), this.#waitMs).unref();
+    this.#arm();
   }
 
-  #take(): boolean {
-    const { requestsPerSecondPerIdentity: perSecond, requestBurstPerIdentity: burst } = this.#limits;
-    if (this.#rate?.perSecond !== perSecond || this.#rate.burst !== burst)
-      this.#rate = { perSecond, burst, limit: new RateLimit(perSecond, burst) };
-    return this.#rate.limit.take(this.#now());
+  #arm(): void {
+    if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => this.#serve(), this.#waitMs).unref();
   }
 }

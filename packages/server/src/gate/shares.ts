@@ -63,7 +63,7 @@ export class Shares {
 
   /** A poll has come; returns why it is too much, if so: its client sends it again later. */
   polled({ identity }: Of): string | undefined {
-    return identity === undefined || this.#of(identity).takesPoll() ? undefined : this.tooFast();
+    return identity === undefined || this.#of(identity).takesOne() ? undefined : this.tooFast();
   }
 
   /** Counts that a request waits. */
