@@ -24,7 +24,7 @@ export {
   maxSmallBody,
   maxWholeAnswer,
 } from "./errors/limits.js";
-export { didYouMean } from "./errors/nearest-name.js";
+export { didYouMean, meantOrAll } from "./errors/nearest-name.js";
 export {
   type CallWithOptions,
   checkCall,

@@ -28,6 +28,11 @@ export function didYouMean(written: string, known: Iterable<string>): string {
   return name === undefined ? "" : `; did you mean ${JSON.stringify(name)}?`;
 }
 
+/** The same, or all that there is: for a few known names. */
+export function meantOrAll(written: string, known: readonly string[]): string {
+  return didYouMean(written, known) || `; there is ${known.join(", ")}`;
+}
+
 /** Damerau's distance (adjacent letters may be swapped). It stops as soon as the limit is certain to be reached. */
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];

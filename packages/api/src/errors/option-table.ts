@@ -1,6 +1,6 @@
 import type { XdskitErrorCode } from "./error-codes.js";
 import { XdskitError } from "./errors.js";
-import { didYouMean } from "./nearest-name.js";
+import { meantOrAll } from "./nearest-name.js";
 import { throwIfAny } from "./throw-if-any.js";
 
 /**
@@ -83,9 +83,7 @@ function* faultsOf(table: OptionTable, needs: readonly string[], options: object
     const field = above === "" ? option : `${above}.${option}`;
     const rule = Object.hasOwn(table, option) ? table[option] : undefined;
     if (rule === undefined) {
-      const names = Object.keys(table);
-      const hint = didYouMean(option, names) || `; there is ${names.join(", ")}`;
-      yield `there is no option ${JSON.stringify(field.slice(0, 128))}${hint}`;
+      yield `there is no option ${JSON.stringify(field.slice(0, 128))}${meantOrAll(option, Object.keys(table))}`;
     } else yield* faultsOfValue(rule, value, field);
   }
   for (const option of needs) {

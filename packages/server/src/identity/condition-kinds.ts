@@ -1,4 +1,4 @@
-import { didYouMean } from "@xdskit/api";
+import { meantOrAll } from "@xdskit/api";
 import type { WhenFault } from "./conditions.js";
 import type { When } from "./when.js";
 
@@ -24,7 +24,7 @@ export function faultsOfKinds(when: When): readonly WhenFault[] {
     if (value === undefined) return [];
     const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof When] : undefined;
     if (kind !== undefined) return kind.holds(value) ? [] : [{ field: name, message: `it must be ${kind.name}` }];
-    const hint = didYouMean(name, names) || `; there is ${names.join(", ")}`;
-    return [{ field: "", message: `there is no condition ${JSON.stringify(name.slice(0, 128))}${hint}` }];
+    const message = `there is no condition ${JSON.stringify(name.slice(0, 128))}${meantOrAll(name, names)}`;
+    return [{ field: "", message }];
   });
 }
