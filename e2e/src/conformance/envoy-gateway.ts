@@ -1,11 +1,11 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { main } from "xds-conformance";
 import { findPeer, root } from "../harness/basics/peers.js";
 import { startProcess } from "../harness/basics/process.js";
-import type { Judgement } from "./judged-servers.js";
+import { type Judgement, judged } from "./judgement.js";
 
 /** The port cannot be chosen. */
 const port = 18_000;
@@ -38,13 +38,9 @@ async function judge(): Promise<Judgement | undefined> {
     const own = at("home/certs/envoy");
     const tls = ["--tls-ca", `${own}/ca.crt`, "--tls-cert", `${own}/tls.crt`, "--tls-key", `${own}/tls.key`];
     const node = ["--tls-server-name", "envoy-gateway", "--node-cluster", "default/eg"];
-    const printed: string[] = [];
-    const print = (text: string): void => void printed.push(text);
-    const report = ["--expected-failures", join(root, known), "--json", at("report.json")];
-    const where = ["server", `127.0.0.1:${port}`, ...tls, ...node];
+    const where = [`127.0.0.1:${port}`, ...tls, ...node];
     await serving(where);
-    const status = await main([...where, ...report], { out: print, err: print, isTerminal: false });
-    return { status, out: printed.join(""), checks: JSON.parse(readFileSync(at("report.json"), "utf8")).checks };
+    return await judged(folder, "server", ...where, "--expected-failures", join(root, known));
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -72,7 +68,7 @@ function settings(at: (name: string) => string): object {
 async function serving(where: readonly string[]): Promise<void> {
   const nothing = { out: () => {}, err: () => {}, isTerminal: false };
   for (let second = 0; second < 60; second++) {
-    const looked = await main([...where, "--answer-ms", "500", "--only", "delta-response-fields"], nothing);
+    const looked = await main(["server", ...where, "--answer-ms", "500", "--only", "delta-response-fields"], nothing);
     if (looked === 0) return;
     await pause(1_000);
   }

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { clientChecks, main } from "xds-conformance";
+import { clientChecks } from "xds-conformance";
 import { findPeer, type PeerName, root } from "../harness/basics/peers.js";
 import { xdskitCommand } from "../harness/xdskit/xdskit.js";
-import type { Judgement } from "./judged-servers.js";
+import { type Judgement, judged, together } from "./judgement.js";
 
 /** A client that is held against the protocol. */
 export interface JudgedClient {
@@ -108,22 +108,14 @@ export async function judgeClient(client: JudgedClient): Promise<Judgement | und
   const parts = client.parts();
   if (parts === undefined) return undefined;
   const ids = clientChecks.map(({ id }) => id);
-  const judged = await Promise.all(parts.map(({ command, only = () => true }) => judgePart(command, ids.filter(only))));
-  const checks = judged.flatMap((part) => part.checks);
-  checks.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
-  const status = Math.max(...judged.map((part) => part.status));
-  return { status, out: judged.map(({ out }) => out).join("\n"), checks };
+  const judgements = parts.map(({ command, only = () => true }) => judgePart(command, ids.filter(only)));
+  return together(await Promise.all(judgements), ids);
 }
 
 async function judgePart(command: readonly string[], ids: readonly string[]): Promise<Judgement> {
   const folder = mkdtempSync(join(tmpdir(), "xdskit-conformance-"));
   try {
-    const json = join(folder, "report.json");
-    const printed: string[] = [];
-    const print = (text: string): void => void printed.push(text);
-    const args = ["client", "--answer-ms", "10000", "--only", ids.join(), "--json", json, "--", ...command];
-    const status = await main(args, { out: print, err: print, isTerminal: false });
-    return { status, out: printed.join(""), checks: JSON.parse(readFileSync(json, "utf8")).checks };
+    return await judged(folder, "client", "--answer-ms", "10000", "--only", ids.join(), "--", ...command);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

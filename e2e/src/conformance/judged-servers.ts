@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { main, serverChecks } from "xds-conformance";
+import { serverChecks } from "xds-conformance";
 import { findPeer, root } from "../harness/basics/peers.js";
 import { freePort } from "../harness/basics/ports.js";
 import { startProcess } from "../harness/basics/process.js";
 import { xdskitCommand } from "../harness/xdskit/xdskit.js";
+import { type Judgement, judged, together } from "./judgement.js";
 
 /** A server that is held against the protocol. */
 export interface JudgedServer {
@@ -85,44 +86,20 @@ export const judgedServers: readonly JudgedServer[] = [
   },
 ];
 
-/** One check of a report. */
-export interface JudgedCheck {
-  readonly id: string;
-  readonly status: "passed" | "failed" | "skipped";
-  readonly level: string;
-  readonly says: string;
-  readonly link: string;
-  readonly message?: string;
-  readonly transcript: readonly string[];
-}
-
-/** How a server did. */
-export interface Judgement {
-  /** The command's exit status. */
-  readonly status: number;
-  /** What the command printed. */
-  readonly out: string;
-  readonly checks: readonly JudgedCheck[];
-}
-
 /** Checks that change something wait for each other. So they are dealt out to several servers. */
 const parts = 3;
 
 /** Holds a server against all checks. Undefined: a program is missing. */
 export async function judgeServer(server: JudgedServer, args: readonly string[] = []): Promise<Judgement | undefined> {
   const ids = serverChecks.map(({ id }) => id);
-  const judged = await Promise.all(
+  const judgements = await Promise.all(
     Array.from({ length: parts }, (_, part) => {
       const some = ids.filter((_, index) => index % parts === part);
       return judgePart(server, ["--only", some.join(), "--parallel", "4", ...args]);
     }),
   );
-  const there = judged.flatMap((part) => part ?? []);
-  if (there.length < parts) return undefined;
-  const checks = there.flatMap((part) => part.checks);
-  checks.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
-  const status = Math.max(...there.map((part) => part.status));
-  return { status, out: there.map(({ out }) => out).join("\n"), checks };
+  const there = judgements.flatMap((part) => part ?? []);
+  return there.length < parts ? undefined : together(there, ids);
 }
 
 async function judgePart(server: JudgedServer, args: readonly string[]): Promise<Judgement | undefined> {
@@ -132,14 +109,9 @@ async function judgePart(server: JudgedServer, args: readonly string[]): Promise
   if (driver === undefined) return undefined;
   const stop = await server.start(at, folder);
   try {
-    const json = join(folder, "report.json");
     const known = server.known === undefined ? [] : ["--expected-failures", join(root, server.known)];
     const rest = server.hasRest ? ["--rest", `http://${at.rest}`] : [];
-    const printed: string[] = [];
-    const print = (text: string): void => void printed.push(text);
-    const all = ["server", at.grpc, "--driver", driver, "--json", json, ...known, ...rest, ...args];
-    const status = await main(all, { out: print, err: print, isTerminal: false });
-    return { status, out: printed.join(""), checks: JSON.parse(readFileSync(json, "utf8")).checks };
+    return await judged(folder, "server", at.grpc, "--driver", driver, ...known, ...rest, ...args);
   } finally {
     await stop();
     rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { root } from "../harness/basics/peers.js";
 import { envoyGateway } from "./envoy-gateway.js";
 import { judgeClient, judgedClients } from "./judged-clients.js";
-import { type JudgedCheck, type Judgement, judgedServers, judgeServer } from "./judged-servers.js";
+import { judgedServers, judgeServer } from "./judged-servers.js";
+import type { JudgedCheck, Judgement } from "./judgement.js";
 
 /** Who was judged, and how that went. */
 interface Column {
