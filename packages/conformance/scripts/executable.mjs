@@ -2,11 +2,12 @@
 // without Node: a single executable application of NODE. That is Node 26 or newer, whose `--build-sea` puts a program
 // into a copy of itself; by default the one in .cache/peers/bin. The file is for the system and processor of NODE.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { licenses } from "../../../scripts/licenses.mjs";
 
 const packageDir = fileURLToPath(new URL("..", import.meta.url));
 const root = join(packageDir, "../..");
@@ -20,7 +21,9 @@ const making = mkdtempSync(`${file}-`);
 try {
   const script = join(making, "xds-conformance.cjs");
   const inputs = await bundle(script);
-  writeFileSync(`${file}.LICENSES.txt`, licenses(inputs));
+  const notice = readFileSync(join(root, "packages/api/schema/NOTICE"), "utf8");
+  const ofNode = "Node.js: https://github.com/nodejs/node/blob/main/LICENSE\n";
+  writeFileSync(`${file}.LICENSES.txt`, licenses(root, inputs, notice, ofNode));
   const config = {
     main: script,
     output: file,
@@ -71,18 +74,4 @@ function withAssets(builder) {
       export const generatedFile = (name) => new Uint8Array(getRawAsset(name));`,
     loader: "js",
   }));
-}
-
-/** The licenses of what the executable has parts of. */
-function licenses(inputs) {
-  const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
-  const texts = [...folders].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-    const own = readdirSync(join(root, folder)).find((one) => /^licen[cs]e/i.test(one));
-    const text = own === undefined ? "" : `\n${readFileSync(join(root, folder, own), "utf8").trim()}\n`;
-    return `${name} ${version}: ${license}\n${text}`;
-  });
-  texts.push(readFileSync(join(root, "packages/api/schema/NOTICE"), "utf8"));
-  texts.push("Node.js: https://github.com/nodejs/node/blob/main/LICENSE\n");
-  return texts.join(`\n${"-".repeat(80)}\n\n`);
 }

@@ -1,10 +1,11 @@
 // Puts the command, the packages under it and what they import together into a few files: opening hundreds of modules
 // takes a third of a start. The last step of `npm run build`. bin/xdskit.cjs runs the result as long as nothing was
 // compiled since; the library's users get the modules.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { licenses } from "../../../scripts/licenses.mjs";
 import { commonJs } from "./common-js.mjs";
 import { withSmallParts } from "./small-parts.mjs";
 
@@ -57,27 +58,17 @@ export async function bundle(folder, { fromSources = false } = {}) {
     cpSync(join(root, "packages/api/gen", file), join(making, "gen", file));
   // Built before. It stands where the modules of @xdskit/admin look for it.
   cpSync(join(root, "packages/admin/dist/dashboard"), join(making, "dist/dashboard"), { recursive: true });
-  writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(Object.keys(metafile.inputs)));
+  const more = [
+    readFileSync(join(root, "packages/admin/dist/dashboard/licenses.md"), "utf8"),
+    // Of the works that the table of Envoy's API is made of.
+    readFileSync(join(root, "packages/api/schema/NOTICE"), "utf8"),
+  ];
+  writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(root, Object.keys(metafile.inputs), ...more));
   // The old one goes away whole, so that a program which starts meanwhile finds one of the two.
   const old = `${making}.old`;
   if (existsSync(folder)) renameSync(folder, old);
   renameSync(making, folder);
   rmSync(old, { recursive: true, force: true });
-}
-
-/** The licenses of the packages that the bundle has parts of. */
-function licenses(inputs) {
-  const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
-  const texts = [...folders].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-    const file = readdirSync(join(root, folder)).find((file) => /^licen[cs]e/i.test(file));
-    const text = file === undefined ? "" : `\n${readFileSync(join(root, folder, file), "utf8").trim()}\n`;
-    return `${name} ${version}: ${license}\n${text}`;
-  });
-  texts.push(readFileSync(join(root, "packages/admin/dist/dashboard/licenses.md"), "utf8"));
-  // Of the works that the table of Envoy's API is made of.
-  texts.push(readFileSync(join(root, "packages/api/schema/NOTICE"), "utf8"));
-  return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
