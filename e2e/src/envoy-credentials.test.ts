@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { createIssuer } from "../../packages/server/src/testing/identity/issuer.js";
 import { createConfigFolder, type Files } from "./harness/basics/config-folder.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
 import { peer } from "./harness/basics/peers.js";
@@ -57,19 +57,14 @@ for (const variant of ["ads-delta", "rest"] as const) {
         ]),
       );
     const { put, putPair } = movedFiles(scene.directory);
-    const keys = await generateKeyPair("ES256");
-    const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
-    const token = async (seconds: number) => {
-      const claims = { iss: "https://issuer", aud: "xdskit", sub: "bank:edge" };
-      const exp = Math.floor(Date.now() / 1_000) + seconds;
-      return new SignJWT({ ...claims, exp }).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(keys.privateKey);
-    };
+    const issuer = await createIssuer();
+    const token = (seconds: number) => issuer.sign("bank:edge", seconds);
     const spiffe = (seconds: number) =>
       mesh.issueFor("shop", [-1, seconds / 86_400], "URI:spiffe://mesh.example/ns/shop/sa/edge");
 
     await putPair("server", servers.issue("server", `URI:${serverId}`));
     await put("mesh.pem", mesh.certificate);
-    await put("keys.json", JSON.stringify({ keys: [jwk] }));
+    await put("keys.json", JSON.stringify(issuer.jwks));
     const file = await put("xdskit.yaml", settings);
     const folder = await createConfigFolder(scene.directory, files("one"));
     const server = await serve(scene, folder.path, { args: ["--settings", file, "--log-level", "debug"] });

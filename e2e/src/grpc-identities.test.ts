@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { createIssuer } from "../../packages/server/src/testing/identity/issuer.js";
 import { createConfigFolder } from "./harness/basics/config-folder.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
 import { apiListener, cluster, configSource, loadAssignment, routeConfiguration } from "./harness/basics/resources.js";
@@ -50,9 +50,8 @@ for (const name of ["python", "go"] as const) {
       "bank/all.yaml": [...bank, vault],
     });
     const { put, putPair } = movedFiles(scene.directory);
-    const keys = await generateKeyPair("ES256");
-    const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
-    await put("keys.json", JSON.stringify({ keys: [jwk] }));
+    const issuer = await createIssuer();
+    await put("keys.json", JSON.stringify(issuer.jwks));
     await put("mesh.pem", mesh.certificate);
     await putPair("server", authority.issue("server", "IP:127.0.0.1"));
     const trusted = ["--tls-ca", await put("servers.pem", authority.certificate)];
@@ -98,10 +97,7 @@ for (const name of ["python", "go"] as const) {
       assert.equal(told[0], told[1]);
     });
     await scene.step("a token stands for a certificate", async () => {
-      const exp = Math.floor(Date.now() / 1_000) + 3_600;
-      const claims = { iss: "https://issuer", aud: "xdskit", sub: "shop:cart", exp };
-      const signed = new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid: "one" });
-      const token = ["--token-file", await put("token", await signed.sign(keys.privateKey))];
+      const token = ["--token-file", await put("token", await issuer.sign("shop:cart"))];
       await isAnsweredBy(await start("cart.shop.4", token, "greeter"), "red");
       const thief = await start("cart.bank.4", token, "greeter");
       await server.process.errorLine(/caller refused.*cart\.bank\.4/);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { AuditEntry } from "@xdskit/admin/access";
 import { hashOfToken, newToken } from "@xdskit/admin/tokens";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { createIssuer } from "../../../server/src/testing/identity/issuer.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcess, inProcessEnds } from "../testing/in-process.js";
@@ -80,15 +80,13 @@ test("what all clients have is told over gRPC only to a role that may read", asy
 
 test("a role is enough to hear of all clients over gRPC, without a rule of identities, and may be of a JWT", async () => {
   await using beside = await testFolder();
-  const keys = await generateKeyPair("ES256");
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
-  const jwks = await beside.write("keys.json", JSON.stringify({ keys: [jwk] }));
-  const signed = (sub: string) =>
-    new SignJWT({ iss: "https://i", aud: "xdskit", sub, exp: Math.floor(Date.now() / 1_000) + 600 })
-      .setProtectedHeader({ alg: "ES256", kid: "one" })
-      .sign(keys.privateKey);
+  const issuer = await createIssuer({ iss: "https://i" });
+  const jwks = await beside.write("keys.json", JSON.stringify(issuer.jwks));
   const jwt = `{ issuer: "https://i", audience: xdskit, jwks: ${jwks}, claims: { sub: ops } }`;
-  const [ops, other] = [await beside.write("ops", await signed("ops")), await beside.write("o", await signed("o"))];
+  const [ops, other] = [
+    await beside.write("ops", await issuer.sign("ops")),
+    await beside.write("o", await issuer.sign("o")),
+  ];
   const file = `
 tokens: { edge: "${hashOfToken(edge)}" }
 identities: [{ when: { token: edge }, node: { id: "edge-*" } }]

@@ -3,27 +3,18 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
+import { createIssuer } from "../../../server/src/testing/identity/issuer.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { servedApart } from "../testing/served.js";
 
-async function issuerKey(kid: string) {
-  const { publicKey, privateKey } = await generateKeyPair("ES256");
-  const token = () =>
-    new SignJWT({ iss: "https://i", aud: "xdskit", sub: "edge", exp: Math.floor(Date.now() / 1_000) + 600 })
-      .setProtectedHeader({ alg: "ES256", kid })
-      .sign(privateKey);
-  return { jwk: { ...(await exportJWK(publicKey)), kid, alg: "ES256" }, token };
-}
-
 test("keys of an issuer come over HTTPS, new ones are found by a new token, and the last ones stay", async (t) => {
   const authority = createAuthority("of the issuer");
   const { certificate, key } = authority.issue("localhost");
-  const [first, second] = [await issuerKey("first"), await issuerKey("second")];
-  const keys = [first.jwk];
+  const [first, second] = [await createIssuer({ kid: "first" }), await createIssuer({ kid: "second" })];
+  const keys = [...first.jwks.keys];
   let asked = 0;
   const issuer = createServer({ cert: certificate, key }, (_, response) => {
     asked += 1;
@@ -36,7 +27,7 @@ test("keys of an issuer come over HTTPS, new ones are found by a new token, and 
   // What the server trusts besides the authorities of Node.js.
   process.env.NODE_EXTRA_CA_CERTS = `${beside.path}/ca`;
   t.after(() => delete process.env.NODE_EXTRA_CA_CERTS);
-  const jwt = `{ issuer: "https://i", audience: xdskit, jwks: "${url}" }`;
+  const jwt = `{ issuer: "https://issuer", audience: xdskit, jwks: "${url}" }`;
   const settings = `identities: [{ when: { jwt: ${jwt} }, node: {} }]\n`;
   await using server = await servedApart({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings });
   const isServed = async (token: string) => {
@@ -44,13 +35,13 @@ test("keys of an issuer come over HTTPS, new ones are found by a new token, and 
     const get = ["get", "cluster", "--server", server.grpc, "--node-id", "edge", "--token-file", file];
     return (await inProcessEnds(...get, "--timeout", "3s")).status === 0;
   };
-  assert.equal(await isServed(await first.token()), true);
-  assert.equal(await isServed(await second.token()), false);
-  keys.push(second.jwk);
-  const next = await second.token();
+  assert.equal(await isServed(await first.sign("edge")), true);
+  assert.equal(await isServed(await second.sign("edge")), false);
+  keys.push(...second.jwks.keys);
+  const next = await second.sign("edge");
   await eventually(() => isServed(next), Boolean);
   assert.ok(asked >= 2 && asked < 10, `${asked} questions`);
   issuer.closeAllConnections();
   issuer.close();
-  assert.equal(await isServed(await first.token()), true, "with the issuer away");
+  assert.equal(await isServed(await first.sign("edge")), true, "with the issuer away");
 });

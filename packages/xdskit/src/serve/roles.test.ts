@@ -3,7 +3,8 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { hashOfToken, newToken } from "@xdskit/admin/tokens";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { decodeJwt } from "jose";
+import { createIssuer } from "../../../server/src/testing/identity/issuer.js";
 import { eventually } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
@@ -205,11 +206,10 @@ test("a caller that changes too much is told to wait, and no other caller is", a
 });
 
 test("a reader of events is sent away once its token has ended, or is taken away, and no other reader is", async () => {
-  const keys = await generateKeyPair("ES256");
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "ES256" };
-  await using beside = await testFolder({ "keys.json": JSON.stringify({ keys: [jwk] }) });
-  const claims = { iss: "https://i", aud: "xdskit", sub: "ops", exp: Math.floor(Date.now() / 1_000) + 8 };
-  const short = await new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(keys.privateKey);
+  const issuer = await createIssuer({ iss: "https://i" });
+  await using beside = await testFolder({ "keys.json": JSON.stringify(issuer.jwks) });
+  const short = await issuer.sign("ops", 8);
+  const { exp = Number.NaN } = decodeJwt(short);
   const [taken, left] = [newToken(), newToken()];
   const jwt = `{ issuer: "https://i", audience: xdskit, jwks: ${beside.path}/keys.json }`;
   const settings = `
@@ -235,7 +235,7 @@ roles:
   };
   const readers = [await read(short), await read(taken), await read(left)] as const;
   await eventually(async () => readers[0].isOver, Boolean);
-  assert.ok(Date.now() >= claims.exp * 1_000);
+  assert.ok(Date.now() >= exp * 1_000);
   assert.deepEqual([readers[1].isOver, readers[2].isOver], [false, false]);
   await server.folder.write("xdskit.yaml", settings.replace(/.*token: taken.*/, ""));
   await eventually(async () => readers[1].isOver, Boolean);

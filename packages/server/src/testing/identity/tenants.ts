@@ -6,8 +6,8 @@ import type {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { LoadStatsRequestSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import type { ClientStatusResponseSchema } from "@xdskit/api/envoy/service/status/v3/csds";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { Method } from "../../contracts/transport.js";
+import { createIssuer } from "./issuer.js";
 
 /** A tenant of a test: the node that it may be, and its tokens. */
 export interface Tenant {
@@ -21,21 +21,15 @@ export interface Tenant {
 
 /** Two tenants of one issuer, and its keys. */
 export async function tenants() {
-  const [right, wrong] = [await generateKeyPair("ES256"), await generateKeyPair("ES256")];
-  const jwk = { ...(await exportJWK(right.publicKey)), kid: "one", alg: "ES256" };
-  const now = Math.floor(Date.now() / 1_000);
-  const sign = (sub: string, exp: number, key = right.privateKey) =>
-    new SignJWT({ iss: "https://issuer", aud: "xdskit", exp, sub })
-      .setProtectedHeader({ alg: "ES256", kid: "one" })
-      .sign(key);
+  const [right, wrong] = [await createIssuer(), await createIssuer()];
   const tenant = async (name: string): Promise<Tenant> => ({
     id: `cart.${name}.pod-1`,
     cluster: name,
-    good: await sign(`${name}:cart`, now + 3_600),
-    expired: await sign(`${name}:cart`, now - 3_600),
-    wrong: await sign(`${name}:cart`, now + 3_600, wrong.privateKey),
+    good: await right.sign(`${name}:cart`, 3_600),
+    expired: await right.sign(`${name}:cart`, -3_600),
+    wrong: await wrong.sign(`${name}:cart`, 3_600),
   });
-  return { a: await tenant("a"), b: await tenant("b"), jwks: { keys: [jwk] } };
+  return { a: await tenant("a"), b: await tenant("b"), jwks: right.jwks };
 }
 
 /** The first message of a call that says it comes from a node, where its messages say so. */
