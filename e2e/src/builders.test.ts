@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { Agent, request } from "node:https";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import {
@@ -26,6 +25,7 @@ import { createScene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
 import { startEnvoy } from "./harness/peers/envoy.js";
 import { grpcClientCommand, startGrpcClient, writeGrpcBootstrap } from "./harness/peers/grpc-client.js";
+import { handshake } from "./harness/traffic/handshakes.js";
 import { startHttpBackend } from "./harness/traffic/http-backend.js";
 
 const ads = { resourceApiVersion: 2, configSourceSpecifier: { case: "ads", value: {} } } as const;
@@ -38,7 +38,7 @@ test("an Envoy runs what the builders make", { timeout: 240_000 }, async (t) => 
   const [red, green] = [await startHttpBackend(scene, "red"), await startHttpBackend(scene, "green")];
   const [plain, secured] = [await freePort(), await freePort()];
   const authority = createAuthority("ca");
-  const { certificate, key } = authority.issue("web.example");
+  const { certificate, key, serial } = authority.issue("web.example");
   const at = ({ port }: { readonly port: number }, address = "127.0.0.1") => ({ address, portValue: port });
   const buffer = create(HttpFilterSchema, {
     name: "buffer",
@@ -89,14 +89,8 @@ test("an Envoy runs what the builders make", { timeout: 240_000 }, async (t) => 
   assert.deepEqual([await get("/red"), await get("/dns"), await get("/")], ["red", "green", "green"]);
   const both = new Set<string>();
   await eventually("answers of both", async () => both.add(await get("/both")).size === 2);
-  const agent = new Agent({ ca: authority.certificate, servername: "web.example" });
-  const overTls = await new Promise<number | undefined>((resolve, reject) => {
-    request({ host: "127.0.0.1", port: secured, path: "/", agent }, ({ statusCode }) => resolve(statusCode))
-      .on("error", reject)
-      .end();
-  });
-  agent.destroy();
-  assert.equal(overTls, 200);
+  // Its request is answered with 200.
+  assert.equal(await handshake({ port: secured, host: "web.example", trusted: authority.certificate }), serial);
   await eventually("a line of the access log", () => envoy.process.stdout.includes("/red 200"));
 });
 

@@ -19,7 +19,7 @@ import {
 } from "./harness/peers/grpc-client.js";
 import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
-import { startServe } from "./harness/xdskit/xdskit.js";
+import { serve } from "./harness/xdskit/xdskit.js";
 
 /** Each calls the Service by another of its names. */
 const targets: Readonly<Partial<Record<GrpcClientName, string>>> = {
@@ -47,12 +47,8 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   await api.put(cart.service);
   await cart.write();
 
-  const server = startServe(scene, undefined, {
-    args: ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--write-events"],
-  });
-  const [, grpc = ""] = await server.line(/^grpc listening on (\S+)$/);
-  const [, admin = ""] = await server.line(/^admin listening on (\S+)$/);
-  await server.line(/^ready$/);
+  const ofCluster = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit")];
+  const { grpc, admin } = await serve(scene, undefined, { args: [...ofCluster, "--write-events"] });
   const xdskit = (...args: readonly string[]) => runXdskit(scene, ...args, "--server", grpc);
   const clients: GrpcClient[] = [];
   for (const [name, target] of Object.entries(targets) as [GrpcClientName, string][]) {
@@ -234,11 +230,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await putPair("server", authority.issue("server", "IP:127.0.0.1"));
     await put("keys.json", (await api.ask("GET", "/openid/v1/jwks")).body);
     const settings = ["--settings", await put("xdskit.yaml", provedByToken)];
-    const proving = startServe(scene, undefined, {
-      args: ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), ...settings, "--state", "off"],
-    });
-    const [, address = ""] = await proving.line(/^grpc listening on (\S+)$/);
-    await proving.line(/^ready$/);
+    const { grpc: address } = await serve(scene, undefined, { args: [...ofCluster, ...settings, "--state", "off"] });
     await api.put({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "web", namespace: "shop" } });
     const ca = await put("servers.pem", authority.certificate);
     const name = "cart.shop:8080";

@@ -74,8 +74,12 @@ export function startBench(scene: Scene, grpc: string, { nodes, id, args: more =
   });
 }
 
-/** Starts `xdskit serve DIR` and waits until it says `ready`. */
-export async function serve(scene: Scene, directory: string, options: ServeOptions = {}): Promise<XdskitServer> {
+/** Starts `xdskit serve DIR` and waits until it says `ready`. Undefined: without a DIR. */
+export async function serve(
+  scene: Scene,
+  directory: string | undefined,
+  options: ServeOptions = {},
+): Promise<XdskitServer> {
   const server = startServe(scene, directory, options);
   const [, grpc = ""] = await server.line(/^grpc listening on (\S+)$/, options.withinMs);
   const [, rest = ""] = await server.line(/^rest listening on (\S+)$/, options.withinMs);
