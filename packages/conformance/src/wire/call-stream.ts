@@ -105,15 +105,9 @@ export abstract class CallStream {
     throw new Failed(`the server ended the stream: status ${code}${message === "" ? "" : ` (${message})`}`);
   }
 
-  /**
-   * What `look` gives, as soon as it does; undefined after the time for an answer. The time is not over before the
-   * server answers something else: on a busy machine it may not have had it yet, or we may not have read what it sent.
-   */
-  protected async until<T>(look: () => T | undefined): Promise<T | undefined> {
-    const found = await this.#arrivals.until(look, this.bounds.answerMs);
-    if (found !== undefined) return found;
-    await this.#connection.barrier();
-    return look();
+  /** What `look` gives, as soon as it does; undefined after the time for an answer. */
+  protected until<T>(look: () => T | undefined): Promise<T | undefined> {
+    return this.#connection.awaited(this.#arrivals, look);
   }
 
   /** The same. Throws Failed once nothing can come any more. */

@@ -1,5 +1,6 @@
 import { type ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
 import { type Bounds, pause } from "../verdicts/bounds.js";
+import type { Arrivals } from "./arrivals.js";
 
 /** Where the server is, and how to reach it. */
 export interface Target {
@@ -45,16 +46,27 @@ export class Connection {
 
   /** The server reads what was sent, has the quiet time for an answer, and the answer arrives. */
   async quiet(): Promise<void> {
-    await this.barrier();
+    await this.#barrier();
     await pause(this.#bounds.quietMs);
-    await this.barrier();
+    await this.#barrier();
+  }
+
+  /**
+   * What `look` gives, as soon as it does; undefined after the time for an answer. The time is not over before the
+   * server answers something else: on a busy machine it may not have had it yet, or we may not have read what it sent.
+   */
+  async awaited<T>(arrivals: Arrivals, look: () => T | undefined): Promise<T | undefined> {
+    const found = await arrivals.until(look, this.#bounds.answerMs);
+    if (found !== undefined) return found;
+    await this.#barrier();
+    return look();
   }
 
   /**
    * Resolves once the server has answered a call that it does not know: what was written before has arrived there, and
    * what the server wrote before has arrived here, however busy this machine is.
    */
-  barrier(): Promise<void> {
+  #barrier(): Promise<void> {
     return new Promise((resolve) => {
       const deadline = Date.now() + this.#bounds.answerMs;
       const answered = () => resolve();

@@ -105,10 +105,7 @@ export class Poll {
   /** The answer. Throws Failed if none comes. */
   async answer(): Promise<PollAnswer> {
     const { connection, bounds } = this.#options;
-    let answer = await this.#arrivals.until(() => this.#answer, bounds.answerMs);
-    // As for streams: on a busy machine the time may not be over yet.
-    if (answer === undefined) await connection.barrier();
-    answer ??= this.#answer;
+    const answer = await connection.awaited(this.#arrivals, () => this.#answer);
     if (answer instanceof Failed) throw answer;
     if (answer !== undefined) return answer;
     throw new Failed(`the poll was not answered within ${bounds.answerMs} ms`);
