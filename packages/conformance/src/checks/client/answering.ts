@@ -20,8 +20,12 @@ export interface Begun {
 export async function begun(client: ClientPeer): Promise<Begun> {
   await client.start();
   const stream = await client.stream();
-  return { stream, request: await stream.next("a first request", ({ type }) => known.has(type)) };
+  return { stream, request: await firstRequest(stream) };
 }
+
+/** The first request for a type that there are resources of. */
+export const firstRequest = (stream: ClientStream): Promise<Request> =>
+  stream.next("a first request", ({ type }) => known.has(type));
 
 /** What a request asks for, and no client can read. */
 export const brokenFor = (request: Request) => contentFor(request).map(({ name }) => ({ name, body: brokenBody }));
@@ -34,8 +38,16 @@ export async function accepted(
   client: ClientPeer,
 ): Promise<Begun & { readonly answer: Request; readonly response: Received }> {
   const { stream, request } = await begun(client);
+  return { stream, request, ...(await acceptedFirst(stream, request)) };
+}
+
+/** The client accepts what is sent for the first request of a stream. */
+export async function acceptedFirst(
+  stream: ClientStream,
+  request: Request,
+): Promise<{ readonly answer: Request; readonly response: Received }> {
   const response = stream.send(request.type, "v1", contentFor(request));
   const answer = await answerTo(stream, response);
   hold(answer.error === undefined, `the client rejected the response: ${answer.error}`);
-  return { stream, request, response, answer };
+  return { response, answer };
 }

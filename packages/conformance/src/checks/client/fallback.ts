@@ -1,20 +1,19 @@
 import { contentFor } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
 import type { ClientStream } from "../../client/client-stream.js";
-import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
+import { hold, needed } from "../../verdicts/verdicts.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { answerTo, known } from "./answering.js";
+import { acceptedFirst, answerTo, firstRequest } from "./answering.js";
 
 /** The client's stream to the second server, while the first one is away. It has accepted a response there. */
 async function fallenBack(client: ClientPeer): Promise<ClientStream> {
   await client.start("away");
   const stream = await client.second.stream(2 * client.bounds.answerMs);
-  const request = await stream.next("a first request", ({ type }) => known.has(type));
+  const request = await firstRequest(stream);
   hold(request.node !== undefined, "the first request has no node");
   hold((request.nonce ?? "") === "", "the first request has a nonce");
-  const answer = await answerTo(stream, stream.send(request.type, "v1", contentFor(request)));
-  hold(answer.error === undefined, `the client rejected the response: ${answer.error}`);
+  await acceptedFirst(stream, request);
   return stream;
 }
 
@@ -37,16 +36,11 @@ export const fallbackChecks: readonly CheckBody<ClientPeer>[] = [
     link: documents.fallback,
     level: "SHOULD",
     async run(client) {
-      try {
-        await fallenBack(client);
-      } catch (error) {
-        if (!(error instanceof Failed)) throw error;
-        throw new Skipped("the client does not use a second server");
-      }
+      await needed(() => fallenBack(client), "the client does not use a second server");
       await client.restore();
       // Clients wait before they try a server again, the longer the more often they have tried.
       const stream = await client.stream(5 * client.bounds.answerMs);
-      const request = await stream.next("a first request", ({ type }) => known.has(type));
+      const request = await firstRequest(stream);
       await answerTo(stream, stream.send(request.type, "v2", contentFor(request)));
     },
   },

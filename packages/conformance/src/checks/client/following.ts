@@ -1,7 +1,7 @@
 import { contentFor } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
 import type { ClientStream } from "../../client/client-stream.js";
-import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
+import { hold, needed } from "../../verdicts/verdicts.js";
 import type { Request } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
@@ -52,12 +52,10 @@ async function following(client: ClientPeer): Promise<{ stream: ClientStream; se
   await client.start();
   const stream = await client.stream();
   const serving = new Serving(stream);
-  try {
-    await serving.until("a request for what others name", () => stream.subscribed(endpoint).has("a"));
-  } catch (error) {
-    if (!(error instanceof Failed)) throw error;
-    throw new Skipped("the client asks for nothing that other resources name");
-  }
+  await needed(
+    () => serving.until("a request for what others name", () => stream.subscribed(endpoint).has("a")),
+    "the client asks for nothing that other resources name",
+  );
   return { stream, serving };
 }
 

@@ -1,7 +1,7 @@
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import { type ClientConfig, ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { Peer } from "../../peer/peer.js";
-import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
+import { hold, needed, Skipped } from "../../verdicts/verdicts.js";
 import { fetchingStatus, streamingStatus } from "../../wire/client-status.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
@@ -44,12 +44,8 @@ async function known(peer: Peer, answer: "ack" | "nack" = "ack"): Promise<Known>
   const node = { ...peer.node, id: `${peer.node.id}-${++nodes}` };
   const stream = openedBy(peer, node);
   stream.ask(type);
-  try {
-    for (const response of await stream.answer(type)) stream[answer](response);
-  } catch (error) {
-    if (!(error instanceof Failed)) throw error;
-    throw new Skipped(`the server sends nothing to another node, ${node.id}`);
-  }
+  const responses = await needed(() => stream.answer(type), `the server sends nothing to another node, ${node.id}`);
+  for (const response of responses) stream[answer](response);
   await peer.quiet();
   return { type, node, stream };
 }
