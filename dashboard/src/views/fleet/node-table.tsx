@@ -133,7 +133,7 @@ function Row({
         ))}
       </span>
       <span role="cell" class="cell-revision" title={revisions}>
-        {revisions}
+        <span>{revisions}</span>
       </span>
       <span role="cell" class="cell-group">
         {group}
