@@ -20,6 +20,7 @@ export interface RequestNode {
   readonly userAgentName?: string;
   readonly userAgentVersion?: string;
   readonly clientFeatures?: readonly string[];
+  readonly locality?: { readonly zone: string };
 }
 
 /** A discovery request of either variant, as a client means it. */

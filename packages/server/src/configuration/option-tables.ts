@@ -74,6 +74,7 @@ export const serverOptions = {
   ttl: word,
   authorities: strings,
   resourceErrors: word,
+  localityTypes: strings,
   references: word,
   referencesExcept: strings,
   addresses: word,

@@ -1,4 +1,4 @@
-import type { Clock, Registry, ResourceTypes } from "@xdskit/api";
+import type { Clock, Registry, ResourceTypes, TypeUrl } from "@xdskit/api";
 import type { Keepalive } from "@xdskit/grpc-server";
 import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
@@ -66,6 +66,11 @@ export interface KernelOptions {
    * `always` all v3 clients.
    */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
+  /**
+   * v3 type URLs of the types whose names stand for the variant of a client's place: a plain name is read as if it came
+   * with the node's locality as dynamic parameters, `xds.node.locality.region`, `.zone` and `.sub_zone`. Default: none.
+   */
+  readonly localityTypes?: readonly TypeUrl[] | undefined;
   /**
    * The content for later streams after a client rejected a content, in groups without this setting; see `OnReject`.
    * Default `newest`.

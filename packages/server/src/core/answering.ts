@@ -43,7 +43,7 @@ export function createDiscovery(
     progress: parts.progress,
     onDemand: ({ getsSecrets }: Caller) => (getsSecrets ? onDemandTypes : onDemandBare),
     heldMemory: createHeldMemory(limits, undefined, () => counters.reachedByIdentity("held_bytes_per_identity")),
-    naming: { authorities, resourceErrors: options.resourceErrors },
+    naming: { authorities, resourceErrors: options.resourceErrors, localityTypes: new Set(options.localityTypes) },
     defaultNode: options.defaultNode,
   };
   const jsonNotes = createJsonNotes(counters, events);

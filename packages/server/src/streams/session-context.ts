@@ -22,7 +22,7 @@ export interface SessionContext<Session> {
   /** v3 type URLs that are supplied on demand to a caller. */
   readonly onDemand: (caller: Caller) => ReadonlySet<TypeUrl> | undefined;
   /** The served authorities, and the clients that are told why resources do not exist. */
-  readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
+  readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors" | "localityTypes">;
   readonly heldMemory: HeldMemories;
   readonly counters: Counters;
   readonly events: Events;

@@ -71,7 +71,6 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
   constructor(context: SessionContext<Session>, call: DiscoveryCall, id: number, caller: Caller) {
     this.caller = caller;
     const { types, limits, defaultNode, onDemand, naming, heldMemory } = context;
-    const { authorities, resourceErrors } = naming;
     const { method, peer } = call;
     const { variant, api, only } = method;
     this.#context = context;
@@ -87,8 +86,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, Reporte
       defaultNode,
       onDemand: onDemand(caller),
       isNodeFixed: caller.isRestricted,
-      authorities,
-      resourceErrors,
+      ...naming,
       heldMemory: this.#memory,
       mayGoOn: () => this.#wantsWork("answers"),
     });

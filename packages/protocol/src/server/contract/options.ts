@@ -79,6 +79,11 @@ export interface StreamOptions {
    */
   readonly authorities?: ReadonlySet<string> | undefined;
   /**
+   * v3 type URLs of the types whose names stand for the variant of the client's place: a plain name is read as if it
+   * had the node's locality as dynamic parameters (`xds.node.locality.zone` and so on). Default: none.
+   */
+  readonly localityTypes?: ReadonlySet<TypeUrl> | undefined;
+  /**
    * Called when another stream of the same order made progress that this one may have waited for: `next` may have a
    * response.
    */

@@ -52,7 +52,7 @@ export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
   begin(subscriber, request, surroundings) {
     const { type } = subscriber;
     const isMeant = type.emptyFirstRequest === "wildcard" || !surroundings.sendsUnmeantWildcard();
-    const asked = request.subscribe.toSet();
+    const asked = surroundings.namesIn(request.subscribe, type);
     const step = next(undefined, request, isMeant ? asked : asked.without([wildcardName]), subscriber, surroundings);
     const { wildcard } = step.subscription;
     const claimed = request.claimed.size === 0 ? undefined : request.claimed;
@@ -77,7 +77,8 @@ export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
     }
 
     const before = subscriber.subscription;
-    const step = next(before, request, request.subscribe.toSet(), subscriber, surroundings);
+    const asked = surroundings.namesIn(request.subscribe, subscriber.type);
+    const step = next(before, request, asked, subscriber, surroundings);
     subscriber.subscription = step.subscription;
     subscriber.sent = sentAfter(subscriber.sent, step, before);
     noteAsked(subscriber, step.pending, before);
@@ -209,9 +210,9 @@ function next(
   { subscribe, unsubscribe }: DeltaRequest,
   asked: NameSet,
   { type }: Subscriber,
-  { api }: Surroundings,
+  { api, namesIn }: Surroundings,
 ): DeltaSubscriptionChange {
-  const step = nextDeltaSubscription(before, asked, unsubscribe.toSet(), type, api);
+  const step = nextDeltaSubscription(before, asked, namesIn(unsubscribe, type), type, api);
   const parameters = subscribe.wildcardParameters ?? (step.everything ? undefined : before?.parameters);
   const { wildcard, names, sticky } = step.subscription;
   const subscription = { wildcard, names, sticky, parameters };

@@ -1,8 +1,9 @@
-import type { ApiVersion, Version } from "@xdskit/api";
+import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
+import type { RequestNames } from "../../wire/requests/names.js";
 import type { MostKept, Request } from "../../wire/requests/requests.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { Demand } from "../requests/demand.js";
@@ -31,6 +32,8 @@ export interface Surroundings {
    * request for a wildcard, whatever the type is, and repeats it as `*` on its next stream (Envoy on the wire, 7).
    */
   sendsUnmeantWildcard(): boolean;
+  /** The names of a request, as the client means them (`localityTypes`). */
+  namesIn(names: RequestNames, type: ResourceType): NameSet;
   /** Delta: the stream no longer keeps the versions that a client claimed to have. */
   claimsDropped(claimed: ClaimedVersions): void;
 }

@@ -213,9 +213,9 @@ function next(
   before: SotwSubscription | undefined,
   { names }: SotwRequest,
   type: ResourceType,
-  { api }: Surroundings,
+  { api, namesIn }: Surroundings,
 ): SotwSubscription {
-  const { wildcard, names: named, everNamed, sticky } = nextSotwSubscription(before, names.toSet(), type, api);
+  const { wildcard, names: named, everNamed, sticky } = nextSotwSubscription(before, namesIn(names, type), type, api);
   return { wildcard, names: named, everNamed, sticky, parameters: names.wildcardParameters };
 }
 

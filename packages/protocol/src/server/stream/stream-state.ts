@@ -2,6 +2,7 @@ import type { TypeUrl } from "@xdskit/api";
 import { clientKindOf } from "../../model/basics/client-kind.js";
 import type { Node } from "../../model/basics/node.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import { localityParameters, withParameters } from "../../model/subscribed/locality-parameters.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { CohortPlace } from "../cohorts/cohort-place.js";
@@ -147,6 +148,11 @@ function surroundingsOf<Asked extends Request, Kind extends Subscriber>(state: S
       return awaited ?? subscription.names;
     },
     sendsUnmeantWildcard: () => state.phase.kind === "identified" && clientKindOf(state.phase.node) === "envoy",
+    namesIn: (names, type) => {
+      const { options, phase } = state;
+      if (options.localityTypes?.has(type.typeUrl) !== true || phase.kind !== "identified") return names.toSet();
+      return withParameters(names.toSet(), localityParameters(phase.node));
+    },
     claimsDropped: (claimed) => void state.kept.change(claimed, undefined),
   };
 }

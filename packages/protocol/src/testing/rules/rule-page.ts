@@ -24,7 +24,7 @@ this project's own, since the protocol's documents number nothing.
   of a server that follow from it.
 - **E1–E14** were seen on the wire of Envoy 1.40, **G1–G11** on the wire of gRPC's clients. Where they disagree with a
   rule, xdskit serves that client as it is, and others by the rule.
-- **N1–N17** are about [names](naming.md): federation, collections, variants, and errors of single names.
+- **N1–N18** are about [names](naming.md): federation, collections, variants, and errors of single names.
 
 Comments in the code and the headings of [transcripts](../packages/protocol/transcripts) use the same numbers
 (\`rule 60\`, \`choice 4\`, \`envoy 8\`). A transcript is a small play: what a client sends, and everything that must go

@@ -107,6 +107,12 @@ export class TranscriptClient {
       defaultNode: defaultId === undefined ? undefined : nodeWith(defaultId),
       authorities: settings.has("authorities") ? new Set(settings.get("authorities")?.split(",")) : undefined,
       resourceErrors: settings.get("errors") === "always" ? "always" : "advertised",
+      localityTypes: new Set(
+        settings
+          .get("locality")
+          ?.split(",")
+          .map((type) => typeOf(type).typeUrl),
+      ),
       onDemand: new Set(shared.demand.map((type) => typeOf(type).typeUrl)),
     });
   }

@@ -9,7 +9,7 @@ const lists: { readonly [L in List]: readonly number[] } = {
   interop: range(1, 13),
   envoy: range(1, 14),
   grpc: range(1, 11),
-  naming: range(1, 17),
+  naming: range(1, 18),
 };
 
 /** The points that no transcript of a server's stream can show, and why. */
@@ -54,7 +54,7 @@ export const listSizes: { readonly [L in List]: number } = {
   interop: 13,
   envoy: 14,
   grpc: 11,
-  naming: 17,
+  naming: 18,
 };
 
 /** Why a point has no transcript; undefined if it must have one, or needs none. */

@@ -83,7 +83,8 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
     else if (key === "agent") {
       const [userAgentName = "", userAgentVersion = ""] = value.replaceAll("_", " ").split("/");
       node = { id: "test", ...node, userAgentName, userAgentVersion };
-    } else if (key === "features") node = { id: "test", ...node, clientFeatures: value.split(",") };
+    } else if (key === "zone") node = { id: "test", ...node, locality: { zone: value } };
+    else if (key === "features") node = { id: "test", ...node, clientFeatures: value.split(",") };
     else if (context.variant === "sotw") names.push(token);
     else if (token.startsWith("+")) subscribe.push(token.slice(1));
     else if (token.startsWith("-")) unsubscribe.push(token.slice(1));
