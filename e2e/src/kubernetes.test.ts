@@ -29,6 +29,9 @@ const targets: Readonly<Partial<Record<GrpcClientName, string>>> = {
   "grpc-js": "cart.shop",
 };
 
+/** Of the clients. */
+const inZoneA = ["--locality", "/a"];
+
 testInOwnNetwork({
   title: "gRPC's clients call Services of Kubernetes while pods come, go and drain, and the API server does too",
   timeout: 480_000,
@@ -53,7 +56,8 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   const clients: GrpcClient[] = [];
   for (const [name, target] of Object.entries(targets) as [GrpcClientName, string][]) {
     const command = grpcClientCommand(name, t);
-    if (command !== undefined) clients.push(await startGrpcClient(scene, { name, command, server: grpc, target }));
+    if (command !== undefined)
+      clients.push(await startGrpcClient(scene, { name, command, server: grpc, target, bootstrapArgs: inZoneA }));
   }
   /** Resolves once each client is answered by all of these, and by nobody else. */
   const answered = (...names: readonly string[]) =>
@@ -129,6 +133,40 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await cart.write();
     noneFailed();
   });
+
+  await scene.step(
+    "pods of the client's zone are called first if the Service wants that, and others if there is none",
+    async () => {
+      const near = await cart.add("near", "a");
+      const far = cart.pods.filter((pod) => pod !== near).map(({ name }) => name);
+      await cart.write();
+      await answered(near.name, ...far);
+      const wish = {
+        ...cart.service,
+        spec: { ...(cart.service.spec as object), trafficDistribution: "PreferSameZone" },
+      };
+      await api.put(wish);
+      await answered(near.name);
+      assert.match((await xdskit("status")).out, / 0 rejected, /);
+      near.state = "leaving";
+      await cart.write();
+      await answered(...far);
+      near.state = "ready";
+      await cart.write();
+      await answered(near.name);
+      await api.put({
+        ...cart.service,
+        spec: { ...(cart.service.spec as object), trafficDistribution: "PreferSameNode" },
+      });
+      cart.drop(near);
+      await cart.write();
+      await answered(...far);
+      near.backend.stop();
+      // Without the field, as kubectl edit would write it.
+      await api.ask("PUT", "/api/v1/namespaces/shop/services/cart", await withoutWish(api));
+      noneFailed();
+    },
+  );
 
   await scene.step("policies by annotation are taken by each client, and a wrong one is told", async () => {
     const annotated = (annotations: object) => ({
@@ -252,6 +290,12 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await eventually("an answer", () => client.ok() > 0, { withinMs: 30_000 });
     assert.deepEqual(client.failures(), []);
   });
+}
+
+/** The Service as it is, without a wish about zones. */
+async function withoutWish(api: KubeApiserver): Promise<object> {
+  const service = JSON.parse((await api.ask("GET", "/api/v1/namespaces/shop/services/cart")).body);
+  return { ...service, spec: { ...service.spec, trafficDistribution: undefined } };
 }
 
 /** An Event, as kubectl reads it. */

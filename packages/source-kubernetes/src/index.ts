@@ -7,4 +7,5 @@ export {
   type KubernetesSourceOptions,
   type KubernetesStatus,
   kubernetesLayer,
+  kubernetesLocalityTypes,
 } from "./kubernetes-source.js";

@@ -52,6 +52,9 @@ export interface KubernetesSource extends Source {
   status(): KubernetesStatus;
 }
 
+/** For `localityTypes` of the server: clients that say a zone, or a node as `sub_zone`, find near pods. */
+export const kubernetesLocalityTypes = ["type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"] as const;
+
 /** The layer of a source that is given none. */
 export const kubernetesLayer = "kubernetes";
 
@@ -266,10 +269,16 @@ function* faultsOf(table: ServiceTable): Iterable<ObjectFault> {
     const { namespace, name, uid } = service;
     yield {
       object: { apiVersion: "v1", kind: "Service", namespace, name, uid },
-      reason: annotation === "spec" ? "NotServed" : "WrongAnnotation",
+      reason: reasonOf(annotation),
       note: `${annotation}: ${message}`,
     };
   }
+}
+
+/** A word for what a finding is about: an annotation, a field, or all of the Service. */
+function reasonOf(annotation: string): string {
+  if (annotation === "spec") return "NotServed";
+  return annotation.startsWith("spec.") ? "NotFollowed" : "WrongAnnotation";
 }
 
 /** What went wrong, and what to do. */

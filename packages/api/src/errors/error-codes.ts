@@ -359,8 +359,8 @@ export const errorCodes = {
     fix: "Check the file that the message names with `kubectl --kubeconfig FILE get services`, or name another one with --kubeconfig. In a pod, mount the token of its service account.",
   },
   XDSKIT_ANNOTATION: {
-    meaning: "An annotation of a Service is not used; the Service is served without it.",
-    cause: "Its value is not what is expected, or there is no annotation of this name.",
+    meaning: "An annotation or a field of a Service is not followed; the Service is served without it.",
+    cause: "Its value is not what is expected, there is no annotation of this name, or the message says why.",
     fix: "Correct it with `kubectl annotate --overwrite`. docs/kubernetes.md lists all of them.",
   },
   XDSKIT_KUBERNETES: {

@@ -7,6 +7,10 @@ export const serviceLabel = "kubernetes.io/service-name";
 export interface SliceEndpoint {
   readonly address: string;
   readonly zone: string;
+  /** The zones whose clients are to call it first, as the slice says. */
+  readonly forZones: readonly string[];
+  /** The nodes whose clients are: those of its hints, or its own. */
+  readonly forNodes: readonly string[];
   /** `ready`: it takes new calls. `leaving`: it ends, and still answers. `away`: it answers nothing. */
   readonly state: "ready" | "leaving" | "away";
   /** What it is: in slices of two families it is the same. Undefined: nobody says. */
@@ -33,6 +37,8 @@ interface SliceShape extends ObjectShape {
 interface EndpointShape {
   readonly addresses?: readonly string[];
   readonly zone?: string;
+  readonly nodeName?: string;
+  readonly hints?: { readonly forZones?: readonly HintedPlace[]; readonly forNodes?: readonly HintedPlace[] };
   readonly conditions?: {
     readonly ready?: boolean | null;
     readonly serving?: boolean | null;
@@ -44,6 +50,10 @@ interface EndpointShape {
     readonly name?: string;
     readonly uid?: string;
   };
+}
+
+interface HintedPlace {
+  readonly name: string;
 }
 
 /** Reads a slice, as the API server writes it. Undefined: its addresses are names, which no client of ours takes. */
@@ -61,10 +71,13 @@ export function readEndpointSlice(object: ObjectShape): EndpointSlice | undefine
 }
 
 /** All its addresses mean the same: one is enough. */
-function readEndpoint({ addresses, zone = "", conditions = {}, targetRef }: EndpointShape): readonly SliceEndpoint[] {
+function readEndpoint(endpoint: EndpointShape): readonly SliceEndpoint[] {
+  const { addresses, zone = "", nodeName, hints = {}, conditions = {}, targetRef } = endpoint;
   const [address] = addresses ?? [];
   if (address === undefined) return [];
-  return [{ address, zone, state: stateOf(conditions), target: targetOf(targetRef) }];
+  const forZones = (hints.forZones ?? []).map(({ name }) => name);
+  const forNodes = hints.forNodes?.map(({ name }) => name) ?? (nodeName === undefined ? [] : [nodeName]);
+  return [{ address, zone, forZones, forNodes, state: stateOf(conditions), target: targetOf(targetRef) }];
 }
 
 /** A condition that nobody knows is as good as one that holds, and what serves as what is ready. */

@@ -19,6 +19,8 @@ export interface Service {
   readonly ports: readonly ServicePort[];
   /** The family that clients take first; undefined: it is not said. */
   readonly family: Family | undefined;
+  /** Which pods a client calls first: those of its zone, or of its node; undefined: all alike. */
+  readonly distribution: "zone" | "node" | undefined;
   readonly policy: Policy;
   /** The annotations that are not used. */
   readonly faults: readonly PolicyFault[];
@@ -28,15 +30,23 @@ interface ServiceShape extends ObjectShape {
   readonly spec?: {
     readonly type?: string;
     readonly externalName?: string;
+    readonly trafficDistribution?: string;
     readonly ipFamilies?: readonly Family[];
     readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
   };
 }
 
+const distributions: Readonly<Record<string, Service["distribution"]>> = {
+  // An older word for the same.
+  PreferClose: "zone",
+  PreferSameZone: "zone",
+  PreferSameNode: "node",
+};
+
 /** Reads a Service, as the API server writes it. */
 export function readService(object: ObjectShape): Service {
   const { metadata = {}, spec = {} } = object as ServiceShape;
-  const { type, externalName, ipFamilies, ports = [] } = spec;
+  const { type, externalName, trafficDistribution = "", ipFamilies, ports = [] } = spec;
   return {
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",
@@ -44,6 +54,7 @@ export function readService(object: ObjectShape): Service {
     externalName: type === "ExternalName" ? externalName : undefined,
     ports: ports.filter(isTcp).map(({ name = "", port }) => ({ name, port })),
     family: ipFamilies?.[0],
+    distribution: distributions[trafficDistribution],
     ...readPolicy(metadata.annotations ?? {}),
   };
 }

@@ -11,6 +11,8 @@ export interface PodAddress {
 /** What clients call for a port of a Service: a pod. */
 export interface CallableEndpoint {
   readonly zone: string;
+  readonly forZones: readonly string[];
+  readonly forNodes: readonly string[];
   readonly at: PodAddress;
   /** Of the other family. */
   readonly also: PodAddress | undefined;
@@ -85,8 +87,9 @@ function podOf(same: readonly PodInSlice[], first: Family): Pod {
   const main = best.find(({ family }) => family === first) ?? best[0];
   if (main === undefined) throw new Error("no endpoint");
   const other = best.find(({ family, state }) => family !== main.family && state === main.state);
+  const { zone, forZones, forNodes } = main;
   const at = ({ address, port }: PodInSlice): PodAddress => ({ address, port });
-  return { state: main.state, endpoint: { zone: main.zone, at: at(main), also: other && at(other) } };
+  return { state: main.state, endpoint: { zone, forZones, forNodes, at: at(main), also: other && at(other) } };
 }
 
 const states: readonly SliceEndpoint["state"][] = ["ready", "leaving", "away"];

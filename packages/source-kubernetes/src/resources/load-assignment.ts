@@ -8,15 +8,18 @@ import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { Service, ServicePort } from "../objects/service.js";
 import { type CallableEndpoint, callableEndpoints, type PodAddress } from "./callable-endpoints.js";
 import { portName } from "./names.js";
+import { nearFirst } from "./near-first.js";
 
 /** Where the ports of a Service are answered. Without endpoints it is an empty load assignment: calls fail at once. */
 export function loadAssignments(service: Service, slices: readonly EndpointSlice[]): readonly Resource[] {
   // Its cluster has the name that DNS is asked for.
   if (service.externalName !== undefined) return [];
-  return service.ports.map((port) => {
-    const endpoints = localitiesOf(callableEndpoints(service, port, slices));
-    return createResource(
-      create(ClusterLoadAssignmentSchema, { clusterName: portName(service, port), endpoints: [...endpoints] }),
+  return service.ports.flatMap((port) => {
+    const clusterName = portName(service, port);
+    return nearFirst(service, callableEndpoints(service, port, slices)).map(({ constraints, groups }) =>
+      createResource(create(ClusterLoadAssignmentSchema, { clusterName, endpoints: localitiesOf(groups) }), {
+        constraints,
+      }),
     );
   });
 }
@@ -32,16 +35,24 @@ export function externalAssignment(clusterName: string, host: string, { port }: 
 
 type Locality = MessageInitShape<typeof LocalityLbEndpointsSchema>;
 
-/** A zone has as much of the calls as it has of the pods: each pod gets the same. */
-function localitiesOf(endpoints: readonly CallableEndpoint[]): readonly Locality[] {
-  const zones = new Set(endpoints.map(({ zone }) => zone));
-  return Array.from(zones, (zone) => {
-    const within = endpoints.filter((endpoint) => endpoint.zone === zone);
-    return {
-      locality: { zone },
-      loadBalancingWeight: within.length,
-      lbEndpoints: within.map(endpointOf),
-    };
+/**
+ * A zone has as much of the calls of its group as it has of the pods: each pod gets the same. A part of a zone in a
+ * later group has a name of its own, since some clients know a locality only once.
+ */
+function localitiesOf(groups: readonly (readonly CallableEndpoint[])[]): Locality[] {
+  const seen = new Set<string>();
+  return groups.flatMap((endpoints, priority) => {
+    const zones = new Set(endpoints.map(({ zone }) => zone));
+    return Array.from(zones, (zone) => {
+      const within = endpoints.filter((endpoint) => endpoint.zone === zone);
+      const subZone = seen.has(zone) ? `rest-${priority}` : "";
+      seen.add(zone);
+      return {
+        ...{ locality: { zone, subZone }, priority },
+        loadBalancingWeight: within.length,
+        lbEndpoints: within.map(endpointOf),
+      };
+    });
   });
 }
 

@@ -89,7 +89,7 @@ class Table {
     let step = steps.next();
     for (this.looked = 0; !step.done; step = steps.next()) this.looked += 1;
     const { upsert, remove } = step.value;
-    for (const each of upsert) this.resources.set(`${each.type.name} ${each.name}`, each);
+    for (const each of upsert) this.resources.set(`${each.type.name} ${each.key}`, each);
     for (const { type, name } of remove) this.resources.delete(`${type.name} ${name}`);
     const changed = [
       ...upsert.map(({ type, name }) => `+${type.name} ${name}`),

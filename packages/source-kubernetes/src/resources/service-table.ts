@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Resource, ResourceType, Steps } from "@xdskit/api";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { PolicyFault } from "../objects/policy.js";
 import type { Service } from "../objects/service.js";
 import { loadAssignments } from "./load-assignment.js";
+import { followedWish } from "./near-first.js";
 import { serviceResources } from "./service-resources.js";
 
 /** What has changed of the resources since they were taken last. */
@@ -102,7 +104,7 @@ export class ServiceTable {
       }
       for (const [id, resource] of before) {
         if (made.has(id)) continue;
-        remove.push({ type: resource.type, name: resource.name });
+        remove.push({ type: resource.type, name: resource.key });
         this.#madeFor.delete(id);
       }
       if (made.size === 0) this.#made.delete(key);
@@ -117,10 +119,13 @@ export class ServiceTable {
     const service = this.#services.get(key);
     if (service === undefined) return nothing;
     try {
-      const assigned = loadAssignments(service, [...(this.#slices.get(key)?.values() ?? [])]);
-      const made = new Map(due === "endpoints" ? before : byKey(serviceResources(service)));
-      for (const [id, resource] of byKey(assigned)) made.set(id, resource);
-      return made;
+      const slices = [...(this.#slices.get(key)?.values() ?? [])];
+      const wish = followedWish(service, slices);
+      const assigned = loadAssignments(wish.service, slices);
+      const [first = undefined] = assigned;
+      const others = [...before.values()].filter(({ type }) => type !== first?.type);
+      this.#setFaults(key, [...service.faults, ...wish.faults]);
+      return new Map(byKey([...(due === "endpoints" ? others : serviceResources(service)), ...assigned]));
     } catch (error) {
       this.#setFaults(key, [...service.faults, { annotation: "spec", message: (error as Error).message }]);
       return before;
@@ -128,8 +133,10 @@ export class ServiceTable {
   }
 
   #setFaults(key: string, faults: readonly PolicyFault[]): void {
-    if (this.#faults.delete(key) || faults.length > 0) this.#faultChanges += 1;
+    if (isDeepStrictEqual(this.#faults.get(key) ?? [], faults)) return;
+    this.#faultChanges += 1;
     if (faults.length > 0) this.#faults.set(key, faults);
+    else this.#faults.delete(key);
   }
 
   #slicesOf(slice: EndpointSlice): Map<string, EndpointSlice> {
@@ -143,7 +150,7 @@ export class ServiceTable {
 const nothing: Made = new Map();
 
 function byKey(resources: readonly Resource[]): readonly (readonly [string, Resource])[] {
-  return resources.map((resource) => [idOf(resource.type, resource.name), resource]);
+  return resources.map((resource) => [idOf(resource.type, resource.key), resource]);
 }
 
 function idOf(type: ResourceType, name: string): string {

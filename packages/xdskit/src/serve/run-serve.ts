@@ -71,6 +71,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const tls = serverTls(loaded, "tls");
   const server = createServer({
     ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
+    localityTypes: cluster?.localityTypes,
     statusPeers: () => peering.statusPeers(),
     ...serving.callers,
   });

@@ -1,6 +1,7 @@
 import type { AnySourceStatus } from "@xdskit/admin/listener";
 import { logFinding } from "@xdskit/admin/log";
 import { type Finding, findingText, printable, type Resource, type Where } from "@xdskit/api";
+import type { ServerOptions } from "@xdskit/server";
 import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
 import { counted } from "../../output/counts.js";
 import { ownState } from "../../revisions/state.js";
@@ -19,6 +20,8 @@ interface ClusterStatus extends AnySourceStatus {
 /** The Services of a Kubernetes cluster, as `serve` serves them. */
 export interface ServedCluster {
   readonly source: KubernetesSource;
+  /** Of the server. */
+  readonly localityTypes: ServerOptions["localityTypes"];
   /** The API server. */
   readonly server: string;
   /** What the state of a server that serves no folder is called. */
@@ -35,7 +38,9 @@ export interface ServedCluster {
 export async function servedCluster(settings: KubernetesSettings, serving: Serving): Promise<ServedCluster> {
   const { told: log } = serving;
   // Loaded only for those who serve a cluster.
-  const { connectToKubernetes, createKubernetesSource } = await import("@xdskit/source-kubernetes");
+  const { connectToKubernetes, createKubernetesSource, kubernetesLocalityTypes } = await import(
+    "@xdskit/source-kubernetes"
+  );
   const connection = await connectToKubernetes({ kubeconfig: settings.kubeconfig });
   const server = connection.server.origin;
   if (!connection.isChecked) {
@@ -63,7 +68,7 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
     },
   });
   return {
-    ...{ source, server },
+    ...{ source, server, localityTypes: kubernetesLocalityTypes },
     ownState: ownState("kubernetes", server),
     whereIs: (resource) => source.whereIs?.(source.name, resource),
     status(findings) {
