@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
-import { createServer as createTlsServer, type TlsOptions, Server as TlsServer } from "node:tls";
+import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { GrpcMethod } from "./calls/call.js";
 import { createClientUse } from "./calls/client-use.js";
 import { type GrpcContext, serveGrpc } from "./calls/grpc-call.js";
@@ -12,6 +12,7 @@ import { createSharedReads } from "./node-internals/shared-reads.js";
 import { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
 import { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
 import { peerOf } from "./sockets/peer.js";
+import { followRevoked, type RevocableTls, renewTls } from "./sockets/revoked-peers.js";
 import { type ServedSocket, type SocketContext, serveSocket } from "./sockets/served-socket.js";
 import { createTurnBudget } from "./sockets/turn-budget.js";
 
@@ -29,7 +30,7 @@ export interface GrpcServerOptions {
    */
   readonly requestTimeoutMs?: number | undefined;
   /** Certificates. Default: plaintext, with prior knowledge of HTTP/2. */
-  readonly tls?: TlsOptions | undefined;
+  readonly tls?: RevocableTls | undefined;
   /**
    * Called for a call that was refused or ended because of its client, before its method is told. Default: nothing is
    * called.
@@ -74,8 +75,11 @@ export interface GrpcServer {
    * with OK after `keepalive.maxAgeGraceMs`). Returns the number of those that were asked.
    */
   askToGo(count: number): number;
-  /** New connections use these certificates; open ones stay as they are. Without effect in plaintext. */
-  renew(tls: TlsOptions): void;
+  /**
+   * New connections use these certificates; open ones stay as they are, but for those of clients whose certificates
+   * were revoked. Without effect in plaintext.
+   */
+  renew(tls: RevocableTls): void;
   /** Node's servers, one for each address. */
   readonly servers: ReadonlySet<Server>;
 }
@@ -112,6 +116,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
             );
       servers.add(server);
       if (server instanceof TlsServer) {
+        followRevoked(server, tls ?? {}, options.handshakeFailed);
         strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, options.handshakeFailed));
       }
       const port = await listening(server, at);
@@ -133,7 +138,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     renew(renewed) {
       if (tls === undefined) return;
       tls = { ...tls, ...renewed };
-      for (const server of servers) if (server instanceof TlsServer) server.setSecureContext(tls);
+      for (const server of servers) if (server instanceof TlsServer) renewTls(server, tls);
     },
   };
 }
@@ -157,7 +162,7 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
     isClosing,
   };
   function serve(socket: Socket, isUnix: boolean): void {
-    if (isClosing()) {
+    if (isClosing() || socket.destroyed) {
       socket.destroy();
       return;
     }

@@ -16,6 +16,7 @@ export { inflateInTurn } from "./messages/inflate-message.js";
 export { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
 export { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
 export { type Peer, type PeerIdentity, peerOf } from "./sockets/peer.js";
+export { followRevoked, type IsRevoked, type RevocableTls, renewTls } from "./sockets/revoked-peers.js";
 export {
   createFairQueue,
   type FairQueue,

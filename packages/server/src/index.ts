@@ -125,9 +125,9 @@ export {
   type Renewable,
   type ServerTls,
   type TlsContents,
-  type TlsSource,
   tlsSource,
 } from "./tls/server-tls.js";
+export type { TlsSource } from "./tls/tls-source.js";
 export type { CertificateDates, Validity } from "./tls/validity.js";
 export { isFromBrowser } from "./transports/from-browser.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import { handshakeMs } from "@xdskit/grpc-server";
+import { followRevoked, handshakeMs, renewTls } from "@xdskit/grpc-server";
 import { type CertificatesListener, createCertificates, type ServerTls, systemClock } from "@xdskit/server";
 
 /** The certificates of the admin listener, and who is told of them. */
@@ -23,11 +23,12 @@ export async function serverWith(
   const certificates = createCertificates(files, systemClock, {
     ...told,
     renewed(contents, notAfter) {
-      server?.setSecureContext(contents);
+      if (server !== undefined) renewTls(server, contents);
       told.renewed(contents, notAfter);
     },
   });
   await certificates.ready();
   server = createTlsServer({ ...certificates.current, handshakeTimeout: handshakeMs, minVersion: "TLSv1.2" }, handle);
+  followRevoked(server, certificates.current ?? {});
   return { server, stop: () => certificates.close() };
 }

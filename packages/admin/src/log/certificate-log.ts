@@ -5,6 +5,8 @@ import { logFinding } from "./log-finding.js";
 const words: Record<Validity["state"], string> = {
   expired: "the server's certificate has expired: clients that check it do not connect",
   "not-yet-valid": "the server's certificate is not valid yet: clients that check it do not connect",
+  "list-expired":
+    "the list of revoked certificates (CRL) has expired: it still counts, but newer revocations are not known",
   "expires-soon": "the server's certificate expires soon: put a new one in its place, which needs no restart",
 };
 

@@ -15,6 +15,7 @@ const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
 /** The troubles with a server's certificates and clients, from its last events. Follows them from the start. */
 export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly Trouble[] } {
   let untimely: Trouble | undefined;
+  let list: Trouble | undefined;
   let refused: Trouble | undefined;
   const clients = new ClientTroubles();
   server.on(note, (kind) => wanted.has(kind));
@@ -22,32 +23,37 @@ export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly
   function note(event: ServerEvent): void {
     const since = Date.now();
     if (event.kind === "certificate-untimely") {
-      const severity = event.state === "expires-soon" ? "warning" : "error";
+      const isList = event.state === "list-expired";
+      const severity = isList || event.state === "expires-soon" ? "warning" : "error";
       const expires = event.notAfter.getTime();
       const title = validityTitles[event.state];
-      untimely = { kind: "certificate", severity, title, message: validityText(event), since, expires };
+      const trouble = { kind: "certificate", severity, title, message: validityText(event), since, expires } as const;
+      if (isList) list = trouble;
+      else untimely = trouble;
     } else if (event.kind === "certificates-refused") {
       const message = event.findings.map(findingText).join("; ");
       const title = "The server's new certificate cannot be used";
       refused = { kind: "certificate", severity: "error", title, message, since };
     } else if (event.kind === "certificates-renewed") {
       untimely = undefined;
+      list = undefined;
       refused = undefined;
     } else if (event.kind === "certificates-mended") {
       refused = undefined;
     } else clients.note(event, since);
   }
 
-  return { now: () => [...[untimely, refused].filter((one) => one !== undefined), ...clients.now(Date.now())] };
+  return { now: () => [...[untimely, list, refused].filter((one) => one !== undefined), ...clients.now(Date.now())] };
 }
 
 const validityTitles: Readonly<Record<Validity["state"], string>> = {
   expired: "The server's certificate has expired",
   "not-yet-valid": "The server's certificate is not valid yet",
   "expires-soon": "The server's certificate expires soon",
+  "list-expired": "The list of revoked certificates has expired",
 };
 
 function validityText({ state, file, notBefore, notAfter }: Validity): string {
   if (state === "not-yet-valid") return `${file} is not valid before ${notBefore.toISOString()}`;
-  return `${file} ${state === "expired" ? "has been expired since" : "expires at"} ${notAfter.toISOString()}`;
+  return `${file} ${state !== "expires-soon" ? "has been expired since" : "expires at"} ${notAfter.toISOString()}`;
 }

@@ -21,6 +21,8 @@ export interface Authority {
   issueFor(commonName: string, days: Days, ...names: readonly SubjectName[]): Certificate;
   /** A certificate for a key of any kind, as PEM. */
   issueKey(commonName: string, pair: { readonly publicKey: KeyObject }): string;
+  /** A list of revoked certificates (CRL), as PEM; by default good until tomorrow. */
+  revoke(revoked: readonly Pick<Certificate, "serial">[], days?: Days, ...extensions: readonly Buffer[]): string;
 }
 
 type Days = readonly [from: number, to: number];
@@ -47,6 +49,7 @@ export function createAuthority(name: string): Authority {
     certificate: own.certificate,
     issue: (subject, ...names) => issue(subject, names),
     issueFor: (subject, days, ...names) => issue(subject, names, days),
+    revoke: (revoked, days, ...extensions) => revocationList(name, pair.privateKey, revoked, days, extensions),
     issueKey: (subject, { publicKey }) => {
       const names = [`DNS:${subject}`] as const;
       return certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names }).certificate;
@@ -101,6 +104,35 @@ function certify({
   return { certificate: pem(sequence(content, algorithm, signature)), serial: serial.toString("hex").toUpperCase() };
 }
 
+/** A certificate revocation list, version 2 (RFC 5280, section 5.1). */
+function revocationList(
+  issuer: string,
+  issuerKey: KeyObject,
+  revoked: readonly Pick<Certificate, "serial">[],
+  [from, to]: Days = [-1, 1],
+  extensions: readonly Buffer[] = [],
+): string {
+  const algorithm = sequence(oid("1.2.840.10045.4.3.2"));
+  const entries = revoked.map(({ serial }) => sequence(der(0x02, Buffer.from(serial, "hex")), time(from)));
+  const content = sequence(
+    der(0x02, Buffer.from([1])),
+    algorithm,
+    commonName(issuer),
+    ...[time(from), time(to)],
+    ...(entries.length === 0 ? [] : [sequence(...entries)]),
+    ...(extensions.length === 0 ? [] : [der(0xa0, sequence(...extensions))]),
+  );
+  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", content, issuerKey)]));
+  return pem(sequence(content, algorithm, signature), "X509 CRL");
+}
+
+/** The extension by which a list is only the difference to an earlier one. */
+export const deltaExtension = (): Buffer => sequence(oid("2.5.29.27"), isTrue, octets(der(0x02, Buffer.from([1]))));
+
+/** The extension by which a list is also about the certificates of other authorities. */
+export const indirectExtension = (): Buffer =>
+  sequence(oid("2.5.29.28"), isTrue, octets(sequence(der(0x84, Buffer.from([0xff])))));
+
 /** A GeneralName (RFC 5280, section 4.2.1.6). */
 function subjectName(name: SubjectName): Buffer {
   const value = name.slice(name.indexOf(":") + 1);
@@ -138,5 +170,5 @@ function oid(dotted: string): Buffer {
   return der(0x06, Buffer.from(bytes));
 }
 
-const pem = (bytes: Buffer): string =>
-  `-----BEGIN CERTIFICATE-----\n${(bytes.toString("base64").match(/.{1,64}/g) ?? []).join("\n")}\n-----END CERTIFICATE-----\n`;
+const pem = (bytes: Buffer, kind = "CERTIFICATE"): string =>
+  `-----BEGIN ${kind}-----\n${(bytes.toString("base64").match(/.{1,64}/g) ?? []).join("\n")}\n-----END ${kind}-----\n`;

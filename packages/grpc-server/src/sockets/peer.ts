@@ -39,6 +39,7 @@ export function peerOf(socket: Socket, isUnix = false): Peer {
   let identity: PeerIdentity | undefined;
   let known: X509Certificate | undefined;
   const certificate = () => {
+    if (distrusted.has(socket)) return undefined;
     const shown = known === undefined ? certificateOf(socket) : undefined;
     if (shown !== undefined) known = new X509Certificate(shown.raw);
     return known;
@@ -60,8 +61,15 @@ export function peerOf(socket: Socket, isUnix = false): Peer {
   };
 }
 
+const distrusted = new WeakSet<Socket>();
+
+/** The certificate that was shown on a connection counts no more. */
+export function distrust(socket: Socket): void {
+  distrusted.add(socket);
+}
+
 function certificateOf(socket: Socket): PeerCertificate | undefined {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+  if (!(socket instanceof TLSSocket) || !socket.authorized || distrusted.has(socket)) return undefined;
   const certificate = socket.getPeerCertificate();
   return certificate?.raw === undefined ? undefined : certificate;
 }

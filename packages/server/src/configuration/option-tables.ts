@@ -120,6 +120,7 @@ export const serverOptions = {
       certificateFile: "string",
       keyFile: "string",
       clientCaFile: "string",
+      crlFile: "string",
       clientCertificates: "string",
       source: "object",
     } satisfies TableOf<ServerTls>,

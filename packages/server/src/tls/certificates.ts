@@ -1,8 +1,10 @@
 import type { Clock, Finding } from "@xdskit/api";
 import { lookMs } from "@xdskit/api/disk";
-import type { TlsFiles } from "@xdskit/api/tls-files";
 import { type ServerTls, type TlsContents, tlsSource } from "./server-tls.js";
-import { type CertificateDates, datesOf, type Validity, validityOf } from "./validity.js";
+import type { TlsSource } from "./tls-source.js";
+import { type CertificateDates, datesOf, expiredList, type Validity, validityOf } from "./validity.js";
+
+type Files = Awaited<ReturnType<TlsSource["read"]>>;
 
 /** A server's certificates, followed as they change on disk. */
 export interface Certificates {
@@ -27,8 +29,9 @@ export interface CertificatesListener {
   /** The files hold the certificates in use again. */
   fixed(): void;
   /**
-   * Clients do not trust the server's certificate because of its dates, or soon will not. Called once for each state
-   * of each certificate, and again after `renewed`, which may have been about another file.
+   * Clients do not trust the server's certificate because of its dates, or soon will not; or the list of revoked ones
+   * has expired. Called once for each state of each of them, and again after `renewed`, which may have been about
+   * another file.
    */
   untimely(validity: Validity): void;
 }
@@ -37,10 +40,11 @@ export interface CertificatesListener {
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
   const isOptional = settings.clientCertificates === "optional";
   const reader = tlsSource(settings);
-  let files: TlsFiles | undefined;
+  let files: Files | undefined;
   let dates: CertificateDates | undefined;
   let told: string | undefined;
-  let toldOfTime: string | undefined;
+  /** The last state that was told: of the certificate, and of the list of revoked ones. */
+  const toldOfTime: Record<"certificate" | "list", string | undefined> = { certificate: undefined, list: undefined };
   let stop = (): void => {};
   let isFollowed = false;
   let closed = false;
@@ -52,20 +56,21 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     if (dates === undefined || files !== before) dates = datesOf(files.certificate ?? "", reader.place);
     if (before !== undefined && files !== before) {
       listener.renewed(contentsOf(files, isOptional), dates.notAfter);
-      toldOfTime = undefined;
+      toldOfTime.certificate = undefined;
+      toldOfTime.list = undefined;
     }
     const { problem } = reader;
     if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
     if (problem === undefined && told !== undefined && files === before) listener.fixed();
     told = problem?.message;
-    lookAtTime(dates);
+    lookAtTime("certificate", validityOf(dates, Date.now()));
+    lookAtTime("list", expiredList(files.revocations?.dates, Date.now()));
   }
 
-  function lookAtTime(dates: CertificateDates): void {
-    const validity = validityOf(dates, Date.now());
+  function lookAtTime(of: keyof typeof toldOfTime, validity: Validity | undefined): void {
     const state = validity && `${validity.state} ${validity.notBefore.getTime()} ${validity.notAfter.getTime()}`;
-    if (validity !== undefined && state !== toldOfTime) listener.untimely(validity);
-    toldOfTime = state;
+    if (validity !== undefined && state !== toldOfTime[of]) listener.untimely(validity);
+    toldOfTime[of] = state;
   }
 
   function lookLater(): void {
@@ -96,13 +101,14 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   };
 }
 
-function contentsOf({ ca, certificate, key }: TlsFiles, isOptional: boolean): TlsContents {
+function contentsOf({ ca, certificate, key, revocations }: Files, isOptional: boolean): TlsContents {
   const isMutual = ca !== undefined;
   return {
     cert: String(certificate),
     key: String(key),
     requestCert: isMutual,
     rejectUnauthorized: isMutual && !isOptional,
+    isRevoked: revocations?.isRevoked,
     ...(isMutual ? { ca: String(ca) } : {}),
   };
 }

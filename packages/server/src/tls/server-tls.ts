@@ -1,5 +1,8 @@
-import type { TlsOptions } from "node:tls";
-import { createTlsReader, type TlsReader } from "@xdskit/api/tls-files";
+import { XdskitError } from "@xdskit/api";
+import { createTlsReader } from "@xdskit/api/tls-files";
+import type { RevocableTls } from "@xdskit/grpc-server";
+import { withRevocations } from "./revocations.js";
+import type { TlsSource } from "./tls-source.js";
 
 /** How a server proves who it is, and which clients may connect. */
 export interface ServerTls {
@@ -17,16 +20,13 @@ export interface ServerTls {
    * proof, by the rules for callers (`identities`). Default `required`.
    */
   readonly clientCertificates?: "required" | "optional" | undefined;
+  /**
+   * Lists of revoked certificates (CRL), of the authorities in `clientCaFile`: a client with a certificate that one of
+   * them names is refused, and its open connections end. A list that has expired still counts.
+   */
+  readonly crlFile?: string | undefined;
   /** Instead of files: certificates from elsewhere, such as an agent. */
   readonly source?: TlsSource | undefined;
-}
-
-/** Certificates from elsewhere than files. The newest good ones are asked for every two seconds. */
-export interface TlsSource extends TlsReader {
-  /** Where they are from, for messages. */
-  readonly place: string;
-  /** Ends it. What was read stays. */
-  close(): void;
 }
 
 /** Whether clients are asked for a certificate. */
@@ -38,7 +38,16 @@ export function asksForCertificates({ clientCaFile, source }: ServerTls): boolea
  * Reads the certificates of these settings. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its
  * key, or for content in place of a path.
  */
-export function tlsSource({ certificateFile, keyFile, clientCaFile, source }: ServerTls): TlsSource {
+export function tlsSource({ crlFile, ...settings }: ServerTls): TlsSource {
+  if (crlFile !== undefined && !asksForCertificates(settings)) {
+    const why = "crlFile is given without clientCaFile: no client is asked for a certificate";
+    throw XdskitError.of("XDSKIT_CREDENTIALS", why, { field: "tls.crlFile" });
+  }
+  const source = sourceOf(settings);
+  return crlFile === undefined ? source : withRevocations(source, crlFile);
+}
+
+function sourceOf({ certificateFile, keyFile, clientCaFile, source }: ServerTls): TlsSource {
   if (source !== undefined) return source;
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
   return {
@@ -52,7 +61,10 @@ export function tlsSource({ certificateFile, keyFile, clientCaFile, source }: Se
 }
 
 /** The contents of the files. They must never appear in a message. */
-export type TlsContents = Pick<TlsOptions, "ca" | "cert" | "key" | "requestCert" | "rejectUnauthorized">;
+export type TlsContents = Pick<
+  RevocableTls,
+  "ca" | "cert" | "key" | "requestCert" | "rejectUnauthorized" | "isRevoked"
+>;
 
 /** What listens over TLS. */
 export interface Renewable {

@@ -8,9 +8,12 @@ export interface CertificateDates {
   readonly notAfter: Date;
 }
 
-/** A certificate that clients do not trust because of its dates, or soon will not. */
+/**
+ * A certificate that clients do not trust because of its dates, or soon will not; or a list of revoked certificates
+ * that has expired.
+ */
 export interface Validity extends CertificateDates {
-  readonly state: "expired" | "not-yet-valid" | "expires-soon";
+  readonly state: "expired" | "not-yet-valid" | "expires-soon" | "list-expired";
 }
 
 /** A certificate with less time left than this expires soon: a day, in milliseconds. */
@@ -33,4 +36,9 @@ export function validityOf(dates: CertificateDates, now: number): Validity | und
   if (left < 0) return { state: "expired", ...dates };
   if (notBefore.getTime() > now) return { state: "not-yet-valid", ...dates };
   return left < soon ? { state: "expires-soon", ...dates } : undefined;
+}
+
+/** The finding about a list of revoked certificates; undefined: none. */
+export function expiredList(dates: CertificateDates | undefined, now: number): Validity | undefined {
+  return dates !== undefined && dates.notAfter.getTime() < now ? { state: "list-expired", ...dates } : undefined;
 }

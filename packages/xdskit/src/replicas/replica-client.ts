@@ -67,7 +67,7 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
   const to = { host: hostOf(url), port: url.port, agent };
   if (url.protocol === "http:") return { send: plainRequest, to };
   if (tls === undefined) return { send: tlsRequest, to };
-  const { checkServerIdentity, ...trust } = await readReplicaTls(tls);
+  const { checkServerIdentity, isRevoked: _, ...trust } = await readReplicaTls(tls);
   return { send: tlsRequest, to: { ...to, ...trust, ...(checkServerIdentity && { checkServerIdentity }) } };
 }
 

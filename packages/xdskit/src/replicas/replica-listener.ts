@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { XdskitError } from "@xdskit/api";
+import { followRevoked, renewTls } from "@xdskit/grpc-server";
 import type { ServerTls } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
@@ -62,6 +63,7 @@ async function serverFor(
   const first = await readReplicaTls(tls);
   const isMutual = first.ca !== undefined;
   const server = createTlsServer({ ...first, requestCert: isMutual, rejectUnauthorized: isMutual }, handle);
+  followRevoked(server, first);
   let newest = first;
   server.on("secureConnection", (socket) => {
     const { checkServerIdentity: check } = newest;
@@ -69,7 +71,7 @@ async function serverFor(
   });
   const renew = async () => {
     newest = await readReplicaTls(tls);
-    server.setSecureContext(newest);
+    renewTls(server, newest);
   };
   // Certificates that cannot be read now are read later; the old ones serve meanwhile.
   const timer = setInterval(() => void renew().catch(() => {}), renewMs).unref();

@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import type { IsRevoked } from "@xdskit/grpc-server";
 import { certificateNames, type ServerTls, type TlsSource, tlsSource } from "@xdskit/server";
 
 /** The certificate of this server, and whom it trusts. */
@@ -6,6 +7,8 @@ export interface ReplicaTls {
   readonly cert: Buffer;
   readonly key: Buffer;
   readonly ca: Buffer | undefined;
+  /** Whether certificates of another server were revoked. Undefined: no list of revoked ones is given. */
+  readonly isRevoked: IsRevoked | undefined;
   /** Says why the server with this certificate is none of the store. Undefined: it is known by the name of its host. */
   readonly checkServerIdentity: ((host: string, peer: { readonly raw?: Buffer }) => Error | undefined) | undefined;
 }
@@ -21,9 +24,10 @@ const sources = new WeakMap<ServerTls, TlsSource>();
 export async function readReplicaTls(tls: ServerTls): Promise<ReplicaTls> {
   const source = sources.get(tls) ?? tlsSource(tls);
   sources.set(tls, source);
-  const { certificate: cert, key, ca } = await source.read();
+  const { certificate: cert, key, ca, revocations } = await source.read();
   if (cert === undefined || key === undefined) throw new Error("TLS without a certificate");
-  if (tls.source === undefined) return { cert, key, ca, checkServerIdentity: undefined };
+  const isRevoked = revocations?.isRevoked;
+  if (tls.source === undefined) return { cert, key, ca, isRevoked, checkServerIdentity: undefined };
   const own = spiffeId(cert);
   if (own === undefined)
     throw new Error(`${source.place} has no SPIFFE ID, by which the servers of a store know each other`);
@@ -31,7 +35,7 @@ export async function readReplicaTls(tls: ServerTls): Promise<ReplicaTls> {
     raw !== undefined && spiffeId(raw) === own
       ? undefined
       : new Error(`it has another SPIFFE ID than this server, ${own}`);
-  return { cert, key, ca, checkServerIdentity };
+  return { cert, key, ca, isRevoked, checkServerIdentity };
 }
 
 function spiffeId(certificate: Buffer): string | undefined {

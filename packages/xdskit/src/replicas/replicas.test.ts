@@ -193,6 +193,32 @@ describe("the servers of a store", () => {
     for (const one of await stranger.askAll("greet", "me")) assert.ok("silent" in one);
   });
 
+  it("do not answer another whose certificate was revoked", async (t) => {
+    const [shared, directory] = [await store(t), await folder(t)];
+    const authority = createAuthority("of the fleet");
+    const issued = { a: authority.issue("a", "IP:127.0.0.1"), b: authority.issue("b", "IP:127.0.0.1") };
+    const write = async (name: string, text: string) => {
+      const path = join(directory, name);
+      await writeFile(path, text);
+      return path;
+    };
+    const clientCaFile = await write("ca", authority.certificate);
+    const crlFile = await write("crl", authority.revoke([issued.b]));
+    const [a, b] = await Promise.all(
+      Object.entries(issued).map(async ([name, { certificate, key }]) => {
+        const files = {
+          certificateFile: await write(`${name}.crt`, certificate),
+          keyFile: await write(`${name}.key`, key),
+        };
+        return joined(t, shared, name, port({ ...files, clientCaFile, crlFile }));
+      }),
+    );
+    assert.ok(a !== undefined && b !== undefined);
+    await waitFor("both are known", () => a.names() === "b" && b.names() === "a");
+    assert.deepEqual(await a.askAll("greet", "a"), [{ answer: "b greets a" }]);
+    assert.match(JSON.stringify(await b.askAll("greet", "b")), /silent/);
+  });
+
   it("know each other by their SPIFFE ID where an agent hands out the certificates, and no other workload", async (t) => {
     const [shared, directory] = [await store(t), await folder(t)];
     const authority = createAuthority("of the trust domain");

@@ -151,10 +151,24 @@ const credentialsPath = z
   .min(1)
   .refine((path) => !path.includes("-----BEGIN "), { error: "expected the path of a file, and not what stands in it" });
 
+/** A list of revoked certificates says nothing where nobody shows one. */
+function listThatFits(
+  { client_ca, sds, crl }: Readonly<Partial<Record<"client_ca" | "sds" | "crl", string | undefined>>>,
+  context: z.RefinementCtx,
+): void {
+  if (crl === undefined || client_ca !== undefined || sds !== undefined) return;
+  context.addIssue({
+    code: "custom",
+    path: ["crl"],
+    message: "without client_ca, no client is asked for a certificate",
+  });
+}
+
 const certificateFiles = z.strictObject({
   cert: credentialsPath,
   key: credentialsPath,
   client_ca: credentialsPath.optional(),
+  crl: credentialsPath.optional(),
 });
 
 const clientCertificates = z.enum(["required", "optional"], { error: "expected required or optional" }).optional();
@@ -179,7 +193,8 @@ const listenerTls = certificateFiles
       if (sds === undefined && value === undefined) wrong(at, "is missing");
     for (const [at, value] of Object.entries({ sds_certificate, sds_bundle }))
       if (sds === undefined && value !== undefined) wrong(at, "this is for sds");
-  });
+  })
+  .superRefine(listThatFits);
 
 const anHistory = "expected what history to keep, such as { revisions: 1000, leases: 5000, age: 90d }";
 const history = z.strictObject(
@@ -213,7 +228,7 @@ const settings = z.strictObject({
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   tls: listenerTls.optional(),
-  admin_tls: certificateFiles.optional(),
+  admin_tls: certificateFiles.superRefine(listThatFits).optional(),
   ...accessSettings,
   folder: folderSchema.optional(),
   descriptors: z.array(z.string().min(1)).optional(),

@@ -117,6 +117,7 @@ export function serverTls<Key extends "tls" | "admin_tls">(
     certificateFile: path(tls.cert),
     keyFile: path(tls.key),
     clientCaFile: path(tls.client_ca),
+    crlFile: path(tls.crl),
     clientCertificates: more.client_certs,
     source: more.sds === undefined ? undefined : sdsSource({ ...more, sds: more.sds }),
   };

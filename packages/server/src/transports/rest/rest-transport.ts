@@ -3,9 +3,17 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { type TlsOptions, Server as TlsServer } from "node:tls";
+import { Server as TlsServer } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
-import { followHandshakes, type HandshakeFailed, handshakeMs, isOnUnixSocket } from "@xdskit/grpc-server";
+import {
+  followHandshakes,
+  followRevoked,
+  type HandshakeFailed,
+  handshakeMs,
+  isOnUnixSocket,
+  type RevocableTls,
+  renewTls,
+} from "@xdskit/grpc-server";
 import { formatAddress } from "../../basics/address.js";
 import type { PollTransport } from "../../contracts/poll-transport.js";
 import type { ServerLimits } from "../../settings/limits.js";
@@ -22,7 +30,7 @@ export interface RestTransportOptions {
   readonly limits: RestLimits & Pick<ServerLimits, "polls">;
   readonly options: Pick<RestOptions, "requestTimeoutMs">;
   /** Certificates. Default: plaintext. */
-  readonly tls?: TlsOptions | undefined;
+  readonly tls?: RevocableTls | undefined;
   /** Called for a TLS handshake that failed. Default: nothing is called. */
   readonly handshakeFailed?: HandshakeFailed | undefined;
 }
@@ -65,6 +73,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
           ? createServer(settings, answer)
           : createHttpsServer({ handshakeTimeout: handshakeMs, ...tls, ...settings }, answer);
       if (server instanceof TlsServer) {
+        followRevoked(server, tls ?? {}, handshakeFailed);
         strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, handshakeFailed));
       }
       // Two for each poll: one connection that holds it, and one that is idle.
@@ -101,7 +110,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
     renew(renewed) {
       if (tls === undefined) return;
       tls = { ...tls, ...renewed };
-      for (const server of servers) if (server instanceof TlsServer) server.setSecureContext(tls);
+      for (const server of servers) if (server instanceof TlsServer) renewTls(server, tls);
     },
   };
 }
