@@ -41,12 +41,32 @@ function examplesIn(file: string): readonly Example[] {
   });
 }
 
+/** What pages leave to the reader. */
+const ofReaders = `
+declare function clusterFromDatabase(name: string): Promise<import("@xdskit/api/envoy/config/cluster/v3/cluster").Cluster>;
+declare function hostFromDatabase(
+  host: string | undefined,
+): Promise<import("@xdskit/api/envoy/config/route/v3/route_components").VirtualHost | undefined>;
+`;
+
+/** The programs of a page of the manual: what imports something is whole. */
+function programsIn(file: string): readonly Example[] {
+  const page = readFileSync(join(root, file), "utf8");
+  return [...page.matchAll(/^```ts\n(.*?)^```/gms)].flatMap(({ 1: text = "", index }) => {
+    if (!/^import /m.test(text)) return [];
+    return [{ name: "", file, line: page.slice(0, index).split("\n").length, text: text + ofReaders }];
+  });
+}
+
 const examples = readdirSync(join(root, "packages"))
   .flatMap((name) =>
     readdirSync(join(root, "packages", name, "src"), { recursive: true }).map((path) => `packages/${name}/src/${path}`),
   )
   .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
   .flatMap(examplesIn);
+const programs = readdirSync(join(root, "docs"))
+  .filter((name) => name.endsWith(".md"))
+  .flatMap((name) => programsIn(`docs/${name}`));
 
 before(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -63,20 +83,20 @@ test("the functions that a program begins with have an example in their comment"
 });
 
 // It compares with what was compiled: with the packages' declarations, as a program has them.
-test("the examples in comments are programs that compile, in the strictest way", () => {
+test("the examples in comments and on pages are programs that compile, in the strictest way", () => {
   const compilerOptions = {
     ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
     ...{ noEmit: true, target: "es2023", module: "nodenext", moduleResolution: "nodenext", types: ["node"] },
   };
-  for (const [at, { text }] of examples.entries())
-    writeFileSync(join(folder, `example-${at}.mts`), `${text}\nexport {};\n`);
+  const all = [...examples, ...programs];
+  for (const [at, { text }] of all.entries()) writeFileSync(join(folder, `example-${at}.mts`), `${text}\nexport {};\n`);
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.mts"] }));
   const tsc = join(root, "node_modules/typescript-native/bin/tsc");
   const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder, "--pretty", "false"], {
     encoding: "utf8",
   });
   const told = stdout.replace(/^(?:.*\/)?example-(\d+)\.mts\((\d+),(\d+)\)/gm, (_, at, line, column) => {
-    const example = examples[Number(at)];
+    const example = all[Number(at)];
     return `${example?.file}:${(example?.line ?? 0) + Number(line)}:${column} (${example?.name})`;
   });
   assert.equal(status, 0, told);
