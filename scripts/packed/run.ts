@@ -34,20 +34,39 @@ function run(node: string, folder: string, file: string, program: string, said: 
   assert.deepEqual([status, stdout], [0, said], stderr);
 }
 
+/** Uses a program that serves once it has said where its last listener is. `placeOf` a listener: `HOST:PORT`. */
+async function whileRunning(
+  { node, folder, file, last }: Readonly<Record<"node" | "folder" | "file" | "last", string>>,
+  places: Readonly<Record<string, string>>,
+  use: (placeOf: (name: string) => string | undefined) => Promise<void>,
+): Promise<void> {
+  const child = spawn(node, [file], { cwd: folder, env: { ...env, ...places }, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const kill = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  try {
+    let said = "";
+    const placeOf = (name: string) => new RegExp(`^${name} listening on (\\S+)$`, "m").exec(said)?.[1];
+    for await (const text of child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+      said += text;
+      if (placeOf(last) !== undefined) break;
+    }
+    await use(placeOf);
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+    clearTimeout(kill);
+  }
+}
+
 /** The page's program with an admin listener: it has the page, the API and metrics. */
 export async function hasAdmin(node: string, folder: string): Promise<void> {
   const [program = ""] = blocks("docs/library.md", "## The page, the API, metrics and the log", "ts");
   const text = untilItServes(program);
   assert.match(text, /admin\.listen\("127\.0\.0\.1:19000"\)/);
   writeFileSync(join(folder, "admin.mjs"), text.replace(":19000", ":0"));
-  const child = spawn(node, ["admin.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(child, "close");
-  const kill = setTimeout(() => child.kill("SIGKILL"), 60_000);
-  try {
-    const [said] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
-    const [, address] = /^admin listening on (127\.0\.0\.1:\d+)$/m.exec(said) ?? [];
+  await whileRunning({ node, folder, file: "admin.mjs", last: "admin" }, {}, async (placeOf) => {
     const get = async (path: string) => {
-      const response = await fetch(`http://${address}${path}`, { headers: { accept: "text/html" } });
+      const response = await fetch(`http://${placeOf("admin")}${path}`, { headers: { accept: "text/html" } });
       assert.equal(response.status, 200, path);
       return await response.text();
     };
@@ -59,11 +78,7 @@ export async function hasAdmin(node: string, folder: string): Promise<void> {
     assert.equal(JSON.parse(await get("/api/v1/server")).name, "mine");
     assert.match(await get("/metrics"), /^xdskit_ready 1$/m);
     assert.equal(await get("/readyz"), "ready\n");
-  } finally {
-    child.kill("SIGKILL");
-    await ended;
-    clearTimeout(kill);
-  }
+  });
 }
 
 /** The example of a control plane, copied as its page says: a service registers, and the command sees its endpoint. */
@@ -72,32 +87,12 @@ export async function hasControlPlane(node: string, folder: string): Promise<voi
   assert.match(page, /cp CLONE\/examples\/control-plane\/main\.mjs \.$/m);
   writeFileSync(join(folder, "main.mjs"), read("examples/control-plane/main.mjs"));
   const places = { REGISTRY: "127.0.0.1:0", GRPC: "127.0.0.1:0", ADMIN: "127.0.0.1:0", LEASE_SECONDS: "5" };
-  const child = spawn(node, ["main.mjs"], {
-    cwd: folder,
-    env: { ...env, ...places },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(child, "close");
-  const kill = setTimeout(() => child.kill("SIGKILL"), 60_000);
-  try {
-    let said = "";
-    for await (const text of child.stdout.setEncoding("utf8")) {
-      said += text;
-      if (/^grpc listening/m.test(said)) break;
-    }
-    const placeOf = (name: string) => new RegExp(`^${name} listening on (\\S+)$`, "m").exec(said)?.[1];
+  await whileRunning({ node, folder, file: "main.mjs", last: "grpc" }, places, async (placeOf) => {
     const body = JSON.stringify({ address: "127.0.0.1", port: 10001 });
     const url = `http://${placeOf("registry")}/services/web/instances/1`;
     assert.equal((await fetch(url, { method: "PUT", body })).status, 204);
-    const command = [
-      "node_modules/xdskit/bin/xdskit.cjs",
-      "get",
-      "--server",
-      placeOf("grpc") ?? "",
-      "--type",
-      "endpoint",
-      "web",
-    ];
+    const asked = ["get", "--server", placeOf("grpc") ?? "", "--type", "endpoint", "web"];
+    const command = ["node_modules/xdskit/bin/xdskit.cjs", ...asked];
     const { status, stdout, stderr } = spawnSync(node, command, {
       cwd: folder,
       env,
@@ -106,11 +101,7 @@ export async function hasControlPlane(node: string, folder: string): Promise<voi
     });
     assert.equal(status, 0, stderr);
     assert.match(stdout, /port_?[vV]alue: 10001/);
-  } finally {
-    child.kill("SIGKILL");
-    await ended;
-    clearTimeout(kill);
-  }
+  });
 }
 
 /** The command, with its state. */
