@@ -184,6 +184,7 @@ test("the manifests for a cluster's own Services are ones that Kubernetes takes,
   const findings = judged(text, t);
   if (findings === undefined) return;
   assert.equal(findings, "");
+  assert.equal(judged(readFileSync(join(root, "deploy/kubernetes/secrets.yaml"), "utf8"), t), "");
   const roles = manifestsOf(text).filter(({ kind }) => /Role$/.test(kind)) as unknown as readonly {
     readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
   }[];

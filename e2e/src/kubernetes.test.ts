@@ -43,7 +43,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
   if (programs.apiserver === "" || programs.etcd === "" || network === undefined) return;
   const api = await KubeApiserver.start(scene, programs);
-  await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...leastRights());
+  await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...rightsIn("services.yaml"));
   const cart = new PodsOfService(api, scene, network, "cart");
   await cart.add("one", "a");
   await cart.add("two", "b");
@@ -268,7 +268,15 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await putPair("server", authority.issue("server", "IP:127.0.0.1"));
     await put("keys.json", (await api.ask("GET", "/openid/v1/jwks")).body);
     const settings = ["--settings", await put("xdskit.yaml", provedByToken)];
-    const { grpc: address } = await serve(scene, undefined, { args: [...ofCluster, ...settings, "--state", "off"] });
+    const issued = authority.issue("cart", "DNS:cart");
+    await api.put(...rightsIn("secrets.yaml"), {
+      ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls" },
+      metadata: { name: "cart-tls", namespace: "shop", labels: { serve: "true" } },
+      stringData: { "tls.crt": issued.certificate, "tls.key": issued.key },
+    });
+    const { grpc: address } = await serve(scene, undefined, {
+      args: [...ofCluster, ...settings, "--state", "off", "--namespace", "shop", "--tls-secrets", "serve=true"],
+    });
     await api.put({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "web", namespace: "shop" } });
     const ca = await put("servers.pem", authority.certificate);
     const name = "cart.shop:8080";
@@ -280,10 +288,13 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     assert.match((await asking("xdskit", "web.shop.1")).out, /endpoint\/cart\.shop:8080/);
     for (const refused of [await asking("xdskit", "web.bank.1"), await asking("another", "web.shop.1")])
       assert.match(refused.err, /PERMISSION_DENIED/i);
-    const command = grpcClientCommand("go", t);
-    if (command === undefined) return;
     const token = await put("token", await api.token("shop", "web", "xdskit"));
     const bootstrapArgs = ["--tls-ca", ca, "--token-file", token];
+    const secret = ["--node-id", "web.shop.1", "--type", "secret", "-o", "name", "shop/cart-tls"];
+    const held = await runXdskit(scene, "get", "--server", address, ...bootstrapArgs, ...secret);
+    assert.match(held.out, /secret\/shop\/cart-tls/, held.err);
+    const command = grpcClientCommand("go", t);
+    if (command === undefined) return;
     const client = await startGrpcClient(scene, {
       ...{ name: "go", command, server: address, target: "cart.shop", id: "web.shop.2", bootstrapArgs },
     });
@@ -323,14 +334,15 @@ identities:
         jwks: keys.json
         claims: { sub: "system:serviceaccount:{ns}:{sa}" }
     node: { id: "{sa}.{ns}.*" }
+    secrets: true
 `;
 
-/** The role in deploy/, for the user of the server. */
-function leastRights(): readonly KubernetesObject[] {
-  const text = readFileSync(join(root, "deploy/kubernetes/services.yaml"), "utf8");
+/** The role of a manifest in deploy/, for the user of the server. */
+function rightsIn(manifest: string): readonly KubernetesObject[] {
+  const text = readFileSync(join(root, "deploy/kubernetes", manifest), "utf8");
   const all = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
   const role = all.find(({ kind }) => kind === "ClusterRole") ?? assert.fail("there is no role");
-  const binding = all.find(({ kind }) => kind === "ClusterRoleBinding") ?? assert.fail("nobody has the role");
+  const binding = all.find(({ kind }) => /RoleBinding$/.test(kind)) ?? assert.fail("nobody has the role");
   const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "xdskit" }];
   return [role, { ...binding, subjects }];
 }

@@ -1,14 +1,17 @@
 import { hostname } from "node:os";
-import { type Finding, inTurns, maxFindings, systemClock, type Where, XdskitError } from "@xdskit/api";
+import { type Finding, inTurns, maxFindings, type Steps, systemClock, type Where, XdskitError } from "@xdskit/api";
 import type { Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
-import type { ObjectFault } from "./events/object-event.js";
 import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
+import { type ObjectFault, textOfObject } from "./objects/object-fault.js";
 import { readService, type Service } from "./objects/service.js";
+import { readTlsSecret, type TlsSecret, tlsSecretType } from "./objects/tls-secret.js";
+import type { TableChange } from "./resources/made-resources.js";
+import { SecretTable } from "./resources/secret-table.js";
 import { ServiceTable } from "./resources/service-table.js";
 import { ApiError } from "./watching/api-error.js";
-import { ListWatch } from "./watching/list-watch.js";
+import { ListWatch, type ListWatchOptions } from "./watching/list-watch.js";
 
 /** The options of a source of Kubernetes. */
 export interface KubernetesSourceOptions {
@@ -22,7 +25,12 @@ export interface KubernetesSourceOptions {
   readonly layer?: string | undefined;
   /** What changes within this time is one change, in milliseconds. Default: 20. */
   readonly settleMs?: number | undefined;
-  /** Whether it writes Events about Services whose annotations are not used. Default: no. */
+  /**
+   * The labels of the Secrets of the type `kubernetes.io/tls` that are served, as secrets (SDS) `NAMESPACE/NAME` and
+   * `NAMESPACE/NAME/ca` (`ca.crt`); empty: all. Who gets secrets, `identities` of the server say. Default: none.
+   */
+  readonly tlsSecrets?: string | undefined;
+  /** Whether it writes Events about objects that are not served as they say. Default: no. */
   readonly writesEvents?: boolean | undefined;
   /** A watch that says nothing for this long is replaced, in milliseconds. Default: 30,000. */
   readonly silenceMs?: number | undefined;
@@ -39,7 +47,7 @@ export interface KubernetesStatus {
   /** When something of it changed last; undefined: not yet. */
   readonly lastApplied: Date | undefined;
   readonly services: number;
-  /** The annotations that are not used, and that no Event can be written: a warning for each, at most a hundred. */
+  /** What is not followed of objects, and that no Event can be written: a warning for each, at most a hundred. */
   readonly findings: readonly Finding[];
   /** Why the server does not say now what is new; undefined: it does. */
   readonly failure: string | undefined;
@@ -76,6 +84,7 @@ class WatchedCluster implements KubernetesSource {
   readonly #options: KubernetesSourceOptions;
   readonly #layer: string;
   readonly #table = new ServiceTable();
+  readonly #secrets = new SecretTable();
   readonly #watches: ListWatch<unknown>[] = [];
   /** Those that have read everything once. */
   readonly #synced = new Set<number>();
@@ -106,17 +115,24 @@ class WatchedCluster implements KubernetesSource {
     const started = new Promise<void>((resolve, reject) => {
       this.#started = { resolve, reject };
     });
-    const { namespaces, selector } = this.#options;
+    const { namespaces, selector, tlsSecrets } = this.#options;
     for (const path of namespaces?.map((name) => `namespaces/${encodeURIComponent(name)}/`) ?? [""]) {
-      this.#watch<Service>(`/api/v1/${path}services`, selector, readService, (key, _, service) =>
+      this.#watch<Service>(`/api/v1/${path}services`, { labelSelector: selector }, readService, (key, _, service) =>
         this.#table.setService(key, service),
       );
       this.#watch<EndpointSlice>(
         `/apis/discovery.k8s.io/v1/${path}endpointslices`,
         // Of those that belong to no Service nothing is read.
-        serviceLabel,
+        { labelSelector: serviceLabel },
         readEndpointSlice,
         (key, before, slice) => this.#table.setSlice(key, before, slice),
+      );
+      if (tlsSecrets === undefined) continue;
+      this.#watch<TlsSecret>(
+        `/api/v1/${path}secrets`,
+        { labelSelector: tlsSecrets === "" ? undefined : tlsSecrets, fieldSelector: `type=${tlsSecretType}` },
+        readTlsSecret,
+        (key, _, secret) => this.#secrets.setSecret(key, secret),
       );
     }
     return started;
@@ -137,8 +153,11 @@ class WatchedCluster implements KubernetesSource {
 
   whereIs(layer: string, resource: Parameters<NonNullable<Source["whereIs"]>>[1]): Where | undefined {
     if (layer !== this.#layer) return undefined;
-    const service = this.#table.serviceOf({ type: resource.type, name: resource.key });
-    return service === undefined ? undefined : { file: `Service ${service}` };
+    const made = { type: resource.type, name: resource.key };
+    const service = this.#table.made.objectOf(made);
+    if (service !== undefined) return { file: `Service ${service}` };
+    const secret = this.#secrets.made.objectOf(made);
+    return secret === undefined ? undefined : { file: `Secret ${secret}` };
   }
 
   async close(): Promise<void> {
@@ -152,7 +171,7 @@ class WatchedCluster implements KubernetesSource {
 
   #watch<Value>(
     path: string,
-    labelSelector: string | undefined,
+    selectors: Pick<ListWatchOptions<Value>, "labelSelector" | "fieldSelector">,
     read: (object: object) => Value | undefined,
     changed: (key: string, before: Value | undefined, value: Value | undefined) => void,
   ): void {
@@ -160,7 +179,7 @@ class WatchedCluster implements KubernetesSource {
     const number = this.#watches.length;
     this.#watches.push(
       new ListWatch<Value>({
-        ...{ connection, path, labelSelector, read, silenceMs },
+        ...{ connection, path, read, silenceMs, ...selectors },
         changed: (key, before, value) => {
           changed(key, before, value);
           this.#soon();
@@ -181,15 +200,21 @@ class WatchedCluster implements KubernetesSource {
     this.#forget = systemClock.after(this.#options.settleMs ?? usualSettleMs, () => void this.#publish());
   }
 
+  *#take(): Steps<TableChange> {
+    const services = yield* this.#table.take();
+    const secrets = yield* this.#secrets.take();
+    return { upsert: [...services.upsert, ...secrets.upsert], remove: [...services.remove, ...secrets.remove] };
+  }
+
   async #publish(): Promise<void> {
-    const change = await inTurns(this.#table.take());
+    const change = await inTurns(this.#take());
     this.#publishing = false;
     if (this.#isClosed || this.#sink === undefined) return;
     const started = this.#started;
     // After one that was refused nobody knows what is there.
     const isWhole = started !== undefined || this.#isRefused;
-    const { upsert, remove } = isWhole ? { upsert: [...this.#table.all()], remove: [] } : change;
-    if (this.#table.isDue) this.#soon();
+    const { upsert, remove } = isWhole ? { upsert: [...this.#table.made, ...this.#secrets.made], remove: [] } : change;
+    if (this.#table.isDue || this.#secrets.isDue) this.#soon();
     // Annotations may have changed that make no difference.
     if (!isWhole && upsert.length === 0 && remove.length === 0) return this.#tell();
     try {
@@ -223,6 +248,11 @@ class WatchedCluster implements KubernetesSource {
     this.#tell();
   }
 
+  *#faults(): Iterable<ObjectFault> {
+    yield* this.#table.faults;
+    yield* this.#secrets.faults;
+  }
+
   #writer(): EventWriter {
     return new EventWriter({
       ...{ connection: this.#options.connection, instance: hostname() },
@@ -240,10 +270,16 @@ class WatchedCluster implements KubernetesSource {
       const message = `no Event can be written: ${messageOf(this.#eventFailure, this.#options.connection)}`;
       found.push({ code: "XDSKIT_KUBERNETES", severity: "warning", message });
     }
-    for (const { service, annotation: field, message } of this.#table.faults()) {
+    for (const { object, field, message } of this.#faults()) {
       if (found.length === maxFindings) break;
-      const file = `Service ${service.namespace}/${service.name}`;
-      found.push({ code: "XDSKIT_ANNOTATION", severity: "warning", message, file, field });
+      const code = object.kind === "Service" ? "XDSKIT_ANNOTATION" : "XDSKIT_KUBERNETES_OBJECT";
+      found.push({
+        code,
+        severity: "warning",
+        message,
+        file: textOfObject(object),
+        ...(field === "" ? {} : { field }),
+      });
     }
     return found;
   }
@@ -257,28 +293,11 @@ class WatchedCluster implements KubernetesSource {
 
   /** Something is another one, perhaps an annotation. */
   #tell(): void {
-    if (this.#faultChanges !== this.#table.faultChanges) this.#events?.report(faultsOf(this.#table));
-    this.#faultChanges = this.#table.faultChanges;
+    const changes = this.#table.faults.changes + this.#secrets.faults.changes;
+    if (this.#faultChanges !== changes) this.#events?.report(this.#faults());
+    this.#faultChanges = changes;
     this.#options.onStatus?.(this.status());
   }
-}
-
-/** What the owners of Services should know. */
-function* faultsOf(table: ServiceTable): Iterable<ObjectFault> {
-  for (const { service, annotation, message } of table.faults()) {
-    const { namespace, name, uid } = service;
-    yield {
-      object: { apiVersion: "v1", kind: "Service", namespace, name, uid },
-      reason: reasonOf(annotation),
-      note: `${annotation}: ${message}`,
-    };
-  }
-}
-
-/** A word for what a finding is about: an annotation, a field, or all of the Service. */
-function reasonOf(annotation: string): string {
-  if (annotation === "spec") return "NotServed";
-  return annotation.startsWith("spec.") ? "NotFollowed" : "WrongAnnotation";
 }
 
 /** What went wrong, and what to do. */

@@ -163,6 +163,8 @@ export interface Programs {
 const collections: Readonly<Record<string, string>> = {
   Namespace: "/api/v1/namespaces",
   Service: "/api/v1/namespaces/NS/services",
+  Secret: "/api/v1/namespaces/NS/secrets",
+  RoleBinding: "/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
   ServiceAccount: "/api/v1/namespaces/NS/serviceaccounts",
   EndpointSlice: "/apis/discovery.k8s.io/v1/namespaces/NS/endpointslices",
   ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",

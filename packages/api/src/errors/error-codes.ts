@@ -363,6 +363,11 @@ export const errorCodes = {
     cause: "Its value is not what is expected, there is no annotation of this name, or the message says why.",
     fix: "Correct it with `kubectl annotate --overwrite`. docs/kubernetes.md lists all of them.",
   },
+  XDSKIT_KUBERNETES_OBJECT: {
+    meaning: "An object of Kubernetes that is to be served cannot be; what was served of it before stays.",
+    cause: "A Secret holds no certificate, or a key of another one.",
+    fix: "Correct the object that the message names. `kubectl describe` shows the same, if the server writes Events.",
+  },
   XDSKIT_KUBERNETES: {
     meaning: "The API server of Kubernetes does not answer, refuses, or sends what cannot be read.",
     cause: "It is away, it does not know the credentials, or these may not list and watch Services and EndpointSlices.",

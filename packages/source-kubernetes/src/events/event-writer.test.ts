@@ -3,13 +3,13 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { manualClock } from "../../../server/src/testing/basics/manual-clock.js";
 import { waitFor } from "../../../server/src/testing/basics/wait-for.js";
+import type { ObjectFault } from "../objects/object-fault.js";
 import { type Asked, spokenServer } from "../testing/spoken-server.js";
 import { EventWriter } from "./event-writer.js";
-import type { ObjectFault } from "./object-event.js";
 
 const fault = (note: string, uid = "u1"): ObjectFault => ({
   object: { apiVersion: "v1", kind: "Service", namespace: "shop", name: "cart", uid },
-  ...{ reason: "WrongAnnotation", note },
+  ...{ reason: "WrongAnnotation", field: "", message: note },
 });
 const minute = 60_000;
 

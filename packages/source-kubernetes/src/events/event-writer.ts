@@ -1,8 +1,9 @@
 import { type Clock, maxKept, systemClock } from "@xdskit/api";
 import type { KubernetesConnection } from "../connection/connection.js";
+import type { ObjectFault } from "../objects/object-fault.js";
 import { ApiError } from "../watching/api-error.js";
 import { sendJson } from "../watching/api-request.js";
-import { type EventSeries, eventName, lastWritten, type ObjectFault, objectEvent, oneMore } from "./object-event.js";
+import { type EventSeries, eventName, lastWritten, objectEvent, oneMore } from "./object-event.js";
 
 /** How faults are written. */
 export interface EventWriterOptions {

@@ -1,22 +1,5 @@
 import { createHash } from "node:crypto";
-
-/** What the owner of an object should know: something of it is not used. */
-export interface ObjectFault {
-  readonly object: ObjectName;
-  /** One word, such as `WrongAnnotation`. */
-  readonly reason: string;
-  readonly note: string;
-}
-
-/** An object of Kubernetes, as an Event names it. */
-export interface ObjectName {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** Tells it from one of this name that was deleted; undefined: nobody says. */
-  readonly uid: string | undefined;
-}
+import type { ObjectFault } from "../objects/object-fault.js";
 
 /** Who reports, as a label is written. */
 const controller = "xdskit.github.io/xdskit";
@@ -24,15 +7,17 @@ const controller = "xdskit.github.io/xdskit";
 const [longestName, longestNote, longestInstance] = [200, 300, 128];
 
 /** The same for the same cause, wherever and whenever it is found: so all servers write one Event. */
-export function eventName({ object, reason, note }: ObjectFault): string {
+export function eventName(fault: ObjectFault): string {
+  const { object, reason } = fault;
   const { kind, name, uid = "" } = object;
-  const hash = createHash("sha256").update(JSON.stringify([kind, name, uid, reason, note]));
+  const hash = createHash("sha256").update(JSON.stringify([kind, name, uid, reason, noteOf(fault)]));
   return `${name.slice(0, longestName)}.xdskit.${hash.digest("hex").slice(0, 16)}`;
 }
 
 /** The Event, as it is written first. `instance`: the server that writes it. */
 export function objectEvent(fault: ObjectFault, instance: string, now: Date): object {
-  const { object, reason, note } = fault;
+  const { object, reason } = fault;
+  const note = noteOf(fault);
   return {
     ...{ apiVersion: "events.k8s.io/v1", kind: "Event" },
     metadata: { name: eventName(fault), namespace: object.namespace },
@@ -40,6 +25,10 @@ export function objectEvent(fault: ObjectFault, instance: string, now: Date): ob
     note: note.length > longestNote ? `${note.slice(0, longestNote)}…` : note,
     ...{ reportingController: controller, reportingInstance: instance.slice(0, longestInstance) },
   };
+}
+
+function noteOf({ field, message }: ObjectFault): string {
+  return field === "" ? message : `${field}: ${message}`;
 }
 
 /** The part of an Event that says how often it was written, and when. */

@@ -52,7 +52,7 @@ class Assignments {
   }
 
   faults(): readonly string[] {
-    return Array.from(this.#table.faults(), ({ annotation, message }) => `${annotation}: ${message}`);
+    return Array.from(this.#table.faults, ({ field, message }) => `${field}: ${message}`);
   }
 
   /** `PRIORITY ZONE[/PART]: ADDRESSES`, as a client gets it from a server with `localityTypes`. */

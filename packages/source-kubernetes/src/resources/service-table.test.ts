@@ -54,10 +54,9 @@ class Table {
   }
 
   faults(): readonly string[] {
-    return Array.from(
-      this.#table.faults(),
-      ({ service, annotation, message }) => `${service.namespace}/${service.name} ${annotation}: ${message}`,
-    );
+    return Array.from(this.#table.faults, ({ object, field, message }) => {
+      return `${object.namespace}/${object.name} ${field}: ${message}`;
+    });
   }
 
   /** `ZONE WEIGHT: ADDRESS:PORT …` of each locality. */

@@ -1,20 +1,13 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Resource, ResourceType, Steps } from "@xdskit/api";
+import type { Resource, Steps } from "@xdskit/api";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
+import type { ObjectFault } from "../objects/object-fault.js";
 import type { PolicyFault } from "../objects/policy.js";
 import type { Service } from "../objects/service.js";
 import { loadAssignments } from "./load-assignment.js";
+import { MadeResources, type OpenChange, type TableChange } from "./made-resources.js";
 import { followedWish } from "./near-first.js";
+import { ObjectFaults } from "./object-faults.js";
 import { serviceResources } from "./service-resources.js";
-
-/** What has changed of the resources since they were taken last. */
-export interface TableChange {
-  readonly upsert: readonly Resource[];
-  readonly remove: readonly { readonly type: ResourceType; readonly name: string }[];
-}
-
-/** Every resource that was made for a Service, by type and name. */
-type Made = ReadonlyMap<string, Resource>;
 
 /** Which of a Service must be made anew. */
 type Due = "endpoints" | "all";
@@ -25,30 +18,16 @@ type Due = "endpoints" | "all";
  */
 export class ServiceTable {
   readonly #services = new Map<string, Service>();
-  readonly #faults = new Map<string, readonly PolicyFault[]>();
-  #faultChanges = 0;
   /** By Service, and by the key of the slice. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
-  readonly #made = new Map<string, Made>();
+  /** By Service. */
+  readonly made = new MadeResources();
+  /** The annotations, and the parts of a Service, that are not followed. */
+  readonly faults = new ObjectFaults();
   #due = new Map<string, Due>();
-  /** By type and name: the Service that it was made for. */
-  readonly #madeFor = new Map<string, string>();
 
   get size(): number {
     return this.#services.size;
-  }
-
-  /** The annotations that are not used, with the Service of each. */
-  *faults(): Iterable<PolicyFault & { readonly service: Service }> {
-    for (const [key, faults] of this.#faults) {
-      const service = this.#services.get(key);
-      if (service !== undefined) for (const fault of faults) yield { ...fault, service };
-    }
-  }
-
-  /** How often the faults may have become others. */
-  get faultChanges(): number {
-    return this.#faultChanges;
   }
 
   /** Something changed since it was taken last. */
@@ -60,7 +39,7 @@ export class ServiceTable {
   setService(key: string, service: Service | undefined): void {
     if (service === undefined) this.#services.delete(key);
     else this.#services.set(key, service);
-    this.#setFaults(key, service?.faults ?? []);
+    this.faults.set(key, service === undefined ? [] : faultsOf(service, service.faults));
     this.#due.set(key, "all");
   }
 
@@ -76,67 +55,39 @@ export class ServiceTable {
     }
   }
 
-  /** The Service, `namespace/name`, that a resource was made for. */
-  serviceOf({ type, name }: { readonly type: ResourceType; readonly name: string }): string | undefined {
-    return this.#madeFor.get(idOf(type, name));
-  }
-
-  /** All that was made. */
-  *all(): Iterable<Resource> {
-    for (const made of this.#made.values()) yield* made.values();
-  }
-
   /**
    * Makes what is due; of the first ten thousand resources that takes seconds, in which others get a turn. What changes
    * meanwhile is due next time. The removed are those that nothing stands for any more.
    */
   *take(): Steps<TableChange> {
-    const upsert: Resource[] = [];
-    const remove: { readonly type: ResourceType; readonly name: string }[] = [];
+    const change: OpenChange = { upsert: [], remove: [] };
     const all = this.#due;
     this.#due = new Map();
     for (const [key, due] of all) {
-      const before = this.#made.get(key) ?? nothing;
-      const made = this.#make(key, before, due);
-      for (const [id, resource] of made) {
-        if (before.get(id)?.version !== resource.version) upsert.push(resource);
-        this.#madeFor.set(id, key);
-      }
-      for (const [id, resource] of before) {
-        if (made.has(id)) continue;
-        remove.push({ type: resource.type, name: resource.key });
-        this.#madeFor.delete(id);
-      }
-      if (made.size === 0) this.#made.delete(key);
-      else this.#made.set(key, made);
+      this.made.replace(key, this.#make(key, due), change);
       yield;
     }
-    return { upsert, remove };
+    return change;
   }
 
   /** Of a Service of which nothing can be made, which no API server has, stays what was made before. */
-  #make(key: string, before: Made, due: Due): Made {
+  #make(key: string, due: Due): readonly Resource[] {
     const service = this.#services.get(key);
-    if (service === undefined) return nothing;
+    if (service === undefined) return [];
+    const before = this.made.of(key);
     try {
       const slices = [...(this.#slices.get(key)?.values() ?? [])];
       const wish = followedWish(service, slices);
       const assigned = loadAssignments(wish.service, slices);
       const [first = undefined] = assigned;
-      const others = [...before.values()].filter(({ type }) => type !== first?.type);
-      this.#setFaults(key, [...service.faults, ...wish.faults]);
-      return new Map(byKey([...(due === "endpoints" ? others : serviceResources(service)), ...assigned]));
+      const others = before.filter(({ type }) => type !== first?.type);
+      this.faults.set(key, faultsOf(service, [...service.faults, ...wish.faults]));
+      return [...(due === "endpoints" ? others : serviceResources(service)), ...assigned];
     } catch (error) {
-      this.#setFaults(key, [...service.faults, { annotation: "spec", message: (error as Error).message }]);
+      const fault = { annotation: "spec", message: (error as Error).message };
+      this.faults.set(key, faultsOf(service, [...service.faults, fault]));
       return before;
     }
-  }
-
-  #setFaults(key: string, faults: readonly PolicyFault[]): void {
-    if (isDeepStrictEqual(this.#faults.get(key) ?? [], faults)) return;
-    this.#faultChanges += 1;
-    if (faults.length > 0) this.#faults.set(key, faults);
-    else this.#faults.delete(key);
   }
 
   #slicesOf(slice: EndpointSlice): Map<string, EndpointSlice> {
@@ -147,14 +98,15 @@ export class ServiceTable {
   }
 }
 
-const nothing: Made = new Map();
-
-function byKey(resources: readonly Resource[]): readonly (readonly [string, Resource])[] {
-  return resources.map((resource) => [idOf(resource.type, resource.key), resource]);
+function faultsOf({ namespace, name, uid }: Service, faults: readonly PolicyFault[]): readonly ObjectFault[] {
+  const object = { apiVersion: "v1", kind: "Service", namespace, name, uid };
+  return faults.map(({ annotation: field, message }) => ({ object, reason: reasonOf(field), field, message }));
 }
 
-function idOf(type: ResourceType, name: string): string {
-  return `${type.name} ${name}`;
+/** A word for what is not followed: an annotation, a field, or all of the Service. */
+function reasonOf(field: string): string {
+  if (field === "spec") return "NotServed";
+  return field.startsWith("spec.") ? "NotFollowed" : "WrongAnnotation";
 }
 
 function serviceOf({ namespace, service }: EndpointSlice): string {

@@ -13,6 +13,8 @@ export interface ListWatchOptions<Value> {
   readonly path: string;
   /** Undefined: all. */
   readonly labelSelector: string | undefined;
+  /** As for kubectl; undefined: all. */
+  readonly fieldSelector?: string | undefined;
   /** Reads an object; undefined: it counts as if it were not there. */
   readonly read: (object: ObjectShape) => Value | undefined;
   /** One has come, has another content, or is gone (undefined). Equal content is not told. */
@@ -224,8 +226,11 @@ export class ListWatch<Value> {
   }
 
   #query(values: Readonly<Record<string, string>>): URLSearchParams {
-    const { labelSelector } = this.#options;
-    return new URLSearchParams({ ...values, ...(labelSelector === undefined ? {} : { labelSelector }) });
+    const { labelSelector, fieldSelector } = this.#options;
+    const query = new URLSearchParams(values);
+    for (const [name, value] of Object.entries({ labelSelector, fieldSelector }))
+      if (value !== undefined) query.set(name, value);
+    return query;
   }
 }
 

@@ -147,7 +147,7 @@ async function settingsFor(
   const folders = layersOf(loaded.settings);
   if (toFiles !== undefined && directory !== undefined)
     await mustNotBeServed({ served: directory, folders, written: toFiles.directory });
-  return cluster === undefined ? loaded : withLowest(loaded, cluster.source.name);
+  return cluster === undefined ? loaded : withLowest(loaded, cluster.source.name, cluster.hasSecrets);
 }
 
 function optionsOfServer(options: ServeOptions, serving: Serving, settings: Settings): ServerOptions {

@@ -20,16 +20,16 @@ interface KubernetesArguments {
   readonly kubeconfig?: string;
   readonly namespace?: readonly string[];
   readonly selector?: string;
+  readonly tlsSecrets?: string;
   readonly writeEvents?: boolean;
 }
 
 /** Undefined: no cluster is served. */
 function clusterOf(options: KubernetesArguments, command: Command): KubernetesSettings | undefined {
-  const { kubernetes = false, kubeconfig, namespace: namespaces, selector, writeEvents } = options;
-  if (kubernetes) return { kubeconfig, namespaces, selector, writesEvents: writeEvents ?? false };
-  const alone = Object.entries({ kubeconfig, namespace: namespaces, selector, "write-events": writeEvents }).find(
-    ([, value]) => value !== undefined,
-  );
+  const { kubernetes = false, kubeconfig, namespace: namespaces, selector, tlsSecrets, writeEvents } = options;
+  if (kubernetes) return { kubeconfig, namespaces, selector, tlsSecrets, writesEvents: writeEvents ?? false };
+  const named = { kubeconfig, namespace: namespaces, selector, "tls-secrets": tlsSecrets, "write-events": writeEvents };
+  const alone = Object.entries(named).find(([, value]) => value !== undefined);
   if (alone !== undefined) command.error(`error: option '--${alone[0]}' needs --kubernetes`);
   return undefined;
 }
@@ -74,7 +74,8 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--kubeconfig <file>", "where its API server is (default: that of the pod, or as for kubectl)")
     .option("--namespace <name>", "only Services of this namespace; may be repeated", collect)
     .option("--selector <labels>", "only Services with these labels, such as app=shop,tier!=test")
-    .option("--write-events", "write Events about Services whose annotations are wrong; needs the right to do so")
+    .option("--tls-secrets <labels>", "also Secrets of type kubernetes.io/tls with these labels, as SDS")
+    .option("--write-events", "write Events about objects that are not served as they say; needs the right to do so")
     .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it exists)")
     .option(
       "--state <dir>",

@@ -48,10 +48,15 @@ export async function loadSettings(directory: string | undefined, named: string 
  * The same with a layer below all others, also after each edit.
  * @throws XdskitError if another layer has its name
  */
-export function withLowest(loaded: LoadedSettings, lowest: LayerName): LoadedSettings {
+export function withLowest(loaded: LoadedSettings, lowest: LayerName, hasSecrets: boolean): LoadedSettings {
   const { settings, disk } = loaded;
   const added = (given: Settings): Settings => {
-    const { layers = [], groups = [] } = given;
+    const { layers = [], groups = [], identities = [] } = given;
+    // Without any rule, whoever reaches the port would get them.
+    if (hasSecrets && !identities.some(({ secrets }) => secrets === true)) {
+      const message = "no rule of identities has `secrets: true`, as --tls-secrets needs: it says who gets secrets";
+      throw XdskitError.of("XDSKIT_SETTINGS_INVALID", message, { file: loaded.file });
+    }
     const names = [...layers.map(({ name }) => name), ...groups.flatMap(({ folders }) => folders)];
     if (!names.includes(lowest)) return { ...given, lowest };
     const message = `a folder or a layer is called "${lowest}", as the layer of the cluster is: call it something else`;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { createAuthority } from "../../../../api/src/testing/certificates.js";
 import { type Asked, spokenServer } from "../../../../source-kubernetes/src/testing/spoken-server.js";
 import { eventually } from "../../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../../testing/folder.js";
@@ -127,6 +128,41 @@ describe("serve --kubernetes", () => {
     await running.seen(/settings in use: groups/, "err");
     assert.equal(await got(running, "cluster", "--node-id", "b1"), "cluster/cart.shop:8080\n");
     assert.equal(await got(running, "cluster", "--node-id", "a1"), "");
+  });
+
+  it("serves Secrets only where rules say who gets them, also after an edit of the settings", async (t) => {
+    const issued = createAuthority("of the shop").issue("cart", "DNS:cart");
+    const data = Object.entries({ "tls.crt": issued.certificate, "tls.key": issued.key }).map(([key, text]) => {
+      return [key, Buffer.from(text).toString("base64")];
+    });
+    const metadata = { namespace: "shop", name: "cart-tls" };
+    const secret = { metadata, type: "kubernetes.io/tls", data: Object.fromEntries(data) };
+    const rules = (text: string) =>
+      `identities:\n- { when: { network: 127.0.0.0/8 }, node: { id: "edge-*" }${text} }\n`;
+    const others = "- { when: { network: 127.0.0.0/8 }, node: {} }\n";
+    await using folder = await testFolder({ "own.yaml": rules("") });
+    const kubernetes = await cluster(t, folder);
+    const own = `${folder.path}/own.yaml`;
+    const args = ["serve", ...kubernetes.args, "--tls-secrets", "serve=true", "--settings", own, ...anyPorts];
+    const { status, err } = await inProcessEnds(...args);
+    assert.deepEqual([status, /no rule of identities has `secrets: true`/.test(err)], [2, true], err);
+    await folder.write("own.yaml", rules(", secrets: true") + others);
+    await using running = servesHere(...args);
+    for (const _ of [1, 2, 3]) {
+      const watch = await kubernetes.server.asked();
+      if (watch.path.endsWith("/secrets")) {
+        const asked = [watch.query.get("labelSelector"), watch.query.get("fieldSelector")];
+        assert.deepEqual(asked, ["serve=true", "type=kubernetes.io/tls"]);
+        watch.say({ type: "ADDED", object: secret });
+      }
+      watch.say(all);
+    }
+    await running.seen(/^ready$/m);
+    assert.equal(await got(running, "secret", "--node-id", "edge-1", "shop/cart-tls"), "secret/shop/cart-tls\n");
+    await folder.write("own.yaml", `identities:\n${others}`);
+    await running.seen(/no rule of identities has `secrets: true`/, "err");
+    assert.equal(await got(running, "secret", "--node-id", "edge-1", "shop/cart-tls"), "secret/shop/cart-tls\n");
+    assert.ok(!`${running.out()}${running.err()}`.includes("PRIVATE KEY"));
   });
 
   it("warns if the kubeconfig has the certificate of the server not checked", async (t) => {

@@ -20,6 +20,8 @@ interface ClusterStatus extends AnySourceStatus {
 /** The Services of a Kubernetes cluster, as `serve` serves them. */
 export interface ServedCluster {
   readonly source: KubernetesSource;
+  /** Whether it has secrets (SDS). */
+  readonly hasSecrets: boolean;
   /** Of the server. */
   readonly localityTypes: ServerOptions["localityTypes"];
   /** The API server. */
@@ -51,7 +53,7 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
   let known: ReadonlyMap<string, Finding> = new Map();
   const source: KubernetesSource = createKubernetesSource({
     ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
-    writesEvents: settings.writesEvents,
+    ...{ tlsSecrets: settings.tlsSecrets, writesEvents: settings.writesEvents },
     onStatus({ state, failure, services, findings }) {
       const found = new Map(findings.map((finding) => [findingText(finding), finding]));
       for (const [text, finding] of found) if (!known.has(text)) logFinding(log, finding);
@@ -68,7 +70,7 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
     },
   });
   return {
-    ...{ source, server, localityTypes: kubernetesLocalityTypes },
+    ...{ source, server, hasSecrets: settings.tlsSecrets !== undefined, localityTypes: kubernetesLocalityTypes },
     ownState: ownState("kubernetes", server),
     whereIs: (resource) => source.whereIs?.(source.name, resource),
     status(findings) {

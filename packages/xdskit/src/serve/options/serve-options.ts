@@ -11,6 +11,8 @@ export interface KubernetesSettings {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly selector: string | undefined;
+  /** The labels of the Secrets that are served; undefined: none. */
+  readonly tlsSecrets: string | undefined;
   /** Whether the owners of Services are told by Events what is wrong. */
   readonly writesEvents: boolean;
 }

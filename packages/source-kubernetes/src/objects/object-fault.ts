@@ -1,0 +1,24 @@
+/** An object of Kubernetes, as an Event names it. */
+export interface ObjectName {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Tells it from one of this name that was deleted; undefined: nobody says. */
+  readonly uid: string | undefined;
+}
+
+/** What the owner of an object should know: a part of it is not used. */
+export interface ObjectFault {
+  readonly object: ObjectName;
+  /** One word for the kind of fault, such as `WrongAnnotation`. */
+  readonly reason: string;
+  /** The annotation, the field or the key; empty: all of it. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** `Service shop/cart`, as findings have it. */
+export function textOfObject({ kind, namespace, name }: Omit<ObjectName, "apiVersion" | "uid">): string {
+  return `${kind} ${namespace}/${name}`;
+}

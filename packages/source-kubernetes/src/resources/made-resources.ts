@@ -1,0 +1,63 @@
+import type { Resource, ResourceType } from "@xdskit/api";
+
+/** What has changed of the resources since they were taken last. */
+export interface TableChange {
+  readonly upsert: readonly Resource[];
+  readonly remove: readonly RemovedResource[];
+}
+
+/** `name` is the key: of a name that comes in variants, one of these. */
+export interface RemovedResource {
+  readonly type: ResourceType;
+  readonly name: string;
+}
+
+/** A change that is being put together. */
+export interface OpenChange {
+  readonly upsert: Resource[];
+  readonly remove: RemovedResource[];
+}
+
+/** The resources that were made for each object of the cluster. */
+export class MadeResources {
+  /** By the object, and by type and key. */
+  readonly #made = new Map<string, ReadonlyMap<string, Resource>>();
+  /** By type and key. */
+  readonly #madeFor = new Map<string, string>();
+
+  /** All of them. */
+  *[Symbol.iterator](): Iterator<Resource> {
+    for (const made of this.#made.values()) yield* made.values();
+  }
+
+  /** Those of one object. */
+  of(object: string): readonly Resource[] {
+    return [...(this.#made.get(object)?.values() ?? [])];
+  }
+
+  /** The object that a resource was made for. */
+  objectOf({ type, name }: RemovedResource): string | undefined {
+    return this.#madeFor.get(idOf(type, name));
+  }
+
+  /** An object has these from now on: adds what is different. */
+  replace(object: string, resources: readonly Resource[], { upsert, remove }: OpenChange): void {
+    const before = this.#made.get(object);
+    const made = new Map(resources.map((resource) => [idOf(resource.type, resource.key), resource]));
+    for (const [id, resource] of made) {
+      if (before?.get(id)?.version !== resource.version) upsert.push(resource);
+      this.#madeFor.set(id, object);
+    }
+    for (const [id, { type, key }] of before ?? []) {
+      if (made.has(id)) continue;
+      remove.push({ type, name: key });
+      this.#madeFor.delete(id);
+    }
+    if (made.size === 0) this.#made.delete(object);
+    else this.#made.set(object, made);
+  }
+}
+
+function idOf(type: ResourceType, key: string): string {
+  return `${type.name} ${key}`;
+}
