@@ -1,4 +1,4 @@
-import type { Reference, Resource, ResourceType } from "@xdskit/api";
+import { perObject, type Reference, type Resource, type ResourceType } from "@xdskit/api";
 import { ResourceSets } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { covers } from "../../model/subscribed/subscription.js";
@@ -69,8 +69,8 @@ export class ComingBack {
   }
 
   /**
-   * What the client may go on to use on its way to `wanted`, and no stream that is back asks for. `all`: the
-   * subscribers of all streams of the order.
+   * What the client may go on to use on its way to `wanted`, and no stream that is back asks for, where that is new.
+   * `all`: the subscribers of all streams of the order.
    */
   ofAbsent(all: readonly Subscriber[], wanted: Snapshot, now: number): readonly Replaced[] {
     if (this.#past === undefined || this.#considered === wanted || now >= this.#since + comingBackTime) return [];
@@ -81,7 +81,13 @@ export class ComingBack {
     };
     const isAbsent = (resource: Resource) =>
       !all.some(({ type, subscription }) => type === resource.type && covers(subscription, resource));
-    return replacedSince(this.#past(), wanted, true).filter((one) => one.old.some(isAbsent) && isUsed(one, has));
+    const absent = replacedSince(this.#past(), wanted, true).filter(
+      (one) => one.old.some(isAbsent) && isUsed(one, has),
+    );
+    // Listeners whose stream is back drain as that shows, and the others only until theirs is back.
+    return this.takeNew(absent).map((one) =>
+      one.old.some((each) => each.type.drains && isAbsent(each)) ? one : withoutListeners(one),
+    );
   }
 
   /** Until when a type that is away is waited for, in milliseconds; long ago where all types are on one stream. */
@@ -89,6 +95,10 @@ export class ComingBack {
     return this.#past === undefined ? Number.NEGATIVE_INFINITY : this.#awaitedSince + acknowledgement;
   }
 }
+
+const withoutListeners = perObject((all: Replaced): Replaced => {
+  return { ...all, old: all.old.filter(({ type }) => !type.drains) };
+});
 
 /** The types that are acknowledged once they are warm, and whose stream is not back. */
 export function awayOf(all: readonly Subscriber[], wanted: Snapshot): readonly ResourceType[] {

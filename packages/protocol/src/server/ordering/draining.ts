@@ -47,7 +47,7 @@ export function noteDraining(
 
 /** These drain from `now` on (milliseconds). */
 export function beginDraining(
-  subscriber: Subscriber,
+  subscriber: Subscriber | undefined,
   replaced: readonly Replaced[],
   all: readonly Subscriber[],
   now: number,
@@ -60,7 +60,7 @@ export function beginDraining(
     }
     return { what, isAsked, since: now, begun: undefined, end: undefined, until: undefined };
   };
-  if (replaced.length === 0) return;
+  if (subscriber === undefined || replaced.length === 0) return;
   subscriber.draining = [...subscriber.draining, ...replaced.map(begin)].slice(-maxDraining);
 }
 

@@ -131,7 +131,7 @@ export class Ordering {
 
   /** A client came back that may still serve with these, as it did on an earlier stream; `now` in milliseconds. */
   resumed({ subscribers: [first] }: OrderedStream, replaced: readonly Replaced[], now: number): void {
-    if (first !== undefined) beginDraining(first, this.#comingBack.takeNew(replaced), this.#subscribers(), now);
+    beginDraining(first, this.#comingBack.takeNew(replaced), this.#subscribers(), now);
   }
 
   /** The stage to which a stream may go now on its way to the wanted snapshot; `now` in milliseconds. */
@@ -152,13 +152,13 @@ export class Ordering {
     this.#left = undefined;
     this.#target.follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
-    this.resumed(stream, this.#comingBack.ofAbsent(this.#subscribers(), wanted, now), now);
+    const all = this.#subscribers();
+    beginDraining(stream.subscribers[0], this.#comingBack.ofAbsent(all, wanted, now), all, now);
     let warmingWait = this.#warmingWait();
     // Only resources that name others wait until those are warm.
     if (warmingWait !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) warmingWait = "none";
-    const isNew = stream.subscribers.some(isFirst);
     const away = now < this.#comingBack.awayUntil(this.times) ? awayOf(this.#subscribers(), wanted) : [];
-    const circumstances = { earlier: isNew ? this.#target.earlier : [], warmingWait, away };
+    const circumstances = { earlier: stream.subscribers.some(isFirst) ? this.#target.earlier : [], warmingWait, away };
     return this.#noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances), now);
   }
 
