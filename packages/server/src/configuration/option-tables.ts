@@ -64,12 +64,13 @@ const identity = {
   node: "object",
   groups: strings,
   secrets: "boolean",
+  deny: "boolean",
   maxAgeMs: "number",
 } satisfies TableOf<IdentityRule>;
 
 /** The options of `createServer`. */
 export const serverOptions = {
-  identities: { items: identity, needs: ["when", "node"] },
+  identities: { items: identity, needs: ["when"] },
   groups: { items: group, or: ["function"] },
   ttl: word,
   authorities: strings,

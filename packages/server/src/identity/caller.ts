@@ -93,7 +93,7 @@ class ProvenCaller {
   /** Whether it may be this node. */
   mayBe({ id, cluster }: Pick<Node, "id" | "cluster">): boolean {
     if (this.#rule === undefined) return true;
-    const { node } = this.#rule;
+    const { node = {} } = this.#rule;
     const captured: Captured = this.#proof?.captured ?? new Map();
     const fits = (pattern: string | undefined, value: string) =>
       pattern === undefined || fitsNode(pattern, captured, value);
@@ -145,8 +145,8 @@ export function createGate({ rules, refused, ...options }: GateOptions): Gate {
     const shown = evidence();
     const decide = (proof: Proof | undefined) => {
       const rule = proof && now[proof.index];
-      if (rule !== undefined) return new ProvenCaller(rule, proof, from, refused);
-      refused({ ...from, rule: undefined, proved: asked.shown(shown), claimed: undefined });
+      if (rule?.deny !== true && rule !== undefined) return new ProvenCaller(rule, proof, from, refused);
+      refused({ ...from, rule: proof?.index, proved: proof?.proved ?? asked.shown(shown), claimed: undefined });
       return undefined;
     };
     const proof = asked.prove(shown);

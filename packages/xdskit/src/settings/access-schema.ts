@@ -24,7 +24,8 @@ const role = z.strictObject({
       network: z.union([z.string(), z.array(z.string()).min(1).max(100)]).optional(),
     })
     .superRefine(thatHold),
-  may: z.array(right, { error: aRight }).min(1, { error: aRight }),
+  // None: whoever it holds for may nothing, and no later role is asked.
+  may: z.array(right, { error: aRight }),
   writes_per_second: z.number().positive().max(1_000_000).optional(),
 });
 

@@ -30,7 +30,8 @@ const aNode = "expected the nodes that the caller may be, such as { id: edge-*, 
 const identity = z
   .strictObject({
     when: whenSchema,
-    node: z.strictObject({ id: text.optional(), cluster: text.optional() }, { error: aNode }),
+    node: z.strictObject({ id: text.optional(), cluster: text.optional() }, { error: aNode }).optional(),
+    deny: z.boolean({ error: "expected true or false" }).optional(),
     groups: z.array(text).min(1, { error: "name a group, or leave it out" }).optional(),
     secrets: z.boolean({ error: "expected true or false" }).optional(),
     max_age: duration.optional(),
