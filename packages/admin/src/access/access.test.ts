@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { describe, it } from "node:test";
+import { createIssuer } from "../../../server/src/testing/identity/issuer.js";
 import { Access, type AccessSettings } from "./access.js";
 import { hashOfToken } from "./tokens.js";
 
@@ -46,5 +47,76 @@ describe("the changes that a role allows each caller", () => {
     assert.deepEqual(write("10.0.0.7", user), { rule: "roles[2]", takes: true });
     assert.deepEqual(write("10.0.0.7", user), { rule: "roles[2]", takes: false });
     assert.equal(write("192.0.2.1", byToken)?.takes, false);
+  });
+});
+
+describe("an open request", () => {
+  it("is of its sender by the roles before, until those of now have judged its token", async (t) => {
+    const issuer = await createIssuer();
+    const waiting: (() => void)[] = [];
+    let isSlow = false;
+    // An issuer that takes its time.
+    t.mock.method(globalThis, "fetch", async () => {
+      if (isSlow) await new Promise<void>((resolve) => waiting.push(resolve));
+      return new Response(JSON.stringify(issuer.jwks));
+    });
+    const roles = (place: string, sub = "*"): AccessSettings => {
+      const jwks = `https://issuer.test/${place}`;
+      const jwt = { issuer: "https://issuer", audience: "xdskit", jwks, claims: { sub } };
+      return { roles: [{ when: { jwt }, may: ["read"] }] };
+    };
+    const headers = { authorization: `Bearer ${await issuer.sign("ops")}` };
+    const request = { socket: { remoteAddress: "10.0.0.1", remotePort: 1 }, headers } as IncomingMessage;
+    const access = new Access();
+    access.use(roles("first"));
+    await access.settle(request);
+    const name = (...meanwhile: ["meanwhile"?]) => {
+      const caller = access.callerOf(request, ...meanwhile);
+      return typeof caller === "object" ? caller.name : caller;
+    };
+    const known = name();
+    assert.match(known ?? "", /sub ops/);
+    isSlow = true;
+    for (const [place, sub] of [
+      ["second", "*"],
+      ["third", "others"],
+    ] as const) {
+      access.use(roles(place, sub));
+      // Whoever begins something now is nobody.
+      assert.deepEqual([name(), name("meanwhile")], [undefined, known]);
+      while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual([name(), name("meanwhile")], [undefined, known]);
+      for (const answer of waiting.splice(0)) answer();
+      const judged = sub === "*" ? known : undefined;
+      for (let turn = 0; turn < 1_000 && name() !== judged; turn++)
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      // Until it is judged, it could not be told from one who is nobody.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.deepEqual([name(), name("meanwhile")], [judged, judged]);
+    }
+  });
+
+  it("is of nobody where the judgement takes too long", async (t) => {
+    const issuer = await createIssuer();
+    let isAway = false;
+    t.mock.method(globalThis, "fetch", async () => {
+      if (isAway) await new Promise(() => {});
+      return new Response(JSON.stringify(issuer.jwks));
+    });
+    const roles = (place: string): AccessSettings => {
+      const jwt = { issuer: "https://issuer", audience: "xdskit", jwks: `https://issuer.test/${place}` };
+      return { roles: [{ when: { jwt }, may: ["read"] }] };
+    };
+    const headers = { authorization: `Bearer ${await issuer.sign("ops")}` };
+    const request = { socket: { remoteAddress: "10.0.0.1", remotePort: 1 }, headers } as IncomingMessage;
+    const access = new Access();
+    access.use(roles("here"));
+    await access.settle(request);
+    isAway = true;
+    access.use(roles("away"));
+    assert.equal(typeof access.callerOf(request, "meanwhile"), "object");
+    const now = Date.now();
+    t.mock.method(Date, "now", () => now + 31_000);
+    assert.equal(access.callerOf(request, "meanwhile"), undefined);
   });
 });

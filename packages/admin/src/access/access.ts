@@ -56,7 +56,12 @@ interface RoleInUse extends Role {
 interface Settled {
   readonly caller: ApiCaller | "anybody" | undefined;
   readonly roles: readonly RoleInUse[] | undefined;
+  /** Since when other roles judge the sender anew, in milliseconds since 1970; undefined: they do not. */
+  judgedSince?: number;
 }
+
+/** So long who sent an open request counts by the roles before, while an issuer's keys are awaited. */
+const longestJudgementMs = 30_000;
 
 /** Longer names of users are of nobody. */
 const maxUserLength = 256;
@@ -138,7 +143,7 @@ export class Access {
     this.#settled.set(request, { caller, roles });
   }
 
-  readonly callerOf: ApiCallerOf = (request) => {
+  readonly callerOf: ApiCallerOf = (request, meanwhile) => {
     const settled = this.#settled.get(request);
     // Judged by the roles of now: those of before may have been taken away.
     if (settled !== undefined && settled.roles === this.#roles) return settled.caller;
@@ -146,7 +151,9 @@ export class Access {
     if (!(caller instanceof Promise)) return caller;
     // For a long request that is asked about again, after the roles have changed.
     void this.#keep(request, caller, this.#roles);
-    return undefined;
+    if (settled === undefined || meanwhile === undefined) return undefined;
+    settled.judgedSince ??= Date.now();
+    return Date.now() - settled.judgedSince < longestJudgementMs ? settled.caller : undefined;
   };
 
   #judge(request: IncomingMessage): Judged | "anybody" {

@@ -71,11 +71,11 @@ export class ApiContext {
   }
 
   /** Who sends a request. */
-  #callerOf(env: unknown): ApiCaller | "anybody" | undefined {
+  #callerOf(env: unknown, meanwhile?: "meanwhile"): ApiCaller | "anybody" | undefined {
     const { callerOf } = this.options;
     if (callerOf === undefined) return "anybody";
     const { incoming } = (env ?? {}) as { readonly incoming?: IncomingMessage };
-    return incoming && callerOf(incoming);
+    return incoming && callerOf(incoming, meanwhile);
   }
 
   /** Throws a problem if the sender of a request may not do it. Undefined: it must be somebody who is known. */
@@ -89,7 +89,7 @@ export class ApiContext {
 
   /** Whether the sender of a request may still read: what it proved may end, and its role be taken away. */
   stillReads(env: unknown): boolean {
-    const caller = this.#callerOf(env);
+    const caller = this.#callerOf(env, "meanwhile");
     if (caller === "anybody" || caller === undefined) return caller === "anybody";
     return caller.may("read") && (caller.endsAt === undefined || caller.endsAt > Date.now());
   }

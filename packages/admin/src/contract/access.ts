@@ -35,5 +35,8 @@ export function tooManyWrites({ name, rule }: ApiCaller): string {
   return `${JSON.stringify(name)} makes more changes than it may: wait a second, or raise writes_per_second of ${rule}`;
 }
 
-/** Finds out who sends a request. `anybody`: there are no roles, and all may do everything. Undefined: nobody known. */
-export type ApiCallerOf = (request: IncomingMessage) => ApiCaller | "anybody" | undefined;
+/**
+ * Finds out who sends a request. `anybody`: there are no roles, and all may do everything. Undefined: nobody known.
+ * `meanwhile`: of an open request whose sender the roles of now have not judged yet, the one by the roles before.
+ */
+export type ApiCallerOf = (request: IncomingMessage, meanwhile?: "meanwhile") => ApiCaller | "anybody" | undefined;

@@ -17,13 +17,11 @@ const lookMs = 1_000;
 interface ReaderFrom {
   /** Where it comes from. */
   readonly address: string;
-  /** Whether it may still read, as far as that is known at once. */
+  /** Whether it may still read. */
   stillReads(): boolean;
 }
 
 interface Reader extends ReaderFrom {
-  /** It was not known at the last look that it may still read. */
-  isDoubted: boolean;
   send(text: string): void;
   end(): void;
 }
@@ -97,7 +95,6 @@ export class EventStreams {
     const reader: Reader = {
       address: from.address,
       stillReads: () => from.stillReads(),
-      isDoubted: false,
       send: (text) => {
         try {
           controller.enqueue(Buffer.from(text));
@@ -123,12 +120,7 @@ export class EventStreams {
 
   /** Ends those whose token or certificate has ended, or whose role was taken away. */
   #look(): void {
-    for (const reader of this.#readers) {
-      const isDoubted = !reader.stillReads();
-      // A token may have to be verified anew when roles have changed: that is known at the next look.
-      if (isDoubted && reader.isDoubted) reader.end();
-      reader.isDoubted = isDoubted;
-    }
+    for (const reader of this.#readers) if (!reader.stillReads()) reader.end();
   }
 
   #tell(text: string): void {

@@ -163,6 +163,21 @@ test("a token counts with the right issuer, audience, time, key and claims only"
     assert.equal(await rules.prove(bearing(token)), undefined, what);
 });
 
+test("rules that replace others know the keys and the tokens of those, also with the issuer away", async (t) => {
+  const { jwk, sign } = await issuer();
+  const folder = await temporaryFolder(t);
+  await folder.write("keys.json", JSON.stringify({ keys: [jwk] }));
+  const when = jwtWhen(folder.at("keys.json"));
+  const before = createRules([when]);
+  const token = await sign();
+  assert.ok(await before.prove(bearing(token)));
+  await folder.write("keys.json", "away");
+  const after = createRules([{ jwt: { ...when.jwt, claims: { sub: "system:serviceaccount:shop:*" } } }]);
+  assert.ok(await after.prove(bearing(token)));
+  assert.equal(await createRules([{ jwt: { ...when.jwt, audience: "other" } }]).prove(bearing(token)), undefined);
+  assert.ok(await before.prove(bearing(await sign())));
+});
+
 test("a token is verified once, whoever brings it, and keys that were withdrawn count no more", async (t) => {
   const { jwk, sign } = await issuer();
   const folder = await temporaryFolder(t);

@@ -247,12 +247,12 @@ export class Serving {
     for (const reread of this.rereads) reread();
   }
 
-  /** The admin pages stay until the streams have ended; `/readyz` answers 503 meanwhile. */
+  /** The admin pages stay until the streams have ended (`/readyz`: 503), and go before the store that they ask. */
   async stop(): Promise<void> {
     this.#readiness = "stopping";
     const closing = Promise.allSettled([this.#served?.server.close({ timeoutMs: servingStopMs })])
-      .then(() => Promise.allSettled(this.closers.map((close) => close())))
       .then(() => this.#admin?.shown.close())
+      .then(() => Promise.allSettled(this.closers.map((close) => close())))
       .then(() => this.#audit?.close());
     await Promise.race([closing, delay(servingStopMs + 500, undefined, { ref: false })]);
   }

@@ -1,6 +1,6 @@
 import { type Captured, readPattern, type TextPattern } from "../patterns/text-pattern.js";
 import { type JwtWhen, knownAlgorithms } from "./jwt-when.js";
-import { type Claims, VerifiedTokens } from "./verified-tokens.js";
+import { type Claims, tokensFor, type VerifiedTokens } from "./verified-tokens.js";
 
 /** What a token proved. */
 export interface ProvedByToken {
@@ -47,7 +47,7 @@ export function readJwt(when: JwtWhen): { readonly condition: JwtCondition; read
         message: `${JSON.stringify(algorithm)} is none of ${knownAlgorithms.join(", ")}`,
       });
   if (when.algorithms?.length === 0) faults.push({ field: "algorithms", message: "name one" });
-  const tokens = new VerifiedTokens(when);
+  const tokens = tokensFor(when);
   return { condition: { tokens, match: (claims) => matchClaims(when.issuer, patterns, claims) }, faults };
 }
 

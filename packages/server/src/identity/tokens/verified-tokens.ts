@@ -101,3 +101,23 @@ export class VerifiedTokens {
     }
   }
 }
+
+const shared = new Map<string, WeakRef<VerifiedTokens>>();
+
+/** Conditions that are not used any more are forgotten once there are so many. */
+const maxShared = 100;
+
+/**
+ * The tokens for a condition. Rules that ask for the same, such as those after an edit, share its keys and what was
+ * verified: nobody must be verified anew, or be refused while an issuer is slow or away.
+ */
+export function tokensFor({ issuer, audience, jwks, algorithms }: JwtWhen): VerifiedTokens {
+  const key = JSON.stringify([issuer, audience, jwks, algorithms]);
+  const known = shared.get(key)?.deref();
+  if (known !== undefined) return known;
+  const made = new VerifiedTokens({ issuer, audience, jwks, algorithms });
+  if (shared.size >= maxShared)
+    for (const [old, tokens] of shared) if (tokens.deref() === undefined) shared.delete(old);
+  shared.set(key, new WeakRef(made));
+  return made;
+}
