@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { clientChecks } from "./checks/client/client-checks.js";
-import type { Result } from "./run/result.js";
 import { runClientChecks } from "./run/run-client-checks.js";
 import { type ClientMistake, clientMistakes } from "./testing/client/client-mistakes.js";
 import { referenceClient } from "./testing/client/reference-client.js";
+import { hasFailed } from "./testing/has-failed.js";
 import type { Variant } from "./wire/messages.js";
 
 function judge(variant: Variant, ids: readonly string[], answerMs: number, mistake?: ClientMistake) {
@@ -18,10 +18,6 @@ function judge(variant: Variant, ids: readonly string[], answerMs: number, mista
     onResult: () => {},
   });
 }
-
-/** Whether the client was found not to do what the check says. */
-const hasFailed = ({ check, status, message = "" }: Result): boolean =>
-  status === "failed" || (check.level === "either" && message.startsWith("otherwise"));
 
 /** What only requests of SotW have. */
 const sotwOnly = new Set<string>(["client-ack-names", "client-nack-names", "version-claimed", "names-dropped"]);

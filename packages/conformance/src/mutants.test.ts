@@ -6,6 +6,7 @@ import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { serverChecks } from "./checks/all-checks.js";
 import type { Result } from "./run/result.js";
 import { runChecks } from "./run/run-checks.js";
+import { hasFailed } from "./testing/has-failed.js";
 import { mistakes } from "./testing/reference/mistakes.js";
 import { type ReferenceServer, startReferenceServer } from "./testing/reference/reference-server.js";
 
@@ -29,10 +30,6 @@ function judge(
     onResult: () => {},
   });
 }
-
-/** Whether the server was found not to do what the check says. */
-const hasFailed = ({ check, status, message = "" }: Result): boolean =>
-  status === "failed" || (check.level === "either" && message.startsWith("otherwise"));
 
 /** Checks that change something wait for each other, so they are dealt out to so many servers. */
 const servers = 6;
