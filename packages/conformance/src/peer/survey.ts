@@ -1,4 +1,5 @@
 import { Failed } from "../verdicts/verdicts.js";
+import { unimplemented } from "../wire/call-stream.js";
 import type { Variant } from "../wire/messages.js";
 import type { XdsStream } from "../wire/xds-stream.js";
 import { Content, findContent } from "./content.js";
@@ -6,8 +7,6 @@ import { Peer, type PeerOptions } from "./peer.js";
 
 /** What a server offers and has. */
 export type Survey = Pick<PeerOptions, "offered" | "content">;
-
-const unimplemented = 12;
 
 /**
  * Looks at a server before the checks begin. Throws Failed if no variant answers: then there is nothing to check.

@@ -4,6 +4,9 @@ import { Arrivals } from "./arrivals.js";
 import type { Call, Connection } from "./connection.js";
 import type { Transcript } from "./transcript.js";
 
+/** The status of gRPC for a method that the server does not have. */
+export const unimplemented = 12;
+
 /** How a stream ended: gRPC's status. */
 export interface StreamEnd {
   readonly code: number;

@@ -7,7 +7,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Failed, Skipped } from "../verdicts/verdicts.js";
-import { type CallOptions, CallStream } from "./call-stream.js";
+import { type CallOptions, CallStream, unimplemented } from "./call-stream.js";
 
 /** A method of a service that is no discovery service, and how its messages are noted. */
 export interface Method<Q extends DescMessage, A extends DescMessage> {
@@ -30,8 +30,6 @@ export function methodOf<Q extends DescMessage, A extends DescMessage>(method: {
   const { parent, name, input, output } = method;
   return { path: `/${parent.typeName}/${name}`, input, output };
 }
-
-const unimplemented = 12;
 
 /** A call of such a method, unary or not: on the wire these are the same. */
 export class MessageStream<Q extends DescMessage, A extends DescMessage> extends CallStream {

@@ -1,13 +1,12 @@
 import type { Peer } from "../../peer/peer.js";
 import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
+import { unimplemented } from "../../wire/call-stream.js";
 import type { Variant } from "../../wire/messages.js";
 import { typeNamed, typeUrlOf, typeWord } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { sameNames } from "./differences.js";
-
-const unimplemented = 12;
 
 /** Per-type services, and the order on the aggregated one. */
 export function serviceChecks(variant: Variant): readonly CheckBody[] {
