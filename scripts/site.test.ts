@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { contents } from "./contents.mjs";
+import { isCi } from "./packed/checkout.js";
 
 const site = fileURLToPath(new URL("../site/", import.meta.url));
 const builder = join(site, "node_modules/vitepress/bin/vitepress.js");
@@ -13,7 +14,7 @@ const builder = join(site, "node_modules/vitepress/bin/vitepress.js");
 test("the manual builds as a site, with all its pages, a search of its own, and no dead link", (t) => {
   if (!existsSync(builder)) {
     const message = "the site's packages are not installed: npm ci --prefix site";
-    assert.ok(["", "0", "false", undefined].includes(process.env.CI), message);
+    assert.ok(!isCi, message);
     t.skip(message);
     return;
   }
@@ -30,7 +31,7 @@ test("the manual builds as a site, with all its pages, a search of its own, and 
       assert.ok(start.includes(`href="/v0/${name}"`), `the first page does not lead to ${name}`);
     }
     assert.match(start, /<script[^>]* src="\/v0\/assets\/app\.[\w-]+\.js"/);
-    assert.match(readFileSync(join(out, "index.html"), "utf8"), /VPNavBarSearch/);
+    assert.match(start, /VPNavBarSearch/);
   } finally {
     rmSync(out, { recursive: true });
   }

@@ -39,7 +39,8 @@ const alone = median(times.get(""));
 const rows = names.map((name) => {
   const packages = needed(join(folder, "node_modules", name));
   const bytes = [...packages].map(sizeOf).reduce((sum, size) => sum + size, 0);
-  const own = files.find((file) => file.includes(`/${name.replace("@", "").replace("/", "-")}-0`)) ?? "";
+  const { version } = manifestOf(join(folder, "node_modules", name));
+  const own = files.find((file) => file.includes(`/${name.replace("@", "").replace("/", "-")}-${version}.tgz`)) ?? "";
   const cells = [
     `\`${name}\``,
     Math.round(statSync(own).size / 1000),

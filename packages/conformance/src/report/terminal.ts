@@ -18,7 +18,6 @@ function painted(text: string, colour: keyof typeof colours, { isTerminal }: Ter
 /** Prints a result: one line, and for what failed what was said and what to read. What was skipped comes at the end. */
 export function printResult(result: Result, terminal: Terminal): void {
   const { check, status, message, expected, isScored } = result;
-  // They are told together at the end.
   if (status === "skipped") return;
   const word = painted(status.padEnd(7), status, terminal);
   const marks = [

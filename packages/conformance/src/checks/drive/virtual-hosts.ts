@@ -5,7 +5,7 @@ import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { begin, comesWith, resourceIn } from "./driving.js";
+import { begin, comesChanged, comesWith, resourceIn } from "./driving.js";
 
 const [host, route] = ["virtual-host", "route"].map(typeUrlOf) as [string, string];
 const ads = { ads: {}, resourceApiVersion: "V3" };
@@ -58,10 +58,7 @@ export const virtualHostChecks: readonly CheckBody[] = [
       const stream = await asked(peer, alias);
       const first = resourceIn(await comesWith(stream, host, (one) => resourceIn(one, name) !== undefined), name)!;
       await begin(peer, content("b"));
-      await comesWith(stream, host, (one) => {
-        const body = resourceIn(one, name)?.body;
-        return body !== undefined && Buffer.compare(body, first.body) !== 0;
-      });
+      await comesChanged(stream, host, name, first.body);
     },
   },
   {
