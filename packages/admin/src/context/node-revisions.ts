@@ -1,3 +1,4 @@
+import type { Revision } from "@xdskit/server";
 import type { ArrivalPart } from "../answers/arrival-parts.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import type { NodeRevision, NodeRow, NodeTimeline } from "../contract/fleet.js";
@@ -6,6 +7,9 @@ import type { ApiContext } from "./api-context.js";
 
 /** Of so many resources of a layer one must be what a group is served, or the group is taken not to have the layer. */
 const maxLooked = 100;
+
+/** So many revisions of a layer are looked at for what a node that is not synced lacks. */
+const maxBefore = 10;
 
 /** Rows with the revisions that their nodes run. */
 export type WithRevisions = (rows: readonly NodeRow[]) => Promise<NodeRow[]>;
@@ -79,13 +83,40 @@ export async function withRevisions(
     const revisions: NodeRevision[] = [];
     for (const { layer, head } of ofGroup) {
       if (head === undefined) continue;
-      const lacks = row.state === "synced" ? new Map<string, boolean>() : await lacksOf(head.id);
-      if (lacks === undefined) continue;
-      revisions.push({ layer: layer.name, id: head.id, number: head.number, isBefore: lacks.get(row.id) ?? false });
+      const isBefore = row.state === "synced" ? false : await lacksAny(context, head, lacksOf, row.id);
+      if (isBefore !== undefined) revisions.push({ layer: layer.name, id: head.id, number: head.number, isBefore });
     }
     return { ...row, revisions };
   });
   return await Promise.all(each);
+}
+
+/**
+ * Whether a node lacks a part of a revision, or of one of those before it, which the last one need not concern.
+ * Undefined: a server that may know more did not answer.
+ */
+async function lacksAny(
+  context: ApiContext,
+  head: Revision,
+  lacksOf: (id: string) => ReturnType<typeof lackingNodes>,
+  node: string,
+): Promise<boolean | undefined> {
+  let at: Revision | undefined = head;
+  for (let looked = 0; at !== undefined && looked < maxBefore; looked += 1) {
+    const lacks = await lacksOf(at.id);
+    if (lacks === undefined) return undefined;
+    if (lacks.get(node) === true) return true;
+    at = at.parent === undefined ? undefined : await revisionOf(context, at.parent);
+  }
+  return false;
+}
+
+/** Undefined: it is not kept any more. */
+async function revisionOf(context: ApiContext, id: string): Promise<Revision | undefined> {
+  return await context.revision(id).then(
+    ({ revision }) => revision,
+    () => undefined,
+  );
 }
 
 /** By id, whether a node lacks a part of a revision. Undefined: a server that may have nodes did not answer. */

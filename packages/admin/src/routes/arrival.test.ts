@@ -62,11 +62,14 @@ describe("the arrival of a revision", () => {
     await api.server.listenOn(transport, "memory");
     const good = await client(transport, "good");
     const bad = await client(transport, "bad");
-    const { body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
-    const { id, number } = body.revision;
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
     for (const one of [good, bad]) await one.next();
     good.acknowledge();
     bad.reject("no");
+    // It concerns none of them: who lacks what came before lacks it still.
+    const routes = { "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration", name: "r" };
+    const { body } = await api.ask("POST", "layers/api/changes", { upsert: [routes] });
+    const { id, number } = body.revision;
     const rows = async () => (await api.ask("GET", "fleet/nodes?revisions=true")).body.nodes;
     const nodes = await until(rows, (all) => all.some(({ state }: { state: string }) => state === "rejected"));
     const told = nodes.map(({ id, state, revisions }: { id: string; state: string; revisions: object[] }) => {

@@ -254,6 +254,9 @@ async function everyViewTellsRevisions(server: Served, views: Readonly<Record<st
   for (const [id, found = []] of Object.entries(revisions)) {
     const { out } = await inProcessEnds("status", id, "--server", server.grpc);
     assert.ok(out.split("\n")[0]?.includes(`runs ${revisionsText(found)})`), out);
+    const withoutAges = (text: string) => text.replaceAll(/(?:,? \d+s ago)/g, "");
+    const overHttp = await server.run("status", id);
+    assert.equal(withoutAges(overHttp.out), withoutAges(out), "status NODE of a URL");
   }
 }
 

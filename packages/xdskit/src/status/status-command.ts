@@ -75,12 +75,17 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
       const screen = terminalScreen();
       const server = await placeOf(options, node, command);
       if (server instanceof URL) {
-        const { runTop } = await import("../top/run-top.js");
         const { interval, timeout } = options;
         const times = watch ? { screen } : { screen: undefined, count: 1 };
         const output = json ? "json" : "text";
         const { tokenFile, tlsCa, tlsCert, tlsKey } = options;
         const asked = { url: server, tokenFile, tlsCa, tlsCert, tlsKey };
+        if (node !== undefined) {
+          const { runNodeAtApi } = await import("./node-at-api.js");
+          exit(await runNodeAtApi({ server: asked, node, json, check }, terminal));
+          return;
+        }
+        const { runTop } = await import("../top/run-top.js");
         const how = { command: "status", server: asked, filter: {}, output, check, all, interval, timeout } as const;
         exit(await runTop({ ...how, ...times }, terminal));
         return;
@@ -105,8 +110,8 @@ async function placeOf(
   const ofGrpc = given.filter((name) => name === "node" || name === "type" || name.startsWith("tls"));
   const isTls = server instanceof URL && server.protocol === "https:";
   if (server instanceof URL) {
-    if (node !== undefined || ofGrpc.some((name) => !isTls || !name.startsWith("tls")))
-      command.error("error: NODE, --node, --type and --tls… ask over gRPC: --server must be HOST:PORT then");
+    if (ofGrpc.some((name) => !isTls || !name.startsWith("tls")) || (node !== undefined && watch))
+      command.error("error: --node, --type, --tls… and --watch of a NODE ask over gRPC: --server must be HOST:PORT");
     return server;
   }
   if (!watch || json || node !== undefined || ofGrpc.length > 0 || given.includes("server")) return server;

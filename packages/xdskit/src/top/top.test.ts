@@ -161,7 +161,12 @@ describe("xdskit top, at a real server", () => {
       ["picky rejected", "good synced"],
     );
     assert.deepEqual([json.server, json.troubles, json.states.rejected], [server.admin, [], 1]);
-    const wrong = await inProcessEnds("status", "--server", server.admin, "good");
+    const one = await inProcessEnds("status", "--server", server.admin, "good");
+    assert.match(one.out, /^good: synced \(xdskit \S+, runs #2\)\n {2}cluster: synced, /);
+    const none = await inProcessEnds("status", "--server", server.admin, "nobody");
+    assert.deepEqual([none.status, none.out], [1, ""]);
+    assert.match(none.err, /there is no node "nobody"/);
+    const wrong = await inProcessEnds("status", "--server", server.admin, "--node", "good");
     assert.equal(wrong.status, 2);
     assert.match(wrong.err, /--server must be HOST:PORT/);
   });

@@ -13,7 +13,13 @@ import { matchesGlob } from "../../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, revisionsFeature, summaryFeature } from "./service-name.js";
 
-export { type NodeRevision, nodeStanding, type SourceTrouble } from "../../contracts/nodes/node-status.js";
+export {
+  type NodeRevision,
+  nodeStanding,
+  type ResourceReport,
+  type SourceTrouble,
+  type TypeReport,
+} from "../../contracts/nodes/node-status.js";
 export { readRevisionsEntry, readServerEntry } from "./server-entry.js";
 export { readTypeSummary, type TypeSummary } from "./type-summary.js";
 export type { ClientConfig };
