@@ -24,9 +24,12 @@ export function revisionsPage(
   return client.get(`/api/v1/revisions?${asked}`);
 }
 
+/** `7`, `#7`, `api#7`, as `status` and `history` tell them. */
+const numbered = /^(?:([^#]*)#)?(\d{1,9})$/;
+
 /**
- * Finds a revision by its id, or by the beginning of it, if no other revision begins with that. Rejects with an
- * ApiError if there is none, or more than one.
+ * Finds a revision by its id, by the beginning of it, or by its number, if it is the only one. Rejects with an ApiError
+ * if there is none, or more than one.
  */
 export async function findRevision(client: ApiClient, text: string): Promise<RevisionJson> {
   const exact = await client
@@ -37,23 +40,34 @@ export async function findRevision(client: ApiClient, text: string): Promise<Rev
       throw error;
     });
   if (exact !== undefined) return exact;
-  const found = text.length < shortest ? [] : await beginningWith(client, text);
+  const [, ofLayer, number] = numbered.exec(text) ?? [];
+  const isNumbered = ({ layer, number: own }: RevisionJson) => own === Number(number) && (ofLayer || layer) === layer;
+  let found = number === undefined ? [] : await those(client, isNumbered);
+  if (found.length === 0 && text.length >= shortest) found = await those(client, ({ id }) => id.startsWith(text));
   const [first, ...more] = found;
   if (first === undefined) {
-    const hint = text.length < shortest ? ` (the beginning of an id needs ${shortest} characters)` : "";
+    const isShort = number === undefined && text.length < shortest;
+    const hint = isShort ? ` (the beginning of an id needs ${shortest} characters)` : "";
     throw new ApiError(`there is no revision "${text}"${hint}: "xdskit history" lists what there is`);
   }
   if (more.length === 0) return first;
+  if (found.every(isNumbered)) {
+    const all = listNames(found.map(({ layer }) => `${layer}#${number}`));
+    throw new ApiError(`more than one layer has a revision ${number}: name one of ${all}`);
+  }
   const ids = listNames(found.map(({ id }) => id));
   throw new ApiError(`more than one revision begins with "${text}": ${ids}`);
 }
 
-async function beginningWith(client: ApiClient, text: string): Promise<readonly RevisionJson[]> {
+async function those(
+  client: ApiClient,
+  isAsked: (revision: RevisionJson) => boolean,
+): Promise<readonly RevisionJson[]> {
   const found: RevisionJson[] = [];
   let after: string | undefined;
   for (let page = 0; page < maxPages; page += 1) {
     const { revisions, next } = await revisionsPage(client, { limit: pageSize, after });
-    found.push(...revisions.filter(({ id }) => id.startsWith(text)));
+    found.push(...revisions.filter(isAsked));
     if (next == null || found.length > 5) break;
     after = next;
   }

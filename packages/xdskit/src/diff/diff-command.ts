@@ -14,7 +14,7 @@ interface DiffArguments extends ServerOptions {
 
 const details = `
 Prints the differences of each resource as lines of YAML, and then the stages in which clients get the change. Secrets
-are not shown. A revision is an id that history lists, or its beginning. Docs: docs/changes.md
+are not shown. A revision is an id that history lists, its beginning, or its number. Docs: docs/changes.md
 
 Exit status: 0 if nothing differs, 3 if something does, 1 if a folder has errors or no server answers, 2 if the usage is
 wrong or there is no such folder.

@@ -14,7 +14,8 @@ given. Elsewhere nobody is asked; where several layers could go back, it needs
 --layer or --yes (the newest change of all), and does nothing without them.
 A folder's layer stays rolled back until the folder changes again: undo the
 mistake in the folder, too.
-REVISION is an id that history lists, or its beginning, at least 4 characters.
+REVISION is an id that history lists, its beginning (at least 4 characters), or
+a number: 7, or api#7 where several layers have it.
 Docs: docs/changes.md
 
 Exit status: 0 when it is done or nothing differs, 1 if it failed, was rejected,
@@ -31,7 +32,7 @@ Examples:
 export function rollbackCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("rollback")
     .description("Gives a layer of a running server the content of an older revision.")
-    .argument("[revision]", "its id, or the beginning of it (default: the one before the newest)")
+    .argument("[revision]", "its id, the beginning of it, or its number (default: the one before the newest)")
     .option("--layer <name>", "the layer (default: the one of the revision, or the one with the newest change)")
     .option("-y, --yes", "take the newest change back, and ask nobody");
   return addChangeOptions(command)

@@ -25,7 +25,7 @@ Examples:
 export function waitCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addServerOptions(new Command("wait"))
     .description("Waits until all nodes run a revision, or all that there is for them.")
-    .argument("[revision]", "the id of a revision, or the beginning of it")
+    .argument("[revision]", "the id of a revision, the beginning of it, or its number")
     .option("--for <nodes>", "how many must have it: all, or a percentage", "all")
     .addOption(waitOption("how long to wait"))
     .addOption(outputOption())
