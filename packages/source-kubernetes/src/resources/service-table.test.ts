@@ -318,6 +318,15 @@ describe("the endpoints of a Service", () => {
 });
 
 describe("a change", () => {
+  it("of which nothing can be made is a fault of its Service until something can be made, and then all is", () => {
+    const table = new Table();
+    assert.deepEqual(table.put(cart, slice(["10.0.0.1"], { ports: [{ name: "grpc", port: -1 }] })), []);
+    assert.match(table.faults().join(), /^shop\/cart spec: .*uint32/);
+    const changed = table.put(slice(["10.0.0.1"]));
+    assert.deepEqual(table.faults(), []);
+    for (const type of ["cluster", "endpoint", "route"]) assert.ok(changed.includes(`+${type} cart.shop:8080`), type);
+  });
+
   it("looks at its own Service, and at none of thousands of others", () => {
     const table = new Table();
     const names = Array.from({ length: 2_000 }, (_, index) => `s${index}`);

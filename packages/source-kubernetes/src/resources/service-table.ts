@@ -24,6 +24,8 @@ export class ServiceTable {
   readonly made = new MadeResources();
   /** The annotations, and the parts of a Service, that are not followed. */
   readonly faults = new ObjectFaults();
+  /** The Services of which nothing can be made. */
+  readonly #unmade = new Set<string>();
   #due = new Map<string, Due>();
 
   get size(): number {
@@ -73,6 +75,7 @@ export class ServiceTable {
   /** Of a Service of which nothing can be made, which no API server has, stays what was made before. */
   #make(key: string, due: Due): readonly Resource[] {
     const service = this.#services.get(key);
+    const wasMade = !this.#unmade.delete(key);
     if (service === undefined) return [];
     const before = this.made.of(key);
     try {
@@ -82,8 +85,9 @@ export class ServiceTable {
       const [first = undefined] = assigned;
       const others = before.filter(({ type }) => type !== first?.type);
       this.faults.set(key, faultsOf(service, [...service.faults, ...wish.faults]));
-      return [...(due === "endpoints" ? others : serviceResources(service)), ...assigned];
+      return [...(due === "endpoints" && wasMade ? others : serviceResources(service)), ...assigned];
     } catch (error) {
+      this.#unmade.add(key);
       const fault = { annotation: "spec", message: (error as Error).message };
       this.faults.set(key, faultsOf(service, [...service.faults, fault]));
       return before;
