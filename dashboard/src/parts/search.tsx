@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { counted } from "../text/counts.js";
 
 /** How long after the last key the search begins, in milliseconds. */
 const pauseMs = 200;
@@ -72,4 +73,10 @@ export function Select({
       </select>
     </label>
   );
+}
+
+/** How many of a list are not shown, if any. */
+export function Further({ total, shown }: { readonly total: number; readonly shown: number }) {
+  if (total <= shown) return null;
+  return <p class="quiet">{counted(total - shown, "more: search for it", "more: search for them")}</p>;
 }

@@ -1,8 +1,8 @@
 import type { GroupResource, GroupResources } from "../../api/types.js";
 import { useCursor } from "../../parts/cursor.js";
 import { Empty } from "../../parts/message.js";
+import { Further } from "../../parts/search.js";
 import { go, linkTo } from "../../router.js";
-import { numberText } from "../../text/counts.js";
 
 /** The resources of a group that fit. */
 export function ResourceList({
@@ -39,9 +39,7 @@ export function ResourceList({
           </li>
         ))}
       </ul>
-      {total > resources.length ? (
-        <p class="quiet">{numberText(total - resources.length)} more: search for them.</p>
-      ) : null}
+      <Further total={total} shown={resources.length} />
     </section>
   );
 }

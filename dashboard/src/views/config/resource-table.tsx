@@ -3,6 +3,7 @@ import { useLive } from "../../api/use-live.js";
 import { useCursor } from "../../parts/cursor.js";
 import { CutName } from "../../parts/cut-name.js";
 import { Empty, WhereText } from "../../parts/message.js";
+import { Further } from "../../parts/search.js";
 import { go, linkTo, replaceQuery } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 import { Marks } from "./resource-list.js";
@@ -79,9 +80,7 @@ export function ResourceTable({
           ))}
         </tbody>
       </table>
-      {total > resources.length ? (
-        <p class="quiet">{numberText(total - resources.length)} more: search for them.</p>
-      ) : null}
+      <Further total={total} shown={resources.length} />
     </section>
   );
 }

@@ -2,10 +2,9 @@ import type { NodeResources } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { useCursor } from "../../parts/cursor.js";
 import { Empty, Loading } from "../../parts/message.js";
-import { Search, Select } from "../../parts/search.js";
+import { Further, Search, Select } from "../../parts/search.js";
 import { State } from "../../parts/state.js";
 import { go, linkTo, replaceQuery } from "../../router.js";
-import { counted } from "../../text/counts.js";
 
 const maxShown = 300;
 
@@ -64,11 +63,7 @@ export function NodeResourceList({
           </li>
         ))}
       </ul>
-      {data !== undefined && data.total > data.resources.length ? (
-        <p class="quiet">
-          {counted(data.total - data.resources.length, "more: search for it", "more: search for them")}
-        </p>
-      ) : null}
+      {data === undefined ? null : <Further total={data.total} shown={rows.length} />}
     </section>
   );
 }
