@@ -143,7 +143,7 @@ export const layers = {
   "store-etcd": ["client", "."],
   "source-kubernetes": [["objects", "connection"], ["resources", "watching"], "events", "."],
   client: [
-    ["timing", "events", "errors"],
+    ["events", "errors"],
     "contract",
     "options",
     ["identity", "credentials", "watchers", "upstreams/contract"],

@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { resourceTypes, systemClock, typeUrlPrefix, XdskitError } from "@xdskit/api";
+import { defaultBackoff, resourceTypes, systemClock, typeUrlPrefix, XdskitError } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { createWatchConfig } from "./config/watch-config.js";
@@ -13,7 +13,6 @@ import { checkOptions } from "./options/option-checks.js";
 import { levelOf } from "./options/validate-level.js";
 import { ClientWatches } from "./origin/client-watches.js";
 import { Origins } from "./origin/origins.js";
-import { defaultBackoff } from "./timing/backoff.js";
 import type { UpstreamContext } from "./upstreams/contract/upstream.js";
 import { type CreateUpstream, createUpstream } from "./upstreams/create-upstream.js";
 

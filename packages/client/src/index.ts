@@ -1,4 +1,4 @@
-export type { Clock } from "@xdskit/api";
+export { type Backoff, type Clock, defaultBackoff } from "@xdskit/api";
 export { clientOptionsFromBootstrap } from "./bootstrap/bootstrap.js";
 export type { Watch, WatchItem, WatchIterator } from "./contract/watch.js";
 export type {
@@ -43,4 +43,3 @@ export type { TlsSettings } from "./options/tls-settings.js";
 export type { ValidateLevel } from "./options/validate-level.js";
 export { type ServedStatus, serveStatus } from "./status/serve-status.js";
 export { createStatusService, type StatusService } from "./status/status-service.js";
-export { type Backoff, defaultBackoff } from "./timing/backoff.js";

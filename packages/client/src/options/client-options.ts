@@ -1,6 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type {
   ApiVersion,
+  Backoff,
   Clock,
   Finding,
   Registry,
@@ -10,7 +11,6 @@ import type {
   Version,
 } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate, SotwOrDelta } from "@xdskit/protocol";
-import type { Backoff } from "../timing/backoff.js";
 import type { TlsSettings } from "./tls-settings.js";
 import type { ValidateLevel } from "./validate-level.js";
 

@@ -1,7 +1,14 @@
-import { type CallWithOptions, type Clock, checkCall, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
+import {
+  type CallWithOptions,
+  type Clock,
+  checkCall,
+  defaultBackoff,
+  numberOptions,
+  type TableOf,
+  XdskitError,
+} from "@xdskit/api";
 import type { GetOptions } from "../contract/xds-client.js";
 import type { ConfigOptions } from "../contract/xds-config.js";
-import { defaultBackoff } from "../timing/backoff.js";
 import type { BootstrapOptions, BootstrapSource } from "./bootstrap-options.js";
 import { defaultClientLimits } from "./client-limits.js";
 import type { ClientMetricsOptions } from "./client-metrics-options.js";

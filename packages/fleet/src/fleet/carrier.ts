@@ -1,3 +1,4 @@
+import { type Backoff, createWaits } from "@xdskit/api";
 import type { Tally } from "../figures/tally.js";
 import type { BenchNode } from "./bench-node.js";
 import { type BenchTarget, type FleetConnection, openConnection, smallWindow, usualWindow } from "./connection.js";
@@ -9,9 +10,8 @@ export interface CarrierContext {
   readonly tried: () => void;
 }
 
-/** The first and the longest wait after a failure, in milliseconds, as in Envoy. */
-const firstWaitMs = 500;
-const maxWaitMs = 10_000;
+/** As in Envoy, with more jitter: a fleet does not come back at the same moment. */
+const backoff: Backoff = { firstMs: 500, factor: 2, maxMs: 10_000, jitter: 0.5 };
 
 /** A connection with its nodes; it is made again when it is lost. */
 export class Carrier {
@@ -21,9 +21,9 @@ export class Carrier {
   readonly #hasStalling: boolean;
   #connection: FleetConnection | undefined;
   #isUp = false;
-  /** Failed attempts, and times that streams ended unanswered, in a row since it was up. */
-  #failures = 0;
-  #failedStreams = 0;
+  /** Between attempts that fail, and between streams that end unanswered. */
+  readonly #waits = createWaits(backoff, () => Math.random());
+  readonly #streamWaits = createWaits(backoff, () => Math.random());
   #timer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   readonly #retries: (() => void)[] = [];
@@ -49,8 +49,8 @@ export class Carrier {
     const listener = {
       up: () => {
         this.#isUp = true;
-        this.#failures = 0;
-        this.#failedStreams = 0;
+        this.#waits.reset();
+        this.#streamWaits.reset();
         connections.opened++;
         this.#tried();
         for (const node of this.nodes) node.attach(opened);
@@ -63,7 +63,7 @@ export class Carrier {
         }
         this.#gone();
         this.#tried();
-        this.#timer = setTimeout(() => this.dial(), waitAfter(this.#failures++));
+        this.#timer = setTimeout(() => this.dial(), this.#waits.next());
       },
     };
     const opened = openConnection(this.#target, listener, this.#hasStalling ? smallWindow : usualWindow);
@@ -75,15 +75,12 @@ export class Carrier {
    * together wait once. As in Envoy, a stream that was answered starts the waits again.
    */
   retry(again: () => void, wasAnswered: boolean): void {
-    if (wasAnswered) this.#failedStreams = 0;
+    if (wasAnswered) this.#streamWaits.reset();
     this.#retries.push(again);
     if (this.#retries.length > 1) return;
-    this.#retryTimer = setTimeout(
-      () => {
-        for (const retry of this.#retries.splice(0)) retry();
-      },
-      waitAfter(this.#failedStreams++),
-    ).unref();
+    this.#retryTimer = setTimeout(() => {
+      for (const retry of this.#retries.splice(0)) retry();
+    }, this.#streamWaits.next()).unref();
   }
 
   /** Cut, and dialled again at once. */
@@ -115,12 +112,4 @@ export class Carrier {
     if (!this.#isTried) this.#context.tried();
     this.#isTried = true;
   }
-}
-
-/**
- * In milliseconds: doubled with each failure, with a jitter of up to half, so that a fleet does not come back at the
- * same moment.
- */
-function waitAfter(failures: number): number {
-  return Math.min(firstWaitMs * 2 ** Math.min(failures, 10), maxWaitMs) * (0.5 + Math.random());
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { type Backoff, createWaits } from "@xdskit/api";
 
 /** The waits between attempts that fail one after the other. */
 export interface Retries {
@@ -8,19 +9,15 @@ export interface Retries {
   reset(): void;
 }
 
-const [firstMs, longestMs] = [500, 30_000];
+const backoff: Backoff = { firstMs: 375, factor: 2, maxMs: 22_500, jitter: 1 / 3 };
 
-/** Each is up to twice the one before, by chance: servers that come back are not asked by all at once. */
+/** Half a second to half a minute, by chance down to a half of it: who comes back is not asked by all at once. */
 export function createRetries(): Retries {
-  let next = firstMs;
+  const { next, reset } = createWaits(backoff, Math.random);
   return {
     async wait(signal, afterMs = 0) {
-      const ms = Math.max(afterMs, next * (0.5 + Math.random() / 2));
-      next = Math.min(2 * next, longestMs);
-      await delay(ms, undefined, { signal, ref: false }).catch(() => {});
+      await delay(Math.max(afterMs, next()), undefined, { signal, ref: false }).catch(() => {});
     },
-    reset() {
-      next = firstMs;
-    },
+    reset,
   };
 }

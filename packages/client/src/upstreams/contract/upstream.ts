@@ -1,4 +1,4 @@
-import type { Clock, Registry, ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
+import type { Backoff, Clock, Registry, ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
 import type {
   BadResource,
   ClientStreamOptions,
@@ -7,7 +7,6 @@ import type {
   ResourceUpdate,
 } from "@xdskit/protocol";
 import type { ClientLimits } from "../../options/client-options.js";
-import type { Backoff } from "../../timing/backoff.js";
 
 /** The parts that all upstreams of one client share: its options, with defaults. */
 export interface UpstreamContext extends Pick<ClientStreamOptions, "node" | "nodeOn" | "types" | "check"> {

@@ -1,4 +1,4 @@
-import type { Clock, ResourceType } from "@xdskit/api";
+import { type Clock, createWaits, type ResourceType, type Waits } from "@xdskit/api";
 import {
   type ClientStream,
   type ClientStreamEffect,
@@ -7,7 +7,6 @@ import {
   statusCode,
 } from "@xdskit/protocol";
 import { awayError } from "../../errors/client-errors.js";
-import { createWaits, type Waits } from "../../timing/backoff.js";
 import { answerLater } from "../contract/answer-later.js";
 import { prepareLong, ResponseTurns } from "../contract/long-response.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { type ApiVersion, type ResourceType, XdskitError } from "@xdskit/api";
+import { type ApiVersion, createWaits, type ResourceType, type Waits, XdskitError } from "@xdskit/api";
 import type { ReadingThread } from "@xdskit/api/threads";
 import type { ClientStream, ClientStreamEvent, ClientTypeStatus } from "@xdskit/protocol";
 import { awayError } from "../../errors/client-errors.js";
-import { createWaits, type Waits } from "../../timing/backoff.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { answerError } from "./answer-error.js";
 import { createPollRequests, type PollRequests } from "./poll-request.js";
