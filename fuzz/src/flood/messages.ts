@@ -1,7 +1,7 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 
-const clusters = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+export const clusters = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const endpoints = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
 
 /** Asks for all clusters. */
@@ -27,7 +27,8 @@ export function another(name: string, isAsked: boolean): Uint8Array {
   });
 }
 
-function delta(message: MessageInitShape<typeof DeltaDiscoveryRequestSchema>): Uint8Array {
+/** An incremental request. */
+export function delta(message: MessageInitShape<typeof DeltaDiscoveryRequestSchema>): Uint8Array {
   return toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, message));
 }
 

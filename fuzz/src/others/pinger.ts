@@ -1,9 +1,8 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
-import {
-  DeltaDiscoveryRequestSchema,
-  DeltaDiscoveryResponseSchema,
-} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { clusters, delta } from "../flood/messages.js";
+import { quantile } from "../flood/others.js";
 
 /** How long a client waited for its answers, in milliseconds. */
 export interface Waited {
@@ -29,9 +28,9 @@ export function openPinger(server: string): Pinger {
   const waits: number[] = [];
   let since: number | undefined;
   const say = (responseNonce: string, ...resourceNamesSubscribe: string[]) => {
-    const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
-    const message = { node: { id: "other" }, typeUrl, responseNonce, resourceNamesSubscribe };
-    stream.write(Buffer.from(toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, message))));
+    stream.write(
+      Buffer.from(delta({ node: { id: "other" }, typeUrl: clusters, responseNonce, resourceNamesSubscribe })),
+    );
   };
   const ask = (nonce: string) => {
     since = performance.now();
@@ -55,9 +54,7 @@ export function openPinger(server: string): Pinger {
       clearTimeout(timer);
       client.close();
       if (since !== undefined) waits.push(performance.now() - since);
-      waits.sort((a, b) => a - b);
-      const at = (share: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))] ?? Number.NaN;
-      return { median: at(0.5), p99: at(0.99), longest: at(1) };
+      return { median: quantile(waits, 0.5), p99: quantile(waits, 0.99), longest: quantile(waits, 1) };
     },
   };
 }
