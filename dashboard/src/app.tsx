@@ -10,6 +10,7 @@ import { Head } from "./shell/head.js";
 import { Help } from "./shell/help.js";
 import { Palette } from "./shell/palette.js";
 import { viewName, views } from "./shell/views.js";
+import { AuditView } from "./views/audit/audit-view.js";
 import { ChangeView } from "./views/change/change-view.js";
 import { ConfigView } from "./views/config/config-view.js";
 import { FleetView } from "./views/fleet/fleet-view.js";
@@ -86,6 +87,8 @@ function View({ place }: { readonly place: Place }) {
       return <HistoryView place={place} />;
     case "problems":
       return <ProblemsView chosen={parts[0]} />;
+    case "audit":
+      return <AuditView query={query} />;
     default:
       return (
         <>

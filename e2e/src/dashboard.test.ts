@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
@@ -25,6 +26,7 @@ const views = [
   ["change", "textarea"],
   ["history", "table"],
   ["problems", "main h1"],
+  ["audit", "table"],
 ] as const;
 
 test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, async (t) => {
@@ -34,7 +36,10 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
   const browser = await startBrowser(scene, t);
   if (browser === undefined) return;
   const folder = await createConfigFolder(scene.directory, shopFiles(await freePort()));
-  const server = await serve(scene, folder.path, { args: ["--state", `${scene.directory}/state`] });
+  const settings = `${scene.directory}/settings.yaml`;
+  await writeFile(settings, "audit: { file: audit.jsonl }\n");
+  const args = ["--state", `${scene.directory}/state`, "--settings", settings];
+  const server = await serve(scene, folder.path, { args });
   await startEnvoy(scene, { path: envoyPath, server: server.grpc, variant: "ads-delta", id: "shop-envoy" });
   const dashboard = await openDashboard(browser, server.admin);
   const { page, goTo, faults } = dashboard;

@@ -6,6 +6,7 @@ export const views = [
   ["rollouts", "Rollouts", "g r"],
   ["history", "History", "g h"],
   ["problems", "Problems", "g p"],
+  ["audit", "Audit", "g a"],
 ] as const;
 
 /** The name of a view; undefined: there is none at this place. */

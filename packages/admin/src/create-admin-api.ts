@@ -13,6 +13,7 @@ import { ApiProblem, problemOf } from "./contract/problem.js";
 import { fleetAnswers } from "./fleet/replicated-fleet.js";
 import { activityRoute } from "./routes/activity.js";
 import { arrivalRoute } from "./routes/arrival.js";
+import { auditRoute } from "./routes/audit.js";
 import { changeRoutes } from "./routes/changes.js";
 import { documentRoute } from "./routes/document.js";
 import { eventRoute } from "./routes/events.js";
@@ -112,6 +113,7 @@ export function createApp(options: AdminApiOptions): {
   groupRoutes(app, context);
   fieldRoute(app, context);
   const activity = activityRoute(app, context);
+  auditRoute(app, context);
   const events = eventRoute(app, context);
   describePages(app);
   documentRoute(app, options.version);

@@ -188,6 +188,7 @@ class AdminOfServer implements Admin {
         },
         whereField: createFieldLines({ registry, types: server.types }),
         troubles: this.#troublesNow,
+        audit: this.#options.audit,
         callerOf: this.#access.callerOf,
         sources: others === undefined ? this.#sources : async () => (await this.#allSources()).sources,
         ...(others === undefined ? {} : { peers: () => others.peers(), replica: others.name }),

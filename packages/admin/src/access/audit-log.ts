@@ -1,28 +1,8 @@
 import { appendFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CallerRefused } from "@xdskit/server";
-
-/** One line of the audit. Nothing in it is secret. */
-export interface AuditEntry {
-  /** ISO 8601. */
-  readonly time: string;
-  /** Who proved it; `anybody` where there are no roles, and null where nobody was known. */
-  readonly who: string | null;
-  /** The rule that let it in; null: there was none. */
-  readonly rule: string | null;
-  /** The address that it came from; `unix` over a Unix socket. */
-  readonly from: string;
-  /** Such as `change`, `rollback`, `rollout halt`, `settings`. */
-  readonly action: string;
-  /** What it was about: a path of the API, or keys of the settings. */
-  readonly target: string;
-  /** `refused`: the caller might not. `failed`: it was let in, and nothing was done. */
-  readonly result: "done" | "refused" | "failed";
-  /** HTTP's. */
-  readonly status?: number;
-  /** How many lines are missing before this one. */
-  readonly lost?: number;
-}
+import type { AuditEntry, AuditQuery, AuditReader } from "../contract/audit.js";
+import { newestEntries } from "./audit-lines.js";
 
 /** Of somebody who called at a port for clients and may not, or claimed to be a node that it may not be. */
 export function refusedCall({ peer: from, called, rule, proved: who, claimed }: CallerRefused): Noted {
@@ -38,6 +18,8 @@ type Noted = Omit<AuditEntry, "time" | "lost">;
 export interface AuditOptions {
   /** Appends a line or several. Rejects if that cannot be now. */
   readonly append: (text: string) => Promise<void>;
+  /** Where the lines can be read again; undefined: nowhere. */
+  readonly file?: string | undefined;
   /** Told once when lines cannot be written, and with undefined when they can again. */
   readonly failing: (reason: string | undefined) => void;
   /** Milliseconds between two tries. */
@@ -51,7 +33,7 @@ const maxRefusals = 20;
 const maxText = 500;
 
 /** Appends lines of the audit in their order. Nobody waits for it. */
-export class AuditLog {
+export class AuditLog implements AuditReader {
   readonly #options: AuditOptions;
   #waiting: AuditEntry[] = [];
   #lost = 0;
@@ -83,6 +65,11 @@ export class AuditLog {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
     });
+  }
+
+  async newest(query: AuditQuery, limit: number): ReturnType<AuditReader["newest"]> {
+    const { file } = this.#options;
+    return file === undefined ? undefined : newestEntries(file, query, limit);
   }
 
   #lose(): void {

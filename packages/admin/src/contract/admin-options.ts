@@ -2,6 +2,7 @@ import type { FieldStep, Finding, Registry, Resource, ResourceName, TypeUrl, Whe
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
 import type { ApiCallerOf } from "./access.js";
 import type { ProblemEntry } from "./answers.js";
+import type { AuditReader } from "./audit.js";
 import type { MomentRevision } from "./fleet.js";
 import type { Peer } from "./peers.js";
 
@@ -128,6 +129,8 @@ export interface AdminApiOptions {
   readonly activity?: ActivityKeeper | undefined;
   /** Which revision brought a version of a type. Default: those from now on. */
   readonly versions?: VersionKeeper | undefined;
+  /** Who did what. Default: it is not kept. */
+  readonly audit?: AuditReader | undefined;
   /** Who may do what. Default: everybody may do everything. */
   readonly callerOf?: ApiCallerOf | undefined;
   /** The version of the program, for the OpenAPI document. */

@@ -11,6 +11,7 @@ import type {
 } from "./group-schemas.js";
 import type {
   activitySchema,
+  auditSchema,
   quarantineSchema,
   rolloutSchema,
   serverSchema,
@@ -90,3 +91,5 @@ export type ServerPorts = z.output<typeof serverSchema>;
 export type RevisionStages = z.output<typeof revisionStagesSchema>;
 /** What happened in the last half hour. */
 export type ActivityJson = z.output<typeof activitySchema>;
+/** Who did what. */
+export type AuditJson = z.output<typeof auditSchema>;

@@ -24,6 +24,7 @@ export const adminCall = {
     troubles: "function",
     activity: methods("samples"),
     versions: methods("revisionOf"),
+    audit: methods("newest"),
     callerOf: "function",
     version: "string",
   } satisfies TableOf<AdminApiOptions>,

@@ -158,3 +158,24 @@ export const activitySchema = z
       .openapi({ description: "The newest 100 revisions of that time" }),
   })
   .openapi("Activity");
+
+/** Who did what. */
+export const auditSchema = z
+  .object({
+    isKept: z.boolean().openapi({ description: "Whether this server keeps its audit in a file" }),
+    isWhole: z.boolean().openapi({ description: "Whether there are no older entries" }),
+    entries: z.array(
+      z.object({
+        time: moment,
+        who: z.string().nullable().openapi({ description: "As it was proved; null: nobody was known" }),
+        rule: z.string().nullable().openapi({ description: "The rule that let it in, or that refused it" }),
+        from: z.string().openapi({ description: "Its address" }),
+        action: z.string(),
+        target: z.string(),
+        result: z.enum(["done", "refused", "failed"]),
+        status: z.int().optional(),
+        lost: z.int().optional().openapi({ description: "How many entries are missing before this one" }),
+      }),
+    ),
+  })
+  .openapi("Audit");

@@ -31,7 +31,7 @@ export const adminListenerCall = {
     log: {
       options: { level: "string", format: "string", write: "function" } satisfies TableOf<AdminLogOptions>,
     },
-    audit: { methods: ["add"] },
+    audit: { methods: ["add", "newest"] },
     readiness: "function",
     ports: "function",
     sources: "function",

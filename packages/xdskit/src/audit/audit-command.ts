@@ -6,7 +6,7 @@ import type { Terminal } from "../output/terminal.js";
 interface AuditArguments {
   readonly who?: string;
   readonly action?: string;
-  readonly result?: string;
+  readonly result?: "done" | "refused" | "failed";
   readonly since?: number;
   readonly output: "text" | "json";
 }

@@ -75,6 +75,20 @@ test("the audit has who did what and who was refused, without any secret, and xd
   );
   assert.equal((await shown("--action", "rollout*", "--since", "1h", "--output", "json")).split("\n").length, 2);
   assert.equal(await shown("--since", "1ms"), "");
+  const page = async (query: string, by = token) => {
+    const response = await asked(server, "GET", `audit?${query}`, by);
+    return (await response.json()) as {
+      readonly isKept: boolean;
+      readonly isWhole: boolean;
+      readonly entries: AuditEntry[];
+    };
+  };
+  assert.deepEqual(await page(""), { isKept: true, isWhole: true, entries: [...lines].reverse() });
+  const two = await page("result=refused&who=*metrics*&limit=2");
+  assert.deepEqual(two, { isKept: true, isWhole: true, entries: lines.filter(({ who }) => who === "token metrics") });
+  assert.deepEqual(await page("limit=1&action=r*"), { isKept: true, isWhole: false, entries: [lines[4]] });
+  assert.equal((await asked(server, "GET", "audit", reader)).status, 403);
+  assert.equal((await asked(server, "GET", "audit?limit=1001", token)).status, 400);
   const { status, err } = await inProcessEnds("audit", `${beside.path}/none`);
   assert.deepEqual(
     [status, err],

@@ -1,20 +1,15 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import type { AuditEntry } from "@xdskit/admin/access";
+import { type AuditEntry, type AuditQuery, auditEntryOf, isAskedFor } from "@xdskit/admin/access";
 import { printable, XdskitError } from "@xdskit/api";
 import { errnoText } from "@xdskit/api/disk";
-import { matchesGlob } from "@xdskit/server";
 import { reportFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 
-export interface AuditFilter {
+export interface AuditFilter extends AuditQuery {
   readonly file: string;
-  /** Globs. Undefined: all. */
-  readonly who?: string;
-  readonly action?: string;
-  readonly result?: string;
   /** Milliseconds before now. */
   readonly since?: number;
   readonly output: "text" | "json";
@@ -27,9 +22,9 @@ export async function runAudit(filter: AuditFilter, terminal: Terminal): Promise
   let broken = 0;
   try {
     for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-      const entry = entryOf(line);
+      const entry = auditEntryOf(line);
       if (entry === undefined) broken += 1;
-      else if (entry.time >= from && passes(entry, filter)) {
+      else if (entry.time >= from && isAskedFor(entry, filter)) {
         if (output === "json") terminal.out(`${line}\n`);
         else tell(terminal, textOf(entry));
       }
@@ -42,20 +37,6 @@ export async function runAudit(filter: AuditFilter, terminal: Terminal): Promise
   }
   if (broken > 0) tell(terminal, `${broken} lines of ${file} are no lines of an audit\n`, "err");
   return exitStatus.ok;
-}
-
-function passes(entry: AuditEntry, { who, action, result }: AuditFilter): boolean {
-  if (who !== undefined && (entry.who === null || !matchesGlob(who, entry.who))) return false;
-  return (action === undefined || matchesGlob(action, entry.action)) && (result ?? entry.result) === entry.result;
-}
-
-function entryOf(line: string): AuditEntry | undefined {
-  try {
-    const entry = JSON.parse(line) as AuditEntry;
-    return typeof entry.time === "string" && typeof entry.action === "string" ? entry : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function textOf({ time, who, from, action, target, result, lost }: AuditEntry): string {

@@ -72,6 +72,7 @@ const needed: Readonly<Record<string, Holder>> = {
   "GET /api/v1/server": "read",
   "GET /api/v1/sources": "read",
   "GET /api/v1/activity": "read",
+  "GET /api/v1/audit": "operate",
   // Beside the API.
   "GET /metrics": "read",
 };

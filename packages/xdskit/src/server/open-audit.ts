@@ -14,6 +14,7 @@ export function openAudit(
   if (audit === undefined) return undefined;
   const file = audit === "stderr" ? undefined : pathFromSettings(loaded, audit.file);
   return new AuditLog({
+    file,
     append: file === undefined ? async (text) => terminal.err(text) : appendTo(file),
     failing: (reason) =>
       reason === undefined
