@@ -39,13 +39,23 @@ function judged(manifests: string, t: TestContext): string | undefined {
 
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly data?: Readonly<Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
   readonly spec: any;
 }
 
 const manifestsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+
+/** `VERBS RESOURCES` of each rule of the roles. */
+function rightsOf(all: readonly Manifest[]): readonly string[] {
+  const roles = all.filter(({ kind }) => /Role$/.test(kind)) as unknown as readonly {
+    readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+  }[];
+  return roles.flatMap(({ rules }) => rules.map(({ resources, verbs }) => `${verbs} ${resources}`));
+}
+
+const rightsForServices = ["list,watch services", "list,watch endpointslices", "create,patch events"];
 
 // biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
 function podOf(all: readonly Manifest[]): any {
@@ -78,13 +88,35 @@ test("the chart's ServiceMonitor is one by the types of Prometheus' operator", (
   assert.match(run(judge, [], text.replace("serverName:", "servrName:")).stderr, /unknown field "servrName"/);
 });
 
-test("a pod of the chart has no rights, and writes only where it must", (t) => {
+test("the chart gives a pod that serves the cluster the least rights, and these in its namespaces alone", (t) => {
+  const helm = peer("helm", t);
+  if (helm === undefined) return;
+  const all = manifestsOf(rendered(helm, "kubernetes"));
+  assert.deepEqual(rightsOf(all), [...rightsForServices, "list,watch secrets"]);
+  const bindings = all.filter(({ kind }) => /Binding$/.test(kind));
+  assert.deepEqual(
+    bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`),
+    ["RoleBinding shop", "RoleBinding bank"],
+  );
+  const [{ args, volumeMounts }] = podOf(all).containers;
+  assert.deepEqual(args.slice(0, 6), [
+    ...["serve", "--kubernetes", "--write-events", "--namespace=shop", "--namespace=bank"],
+    "--tls-secrets=serve=true",
+  ]);
+  assert.ok(!volumeMounts.some(({ name }: { readonly name: string }) => name === "config"));
+  const everywhere = ["--set", "kubernetes.enabled=true", "--set", "insecure=true"];
+  const { stdout } = run(helm, ["template", "xdskit", chart, ...version, ...everywhere]);
+  assert.match(stdout, /kind: ClusterRoleBinding/);
+  assert.deepEqual(rightsOf(manifestsOf(stdout)), rightsForServices);
+});
+
+test("a pod of the chart has no rights unless it serves the cluster, and writes only where it must", (t) => {
   const helm = peer("helm", t);
   if (helm === undefined) return;
   for (const name of names) {
     const pod = podOf(manifestsOf(rendered(helm, name)));
     const { securityContext: ofPod, containers, volumes, automountServiceAccountToken } = pod;
-    assert.equal(automountServiceAccountToken, false);
+    assert.equal(automountServiceAccountToken, name === "kubernetes");
     assert.deepEqual([ofPod.runAsNonRoot, ofPod.seccompProfile], [true, { type: "RuntimeDefault" }]);
     for (const { securityContext, volumeMounts, livenessProbe, readinessProbe } of containers) {
       assert.deepEqual(securityContext, {
@@ -113,6 +145,8 @@ test("what would not start, or would be open, is refused with what is missing", 
   };
   refused(/tls\.secret is missing/, "configMap=mesh");
   refused(/config or configMap is missing/, "insecure=true");
+  const secrets = ["insecure=true", "kubernetes.enabled=true", "kubernetes.tlsSecrets=serve"];
+  refused(/tlsSecrets: name kubernetes\.namespaces/, ...secrets);
   refused(/replicas: more than one need a store/, "configMap=mesh", "insecure=true", "replicas=2");
   refused(/admin listener needs roles/, "configMap=mesh", "insecure=true", "admin.secret=admin");
   refused(/serviceMonitor: it needs admin\.secret/, "configMap=mesh", "insecure=true", "serviceMonitor.enabled=true");
@@ -185,11 +219,7 @@ test("the manifests for a cluster's own Services are ones that Kubernetes takes,
   if (findings === undefined) return;
   assert.equal(findings, "");
   assert.equal(judged(readFileSync(join(root, "deploy/kubernetes/secrets.yaml"), "utf8"), t), "");
-  const roles = manifestsOf(text).filter(({ kind }) => /Role$/.test(kind)) as unknown as readonly {
-    readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
-  }[];
-  const rights = roles.flatMap(({ rules }) => rules.map(({ resources, verbs }) => `${verbs} ${resources}`));
-  assert.deepEqual(rights, ["list,watch services", "list,watch endpointslices", "create,patch events"]);
+  assert.deepEqual(rightsOf(manifestsOf(text)), rightsForServices);
 });
 
 test("deploy/kubernetes has what the chart gives, for those without helm", (t) => {

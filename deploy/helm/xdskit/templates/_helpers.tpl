@@ -32,8 +32,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- fail "tls.secret is missing: a secret of the type kubernetes.io/tls, or insecure: true where something else protects the port" }}
 {{- end }}
 {{- if and .Values.config .Values.configMap }}{{ fail "config and configMap: only one of them" }}{{ end }}
-{{- if not (or .Values.config .Values.configMap) }}{{ fail "config or configMap is missing: what to serve" }}{{ end }}
-{{- if and (gt (int .Values.replicas) 1) (not .Values.store) }}
+{{- if not (or .Values.config .Values.configMap .Values.kubernetes.enabled) }}
+{{- fail "config or configMap is missing: what to serve; or kubernetes.enabled" }}
+{{- end }}
+{{- if and .Values.kubernetes.tlsSecrets (not .Values.kubernetes.namespaces) }}
+{{- fail "kubernetes.tlsSecrets: name kubernetes.namespaces, since the right to read Secrets is one for whole namespaces" }}
+{{- end }}
+{{- $ofClusterOnly := and .Values.kubernetes.enabled (not (or .Values.config .Values.configMap)) }}
+{{- if and (gt (int .Values.replicas) 1) (not .Values.store) (not $ofClusterOnly) }}
 {{- fail "replicas: more than one need a store, such as etcd://etcd:2379/mesh" }}
 {{- end }}
 {{- if and .Values.admin.secret (not .Values.settings.roles) }}
