@@ -1,6 +1,6 @@
 // An xdskit server behind the control API of README.md, for measuring it beside others:
 //   node --expose-gc dist/main.js --control HOST:PORT --grpc HOST:PORT [--ordering off] [--workers N]
-//     [--tls-cert FILE --tls-key FILE]
+//     [--tls-cert FILE --tls-key FILE [--tls-client-ca FILE]] [--rules]
 import cluster from "node:cluster";
 import { parseArgs } from "node:util";
 import { type Address, createServer, parseAddress } from "@xdskit/server";
@@ -22,6 +22,8 @@ async function start() {
       workers: { type: "string", default: "1" },
       "tls-cert": { type: "string" },
       "tls-key": { type: "string" },
+      "tls-client-ca": { type: "string" },
+      rules: { type: "boolean", default: false },
     },
   });
   const at = addressOf("control", values.control);
@@ -31,10 +33,13 @@ async function start() {
   if (!Number.isInteger(workers) || workers < 1 || workers > 64)
     throw new Error(`--workers ${values.workers} is no whole number from 1 to 64`);
   if (workers > 1 && cluster.isPrimary) return await startWorkers(workers, at);
-  const tls = tlsOf(values["tls-cert"], values["tls-key"]);
+  const tls = tlsOf(values["tls-cert"], values["tls-key"], values["tls-client-ca"]);
   const server = createServer({
     groups: groupOf,
     ...(tls ? { tls } : {}),
+    ...(values.rules
+      ? { identities: [{ when: tls ? { dns: "localhost" } : { network: "127.0.0.0/8" }, node: {} }] }
+      : {}),
     ...(values.ordering === "off" ? { ordering: false } : {}),
   });
   const control = createControl(createFleet(server), () => server.stats().eventLoop);
@@ -43,10 +48,10 @@ async function start() {
   return { control, close: () => server.close({ timeoutMs: 2000 }) };
 }
 
-function tlsOf(certificateFile: string | undefined, keyFile: string | undefined) {
+function tlsOf(certificateFile: string | undefined, keyFile: string | undefined, clientCaFile: string | undefined) {
   if (certificateFile === undefined && keyFile === undefined) return undefined;
   if (certificateFile === undefined || keyFile === undefined) throw new Error("--tls-cert goes with --tls-key");
-  return { certificateFile, keyFile };
+  return { certificateFile, keyFile, clientCaFile };
 }
 
 function addressOf(option: string, text = ""): Address {
@@ -59,7 +64,7 @@ function addressOf(option: string, text = ""): Address {
 function refuse(error: unknown): never {
   console.error(error instanceof Error ? error.message : String(error));
   console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N]");
-  console.error("       [--tls-cert FILE --tls-key FILE]");
+  console.error("       [--tls-cert FILE --tls-key FILE [--tls-client-ca FILE]] [--rules]");
   process.exit(2);
 }
 
