@@ -86,7 +86,7 @@ export async function hasControlPlane(node: string, folder: string): Promise<voi
   const page = read("docs/control-plane.md");
   assert.match(page, /cp CLONE\/examples\/control-plane\/main\.mjs \.$/m);
   writeFileSync(join(folder, "main.mjs"), read("examples/control-plane/main.mjs"));
-  const places = { REGISTRY: "127.0.0.1:0", GRPC: "127.0.0.1:0", ADMIN: "127.0.0.1:0", LEASE_SECONDS: "5" };
+  const places = { REGISTRY: "127.0.0.1:0", GRPC: "127.0.0.1:0", ADMIN: "127.0.0.1:0", LEASE_SECONDS: "60" };
   await whileRunning({ node, folder, file: "main.mjs", last: "grpc" }, places, async (placeOf) => {
     const body = JSON.stringify({ address: "127.0.0.1", port: 10001 });
     const url = `http://${placeOf("registry")}/services/web/instances/1`;
