@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { entries, env, read, root } from "./checkout.js";
 import { blocks } from "./pages.js";
 
@@ -86,21 +87,22 @@ export async function hasControlPlane(node: string, folder: string): Promise<voi
   const page = read("docs/control-plane.md");
   assert.match(page, /cp CLONE\/examples\/control-plane\/main\.mjs \.$/m);
   writeFileSync(join(folder, "main.mjs"), read("examples/control-plane/main.mjs"));
-  const places = { REGISTRY: "127.0.0.1:0", GRPC: "127.0.0.1:0", ADMIN: "127.0.0.1:0", LEASE_SECONDS: "60" };
+  const places = { REGISTRY: "127.0.0.1:0", GRPC: "127.0.0.1:0", ADMIN: "127.0.0.1:0", LEASE_SECONDS: "5" };
   await whileRunning({ node, folder, file: "main.mjs", last: "grpc" }, places, async (placeOf) => {
     const body = JSON.stringify({ address: "127.0.0.1", port: 10001 });
     const url = `http://${placeOf("registry")}/services/web/instances/1`;
     assert.equal((await fetch(url, { method: "PUT", body })).status, 204);
     const asked = ["get", "--server", placeOf("grpc") ?? "", "--type", "endpoint", "web"];
     const command = ["node_modules/xdskit/bin/xdskit.cjs", ...asked];
-    const { status, stdout, stderr } = spawnSync(node, command, {
-      cwd: folder,
-      env,
-      encoding: "utf8",
-      timeout: 30_000,
-    });
-    assert.equal(status, 0, stderr);
-    assert.match(stdout, /port_?[vV]alue: 10001/);
+    // As a service does, it says again and again that it is there: the command takes longer than a lease to start on a
+    // busy machine.
+    const again = setInterval(() => void fetch(url, { method: "PUT", body }).catch(() => undefined), 1_000);
+    try {
+      const { stdout } = await promisify(execFile)(node, command, { cwd: folder, env, timeout: 30_000 });
+      assert.match(stdout, /port_?[vV]alue: 10001/);
+    } finally {
+      clearInterval(again);
+    }
   });
 }
 
