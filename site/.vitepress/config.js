@@ -50,6 +50,8 @@ export default {
   cleanUrls: true,
   markdown: {
     anchor: { slugify },
+    // Braces are part of a path, as in `GET /api/v1/leases/{id}`.
+    attrs: { disable: true },
     config(markdown) {
       leaveToRepository(markdown);
       picturesBesideThePage(markdown);
