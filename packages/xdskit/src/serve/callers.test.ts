@@ -43,7 +43,8 @@ test("a caller over gRPC is the node that its token proves, and the audit has wh
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line) as AuditEntry),
-    (all) => all.some(({ target }) => target.includes("shop-1")),
+    // All three were asked at once: their lines come in any order.
+    (all) => all.some(({ target }) => target.includes("shop-1")) && all.some(({ who }) => who?.endsWith("a token")),
   );
   assert.ok(lines.every(({ result, action }) => result === "refused" && action === "call"));
   const claimed = lines.find(({ target }) => target.includes("shop-1"));
