@@ -13,45 +13,40 @@ type Entry = ClientConfig["genericXdsConfigs"][number];
  * message of CSDS has no other place for it, and only clients that ask for a summary get it.
  */
 export function serverEntry(troubles: readonly SourceTrouble[]): StatusEntry {
-  const said = fromJson(StructSchema, { sources: troubles.map((trouble) => ({ ...trouble })) });
-  return {
-    ...{ typeUrl: "", name: "", version: "" },
-    configStatus: ConfigStatus.ERROR,
-    clientStatus: ClientResourceStatus.UNKNOWN,
-    content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, said) },
-  };
+  return namelessEntry(ConfigStatus.ERROR, { sources: troubles.map((trouble) => ({ ...trouble })) });
 }
 
 /** The sources in trouble of an answer; undefined if it is about a client. The peer may send anything. */
 export function readServerEntry({ node, genericXdsConfigs }: ClientConfig): readonly SourceTrouble[] | undefined {
   const [entry] = genericXdsConfigs;
-  const content = entry?.xdsConfig;
-  if (node !== undefined || entry?.typeUrl !== "" || content?.typeUrl !== summaryTypeUrl) return undefined;
-  try {
-    const { sources } = toJson(StructSchema, fromBinary(StructSchema, content.value)) as JsonObject;
-    return Array.isArray(sources) ? sources.flatMap(readTrouble) : undefined;
-  } catch {
-    return undefined;
-  }
+  return node === undefined && entry !== undefined ? readNameless(entry, "sources")?.flatMap(readTrouble) : undefined;
 }
 
 /** The revisions of a node: an entry without a type and a name, for the same reason. */
 export function revisionsEntry(revisions: readonly NodeRevision[]): StatusEntry {
-  const said = fromJson(StructSchema, { revisions: revisions.map((one) => ({ ...one })) });
-  return {
-    ...{ typeUrl: "", name: "", version: "" },
-    configStatus: ConfigStatus.UNKNOWN,
-    clientStatus: ClientResourceStatus.UNKNOWN,
-    content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, said) },
-  };
+  return namelessEntry(ConfigStatus.UNKNOWN, { revisions: revisions.map((one) => ({ ...one })) });
 }
 
 /** Undefined if an entry has no revisions. The peer may send anything. */
-export function readRevisionsEntry({ typeUrl, name, xdsConfig }: Entry): readonly NodeRevision[] | undefined {
-  if (typeUrl !== "" || name !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
+export function readRevisionsEntry(entry: Entry): readonly NodeRevision[] | undefined {
+  return entry.name === "" ? readNameless(entry, "revisions")?.flatMap(readRevision) : undefined;
+}
+
+function namelessEntry(configStatus: StatusEntry["configStatus"], said: JsonObject): StatusEntry {
+  return {
+    ...{ typeUrl: "", name: "", version: "", configStatus },
+    clientStatus: ClientResourceStatus.UNKNOWN,
+    content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, fromJson(StructSchema, said)) },
+  };
+}
+
+/** The list that such an entry has under a key; undefined if it has none. */
+function readNameless({ typeUrl, xdsConfig }: Entry, key: string): readonly unknown[] | undefined {
+  if (typeUrl !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
   try {
-    const { revisions } = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
-    return Array.isArray(revisions) ? revisions.flatMap(readRevision) : undefined;
+    const said = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
+    const list = said[key];
+    return Array.isArray(list) ? list : undefined;
   } catch {
     return undefined;
   }
