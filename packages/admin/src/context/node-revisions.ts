@@ -71,11 +71,9 @@ export async function withRevisions(
     context.options.layers.map(async (layer) => ({ layer, head: await context.head(layer).catch(() => undefined) })),
   );
   const groups = new Map<string, typeof layers>();
-  const known = new Map<string, Promise<ReadonlyMap<string, boolean> | undefined>>();
-  const lacksOf = (id: string) => {
-    const found = known.get(id) ?? lackingNodes(context, arrival, id);
-    known.set(id, found);
-    return found;
+  const reading: Reading = {
+    lacksOf: oncePerId((id) => lackingNodes(context, arrival, id)),
+    revisionOf: oncePerId((id) => revisionOf(context, id)),
   };
   const each = rows.map(async (row): Promise<NodeRow> => {
     const ofGroup = groups.get(row.group) ?? layers.filter(({ layer }) => isServed(context, row.group, layer));
@@ -83,7 +81,7 @@ export async function withRevisions(
     const revisions: NodeRevision[] = [];
     for (const { layer, head } of ofGroup) {
       if (head === undefined) continue;
-      const isBefore = row.state === "synced" ? false : await lacksAny(context, head, lacksOf, row.id);
+      const isBefore = row.state === "synced" ? false : await lacksAny(head, reading, row.id);
       if (isBefore !== undefined) revisions.push({ layer: layer.name, id: head.id, number: head.number, isBefore });
     }
     return { ...row, revisions };
@@ -91,22 +89,32 @@ export async function withRevisions(
   return await Promise.all(each);
 }
 
+/** What is read of revisions, each once for all rows. */
+interface Reading {
+  lacksOf(id: string): ReturnType<typeof lackingNodes>;
+  revisionOf(id: string): ReturnType<typeof revisionOf>;
+}
+
+function oncePerId<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (id) => {
+    const found = known.get(id) ?? read(id);
+    known.set(id, found);
+    return found;
+  };
+}
+
 /**
  * Whether a node lacks a part of a revision, or of one of those before it, which the last one need not concern.
  * Undefined: a server that may know more did not answer.
  */
-async function lacksAny(
-  context: ApiContext,
-  head: Revision,
-  lacksOf: (id: string) => ReturnType<typeof lackingNodes>,
-  node: string,
-): Promise<boolean | undefined> {
+async function lacksAny(head: Revision, { lacksOf, revisionOf }: Reading, node: string): Promise<boolean | undefined> {
   let at: Revision | undefined = head;
   for (let looked = 0; at !== undefined && looked < maxBefore; looked += 1) {
     const lacks = await lacksOf(at.id);
     if (lacks === undefined) return undefined;
     if (lacks.get(node) === true) return true;
-    at = at.parent === undefined ? undefined : await revisionOf(context, at.parent);
+    at = at.parent === undefined ? undefined : await revisionOf(at.parent);
   }
   return false;
 }
