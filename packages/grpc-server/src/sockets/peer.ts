@@ -1,6 +1,6 @@
-import { X509Certificate } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
-import { type PeerCertificate, TLSSocket } from "node:tls";
+import { TLSSocket } from "node:tls";
 
 /** The other end of a connection. */
 export interface Peer {
@@ -40,8 +40,7 @@ export function peerOf(socket: Socket, isUnix = false): Peer {
   let known: X509Certificate | undefined;
   const certificate = () => {
     if (distrusted.has(socket)) return undefined;
-    const shown = known === undefined ? certificateOf(socket) : undefined;
-    if (shown !== undefined) known = new X509Certificate(shown.raw);
+    known ??= certificateOf(socket);
     return known;
   };
   return {
@@ -55,7 +54,7 @@ export function peerOf(socket: Socket, isUnix = false): Peer {
       return shown && Date.parse(shown.validTo);
     },
     identity() {
-      identity ??= identityOf(certificateOf(socket));
+      identity ??= identityOf(certificate());
       return identity;
     },
   };
@@ -68,19 +67,18 @@ export function distrust(socket: Socket): void {
   distrusted.add(socket);
 }
 
-function certificateOf(socket: Socket): PeerCertificate | undefined {
-  if (!(socket instanceof TLSSocket) || !socket.authorized || distrusted.has(socket)) return undefined;
-  const certificate = socket.getPeerCertificate();
-  return certificate?.raw === undefined ? undefined : certificate;
+/** As TLS has read it: to read its bytes again would cost more than the rest of a caller's judgement. */
+function certificateOf(socket: Socket): X509Certificate | undefined {
+  return socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
 }
 
 /** More names are not kept, and none that is longer: a certificate may have any number. */
 const maxNames = 50;
 const maxLength = 300;
 
-function identityOf(certificate: PeerCertificate | undefined): PeerIdentity | undefined {
+function identityOf(certificate: X509Certificate | undefined): PeerIdentity | undefined {
   if (certificate === undefined) return undefined;
-  const { subject, subjectaltname = "", valid_to } = certificate;
+  const { subject, subjectaltname = "", valid_to } = certificate.toLegacyObject();
   const parts = Object.entries(subject ?? {}).flatMap(([name, value]) =>
     [value].flat().map((one) => `${name}=${String(one)}`),
   );

@@ -22,7 +22,10 @@ export function certificateNames(certificate: X509Certificate): CertificateNames
   // X509-SVID: a leaf with exactly one URI.
   const isSpiffe = uris.length === 1 && uri !== undefined && !certificate.ca && isSpiffeId(uri);
   return {
-    subject: subjectOf(certificate),
+    // Read only where a rule asks for it: it costs more than all the others.
+    get subject() {
+      return subjectOf(certificate);
+    },
     dns: of("DNS").flatMap((name) => (/^[A-Za-z0-9_.-]+$/.test(name) ? name.toLowerCase() : [])),
     uris,
     spiffe: isSpiffe ? uri : undefined,
