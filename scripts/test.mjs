@@ -45,7 +45,7 @@ const many = flags.includes("--record") ? "record" : "files";
 const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : many;
 // Many tests wait most of the time, for timers and for programs that start: some processes more than there are
 // processors keep all of these busy. Those of the short run seldom start others.
-const concurrency = availableParallelism() + (isShort ? 2 : 1);
+const concurrency = availableParallelism() + (isShort ? 3 : 1);
 console.log(`Running ${files.length} test files${isBuilt ? " as built" : ""}, ${concurrency} at a time`);
 const [, bound = ""] = /^--bound=(.*)$/m.exec(flags.join("\n")) ?? [];
 const run = isBuilt ? files.map(compiledTest) : files;

@@ -7,6 +7,9 @@ import type { SettingsOnDisk } from "../settings/load-settings.js";
 /** Settings that could not be taken over are tried again after this many looks. */
 const retryLooks = 5;
 
+/** An edit is looked at again after this many milliseconds: whoever writes the file may not have written all of it. */
+const stillMs = 200;
+
 /** The result of new settings for a running command. */
 export interface TakenSettings {
   /** The keys that are in use from now on. */
@@ -79,9 +82,13 @@ class SettingsWatch implements WatchedSettings {
 
   #lookLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#looking = this.#look().finally(() => !this.#closed && this.#lookLater());
-    }, this.#everyMs).unref();
+    const isNew = !same(this.#before, this.#told);
+    this.#timer = setTimeout(
+      () => {
+        this.#looking = this.#look().finally(() => !this.#closed && this.#lookLater());
+      },
+      isNew ? Math.min(stillMs, this.#everyMs) : this.#everyMs,
+    ).unref();
   }
 
   async look(): Promise<void> {
