@@ -132,5 +132,5 @@ export async function serves(node: string, folder: string): Promise<void> {
   assert.doesNotMatch(said, /without (?:a )?state|cannot be opened/);
 }
 
-/** The versions of Node that the packages must run on: this one, and the peers that are there. */
+/** A Node that the packages must run on. */
 export const peerOf = (version: number) => join(root, `.cache/peers/bin/node-${version}`);
