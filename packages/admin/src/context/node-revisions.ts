@@ -11,6 +11,9 @@ const maxLooked = 100;
 /** So many revisions of a layer are looked at for what a node that is not synced lacks. */
 const maxBefore = 10;
 
+/** How far some nodes with streams to this server are with a revision. */
+type AskNodes = (asked: { readonly id: string; readonly nodes: readonly string[] }) => Promise<ArrivalPart>;
+
 /** Rows with the revisions that their nodes run. */
 export type WithRevisions = (rows: readonly NodeRow[]) => Promise<NodeRow[]>;
 
@@ -64,15 +67,17 @@ export async function revisionsOf(
  */
 export async function withRevisions(
   context: ApiContext,
-  arrival: (id: string) => Promise<ArrivalPart>,
+  arrival: AskNodes,
   rows: readonly NodeRow[],
 ): Promise<NodeRow[]> {
   const layers = await Promise.all(
     context.options.layers.map(async (layer) => ({ layer, head: await context.head(layer).catch(() => undefined) })),
   );
   const groups = new Map<string, typeof layers>();
+  // Others run the newest: nobody need compare them.
+  const nodes = rows.flatMap(({ id, state }) => (state === "synced" ? [] : [id]));
   const reading: Reading = {
-    lacksOf: oncePerId((id) => lackingNodes(context, arrival, id)),
+    lacksOf: oncePerId((id) => lackingNodes(context, arrival, { id, nodes })),
     revisionOf: oncePerId((id) => revisionOf(context, id)),
   };
   const each = rows.map(async (row): Promise<NodeRow> => {
@@ -130,11 +135,11 @@ async function revisionOf(context: ApiContext, id: string): Promise<Revision | u
 /** By id, whether a node lacks a part of a revision. Undefined: a server that may have nodes did not answer. */
 async function lackingNodes(
   context: ApiContext,
-  arrival: (id: string) => Promise<ArrivalPart>,
-  id: string,
+  arrival: AskNodes,
+  asked: Parameters<AskNodes>[0],
 ): Promise<ReadonlyMap<string, boolean> | undefined> {
-  const asked = context.peers().map(async (peer) => (await peer.ask("arrival", id)) as ArrivalPart);
-  const parts = await Promise.all([arrival(id), ...asked]).catch(() => undefined);
+  const elsewhere = context.peers().map(async (peer) => (await peer.ask("arrival", asked)) as ArrivalPart);
+  const parts = await Promise.all([arrival(asked), ...elsewhere]).catch(() => undefined);
   if (parts === undefined) return undefined;
   const lacks = new Map<string, boolean>();
   for (const { each } of parts)

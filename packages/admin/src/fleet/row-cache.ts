@@ -60,17 +60,22 @@ export class RowCache {
 }
 
 /** Looks at the nodes with streams to a server. */
-export async function lookAt(server: Pick<XdsServer, "nodes">, replica: string): Promise<Looked> {
+export async function lookAt(server: Pick<XdsServer, "eachNode">, replica: string): Promise<Looked> {
   const rows: NodeRow[] = [];
   const at = Date.now();
   let worked = 0;
-  for (;;) {
-    const began = performance.now();
-    const page = server.nodes({ after: rows.at(-1)?.id, most: nodesInTurn });
-    for (const node of page) rows.push(rowOf(node, replica, at));
+  let began = performance.now();
+  const rest = () => {
     worked += performance.now() - began;
-    if (page.length < nodesInTurn) break;
+  };
+  for (const node of server.eachNode()) {
+    rows.push(rowOf(node, replica, at));
+    if (rows.length % nodesInTurn > 0) continue;
+    rest();
     await nextTurn();
+    began = performance.now();
   }
+  rows.sort((one, other) => (one.id < other.id ? -1 : 1));
+  rest();
   return { at, rows, silent: [], worked };
 }

@@ -10,6 +10,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryStore, createMemoryTransport, type HeadsListener } from "@xdskit/server";
+import type { ArrivalPart } from "../answers/arrival-parts.js";
 import { EventReader } from "../testing/event-reader.js";
 import { cluster, runningApi } from "../testing/running-api.js";
 
@@ -82,6 +83,10 @@ describe("the arrival of a revision", () => {
       ["good", "synced", [under, newest]],
     ]);
     assert.equal(nodes[0].revisions[1].id, id);
+    // Of a large fleet only those are compared that may lack something.
+    const before = (await api.ask("GET", "revisions?layer=api")).body.revisions[1].id;
+    const part = (await api.answers.arrival?.({ id: before, nodes: ["bad"] } as never)) as ArrivalPart | undefined;
+    assert.deepEqual(part?.each, { bad: "rejected" });
     const [plain] = (await api.ask("GET", "fleet/nodes")).body.nodes;
     assert.equal("revisions" in plain, false);
   });

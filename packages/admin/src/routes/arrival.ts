@@ -18,18 +18,27 @@ const arrival = createRoute({
   responses: { 200: json(arrivalSchema, "Who acknowledged, who rejected, and who is silent"), ...problems(404, 503) },
 });
 
+/** A revision, at all nodes with streams to a server or only at some: to compare each of a large fleet is dear. */
+type ArrivalAsked = string | { readonly id: string; readonly nodes: readonly string[] };
+
+/** Asks a server for its part. That of some nodes says their state, and no more. */
+type AskArrival = (asked: ArrivalAsked) => Promise<ArrivalPart>;
+
 /** The route of the arrival of a revision. Returns the part of the nodes with streams to this server. */
-export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string) => Promise<ArrivalPart> {
-  const { server, replica } = context.options;
+export function arrivalRoute(app: OpenAPIHono, context: ApiContext): AskArrival {
+  const { replica } = context.options;
   const known = new Map<string, RevisionArrival>();
-  const here = async (id: string): Promise<ArrivalPart> => {
+  const here = async (asked: ArrivalAsked): Promise<ArrivalPart> => {
+    const { id, nodes: some } = typeof asked === "string" ? { id: asked } : asked;
     const found = known.get(id) ?? (await revisionArrival(context, id));
     keepRecent(known, id, found);
     const isServed = await found.isServed();
     // This look comes afterwards, so that no node counts that has not been told of the revision.
-    const each = found.arrival.nodes();
+    const each = found.arrival.nodes({ nodes: some });
+    if (some !== undefined)
+      return { isServed, isFromBefore: found.isFromBefore, each: Object.fromEntries(each), nodes: [] };
     const behind = Array.from(each).flatMap(([node, state]) => (state === "acknowledged" ? [] : [node]));
-    const nodes = named(found.arrival.status({ nodes: behind }), (node) => server.node(node)?.group ?? "");
+    const nodes = named(found.arrival.status({ nodes: behind }));
     return { isServed, isFromBefore: found.isFromBefore, each: Object.fromEntries(each), nodes };
   };
   app.openapi(arrival, async (c) => {
@@ -49,14 +58,14 @@ export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string
   return here;
 }
 
-function named({ rejections, waiting }: ConfigArrivalStatus, groupOf: (node: string) => string): ArrivalPart["nodes"] {
+function named({ rejections, waiting }: ConfigArrivalStatus): ArrivalPart["nodes"] {
   return [
-    ...rejections.map(({ node, type, message }) => {
-      return { id: node, group: groupOf(node), state: "rejected" as const, message: `${type}: ${message}` };
+    ...rejections.map(({ node, group, type, message }) => {
+      return { id: node, group, state: "rejected" as const, message: `${type}: ${message}` };
     }),
-    ...waiting.map(({ node, type, reason, why }) => {
+    ...waiting.map(({ node, group, type, reason, why }) => {
       const state = reason === "held-back" ? reason : ("pending" as const);
-      return { id: node, group: groupOf(node), state, message: `${type}: ${why}` };
+      return { id: node, group, state, message: `${type}: ${why}` };
     }),
   ];
 }

@@ -5,6 +5,7 @@ import { verdictOf } from "./verdict.js";
 
 const rejection = (node: string, message: string): ConfigArrivalRejection => ({
   node,
+  group: "all",
   message,
   type: "cluster",
   typeUrl: "",

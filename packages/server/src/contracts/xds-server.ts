@@ -160,6 +160,11 @@ export interface XdsServer {
    * page costs the streams it lists, those that it passes over for a state, and a look at each other one.
    */
   nodes(filter?: NodesFilter): readonly NodeStatus[];
+  /**
+   * The same, each node as of the moment when it is read: for programs that read a large fleet in several turns of the
+   * event loop. A node that comes meanwhile is not among them. Throws nothing.
+   */
+  eachNode(): Iterable<NodeStatus>;
   /** The same of one node; undefined while it has no stream. */
   node(id: string): NodeStatus | undefined;
   /** A page of what its clients have (CSDS), for another server of the same store. Rejects with a reason for people. */

@@ -55,6 +55,7 @@ const answeredBy: Readonly<Record<keyof PartAnswers, string>> = {
   clientStatusPage: "client-status",
   contentArrival: "arrivals",
   danglingNames: "references",
+  eachNode: "node-status",
   loadReports: "load-reports",
   loadTotals: "load-reports",
   node: "node-status",

@@ -24,6 +24,7 @@ export interface ConfigArrivalDoneOptions extends ConfigArrivalOptions {
 /** A node that rejected (NACK) something of a change. */
 export interface ConfigArrivalRejection extends RejectionReport {
   readonly node: string;
+  readonly group: string;
   readonly type: string;
   readonly typeUrl: TypeUrl;
 }
@@ -31,6 +32,7 @@ export interface ConfigArrivalRejection extends RejectionReport {
 /** A node that did not acknowledge a change yet, and one reason. */
 export interface ConfigArrivalWait {
   readonly node: string;
+  readonly group: string;
   readonly type: string;
   readonly typeUrl: TypeUrl;
   /**

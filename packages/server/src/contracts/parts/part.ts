@@ -53,6 +53,7 @@ export interface PartAnswers
     | "clientStatusPage"
     | "contentArrival"
     | "danglingNames"
+    | "eachNode"
     | "loadReports"
     | "loadTotals"
     | "node"

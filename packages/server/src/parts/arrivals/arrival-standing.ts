@@ -103,6 +103,7 @@ function rejectionOf(
   const { version, code, message, blamed, carried, at } = rejected;
   return {
     node: opened.node.id,
+    group: opened.group,
     type: type.name,
     typeUrl: type.typeUrl,
     version,
@@ -126,7 +127,8 @@ export function waitOf({
   const { type } = status;
   const waits = waitReports(status.waits, statuses);
   const wanted = stream.snapshot?.of(type);
-  const about = { node: stream.opened.node.id, type: type.name, typeUrl, waits };
+  const { node, group } = stream.opened;
+  const about = { node: node.id, group, type: type.name, typeUrl, waits };
   if (kind === "held-back") {
     const heldBack = heldBackOf(status, wanted, stream);
     return { ...about, reason: kind, why: heldBack === undefined ? "" : heldBackWords(heldBack) };

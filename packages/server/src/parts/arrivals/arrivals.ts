@@ -87,7 +87,9 @@ export class Arrivals implements Progress {
 
   #chosen(nodes: NodeSelection | undefined): readonly OpenStream[] {
     const isChosen = choiceOf(nodes);
-    return [...this.#streams].filter(isOpen).filter(({ opened }) => isChosen(opened.node));
+    const chosen: OpenStream[] = [];
+    for (const stream of this.#streams) if (isOpen(stream) && isChosen(stream.opened.node)) chosen.push(stream);
+    return chosen;
   }
 
   /** The standing of each chosen node, by id. */

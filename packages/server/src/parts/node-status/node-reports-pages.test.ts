@@ -77,3 +77,21 @@ test("a page costs the streams of its nodes, and picks by group before it looks 
   assert.deepEqual(idsOf(reports.nodes({ most: 2, group: "odd", state: "synced" })), ["n250", "n251"]);
   assert.deepEqual(reports.nodes({ most: 2, state: "rejected" }), []);
 });
+
+test("each node comes once, as it is when it is read, and all of them cost one look at the streams", () => {
+  const streams = ["c", "a", "b", "a"].map((id, index) => stream(index, id));
+  let looks = 0;
+  const counted = {
+    [Symbol.iterator]() {
+      looks += 1;
+      return streams[Symbol.iterator]();
+    },
+  };
+  const read: string[] = [];
+  for (const { id } of createNodeReports(counted, systemClock, resourceTypes).eachNode()) {
+    read.push(id);
+    // Its stream ends before its turn comes.
+    Object.assign(streams[2] ?? {}, { opened: undefined });
+  }
+  assert.deepEqual([read, looks], [["c", "a"], 1]);
+});

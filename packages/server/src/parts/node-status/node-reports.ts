@@ -30,6 +30,7 @@ import { standingOf, typeReport } from "./type-report.js";
  */
 export interface NodeReports {
   nodes(about?: NodesFilter): readonly NodeStatus[];
+  eachNode(): Iterable<NodeStatus>;
   node(id: string): NodeStatus | undefined;
   nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
   nodeContents(id: string, type: string, name: string): NodeContents | undefined;
@@ -61,6 +62,13 @@ export function createNodeReports(streams: Iterable<ReportedStream>, clock: Cloc
         if (state === undefined || status.state === state) found.push(status);
       }
       return found;
+    },
+    *eachNode(): Iterable<NodeStatus> {
+      for (const [id, known] of streamsByNode(streams)) {
+        // Some may have ended since.
+        const open = known.filter(isOpen);
+        if (open.length > 0) yield nodeStatus(id, open, momentOf(clock));
+      }
     },
     node(id: string): NodeStatus | undefined {
       const open = ofNode(id);
