@@ -1,5 +1,5 @@
 // `npm run release` builds, packs and tests what is published, writes its parts lists and sums beside it, and publishes
-// it with provenance. `npm run release -- --dry-run` does everything but the last. All of it is in `.cache/release/`.
+// it with provenance. With `-- --dry-run` npm only says what it would publish. All of it is in `.cache/release/`.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -60,7 +60,8 @@ say(isDryRun ? "would be published" : "publish");
 const tag = version.includes("-") ? "next" : "latest";
 for (const [name, file] of tarballs) {
   const command = ["npm", "publish", join(folder, file), "--access", "public", "--provenance", "--tag", tag];
-  if (isDryRun) console.log(command.join(" "));
+  // npm reads the tarball and the manifest as it would to publish it.
+  if (isDryRun) run(...command, "--dry-run");
   else if (isThere(name)) console.log(`${name}@${version} is there already`);
   else run(...command);
 }
