@@ -141,7 +141,7 @@ export const layers = {
   ],
   "store-sqlite": [],
   "store-etcd": ["client", "."],
-  "source-kubernetes": [["objects", "connection"], ["resources", "watching"], "events", "."],
+  "source-kubernetes": [["objects", "connection"], ["resources", "watching"], ["events", "statuses"], "."],
   client: [
     ["events", "errors"],
     "contract",

@@ -90,6 +90,15 @@ install_kubernetes() {
   "$cache/bin/kube-apiserver" --version
 }
 
+# The CRDs of the Gateway API, which are files of its module.
+install_gateway_api() {
+  (cd "$here/go-gateway-api" \
+    && go mod download sigs.k8s.io/gateway-api \
+    && rm -rf "$cache/bin/kube-gateway-api" \
+    && cp -r "$(go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/standard" "$cache/bin/kube-gateway-api")
+  chmod -R u+w "$cache/bin/kube-gateway-api"
+}
+
 # Helm, the judges of its manifests, and what reads Compose files as docker does.
 install_go_deploy() {
   (cd "$here/go-deploy" \
@@ -239,6 +248,7 @@ java_peers() {
 
 if [[ ${1:-} == kubernetes ]]; then
   once kubernetes go-kubernetes
+  once gateway_api go-gateway-api
   exit
 fi
 

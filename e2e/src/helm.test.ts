@@ -55,6 +55,10 @@ function rightsOf(all: readonly Manifest[]): readonly string[] {
   return roles.flatMap(({ rules }) => rules.map(({ resources, verbs }) => `${verbs} ${resources}`));
 }
 
+const rightsForRoutes = [
+  "list,watch grpcroutes,httproutes,referencegrants",
+  "patch grpcroutes/status,httproutes/status",
+];
 const rightsForServices = ["list,watch services", "list,watch endpointslices", "create,patch events"];
 
 // biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
@@ -92,16 +96,16 @@ test("the chart gives a pod that serves the cluster the least rights, and these 
   const helm = peer("helm", t);
   if (helm === undefined) return;
   const all = manifestsOf(rendered(helm, "kubernetes"));
-  assert.deepEqual(rightsOf(all), [...rightsForServices, "list,watch secrets"]);
+  assert.deepEqual(rightsOf(all), [...rightsForServices, ...rightsForRoutes, "list,watch secrets"]);
   const bindings = all.filter(({ kind }) => /Binding$/.test(kind));
   assert.deepEqual(
     bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`),
     ["RoleBinding shop", "RoleBinding bank"],
   );
   const [{ args, volumeMounts }] = podOf(all).containers;
-  assert.deepEqual(args.slice(0, 6), [
+  assert.deepEqual(args.slice(0, 7), [
     ...["serve", "--kubernetes", "--write-events", "--namespace=shop", "--namespace=bank"],
-    "--tls-secrets=serve=true",
+    ...["--gateway-api", "--tls-secrets=serve=true"],
   ]);
   assert.ok(!volumeMounts.some(({ name }: { readonly name: string }) => name === "config"));
   const everywhere = ["--set", "kubernetes.enabled=true", "--set", "insecure=true"];
@@ -219,6 +223,9 @@ test("the manifests for a cluster's own Services are ones that Kubernetes takes,
   if (findings === undefined) return;
   assert.equal(findings, "");
   assert.equal(judged(readFileSync(join(root, "deploy/kubernetes/secrets.yaml"), "utf8"), t), "");
+  const routes = readFileSync(join(root, "deploy/kubernetes/routes.yaml"), "utf8");
+  assert.equal(judged(routes, t), "");
+  assert.deepEqual(rightsOf(manifestsOf(routes)), rightsForRoutes);
   assert.deepEqual(rightsOf(manifestsOf(text)), rightsForServices);
 });
 

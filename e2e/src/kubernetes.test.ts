@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
 import type { Network } from "./harness/basics/network.js";
@@ -41,9 +41,12 @@ testInOwnNetwork({
 
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
   const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
-  if (programs.apiserver === "" || programs.etcd === "" || network === undefined) return;
+  const crds = peer("kube-gateway-api", t) ?? "";
+  if (programs.apiserver === "" || programs.etcd === "" || crds === "" || network === undefined) return;
   const api = await KubeApiserver.start(scene, programs);
-  await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...rightsIn("services.yaml"));
+  await api.put(...["grpcroutes", "httproutes", "referencegrants"].map((name) => crdIn(crds, name)));
+  await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await api.put(...rightsIn("services.yaml"), ...rightsIn("routes.yaml"));
   const cart = new PodsOfService(api, scene, network, "cart");
   await cart.add("one", "a");
   await cart.add("two", "b");
@@ -51,7 +54,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   await cart.write();
 
   const ofCluster = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit")];
-  const { grpc, admin } = await serve(scene, undefined, { args: [...ofCluster, "--write-events"] });
+  const { grpc, admin } = await serve(scene, undefined, { args: [...ofCluster, "--write-events", "--gateway-api"] });
   const xdskit = (...args: readonly string[]) => runXdskit(scene, ...args, "--server", grpc);
   const clients: GrpcClient[] = [];
   for (const [name, target] of Object.entries(targets) as [GrpcClientName, string][]) {
@@ -203,6 +206,16 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     noneFailed();
   });
 
+  await routeSteps(scene, api, {
+    ...{ network, cart, answered, noneFailed },
+    /** A client more, whose calls have a header. */
+    async marked(header) {
+      const command = grpcClientCommand("grpc-js", t) ?? assert.fail("no client");
+      const own = { name: "grpc-js", command, server: grpc, target: "cart.shop:8080", id: "marked", header } as const;
+      return await startGrpcClient(scene, own);
+    },
+  });
+
   await scene.step(
     "a Service without pods has an empty load assignment, and a name that is not there is answered at once",
     async () => {
@@ -301,6 +314,155 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await eventually("an answer", () => client.ok() > 0, { withinMs: 30_000 });
     assert.deepEqual(client.failures(), []);
   });
+}
+
+/** What the steps with routes need. */
+interface RouteScene {
+  readonly network: Network;
+  readonly cart: PodsOfService;
+  /** Resolves once each client is answered by all of these, and by nobody else. */
+  answered(...names: readonly string[]): Promise<unknown>;
+  noneFailed(): void;
+  marked(header: string): Promise<GrpcClient>;
+}
+
+async function routeSteps(scene: Scene, api: KubeApiserver, all: RouteScene): Promise<void> {
+  const { cart, answered, noneFailed } = all;
+  const canary = new PodsOfService(api, scene, all.network, "canary");
+  const ofCart = () => cart.pods.map(({ name }) => name);
+  const routed = (rules: readonly object[], kind = "GRPCRoute") => routeOf(kind, rules);
+  const to = (name: string, weight: number) => ({ name, port: 8080, weight });
+  const shares = (ofCanary: number) => ({ backendRefs: [to("cart", 100 - ofCanary), to("canary", ofCanary)] });
+
+  await scene.step("a GRPCRoute splits calls, and no call fails while its weights change", async () => {
+    await api.put(routed([{ backendRefs: [to("cart", 1), to("later", 0)] }]));
+    const [, { reason } = { reason: "" }] = await conditionsOf(api, routed([]), "BackendNotFound");
+    assert.equal(reason, "BackendNotFound");
+    await canary.add("canary", "a");
+    await api.put(canary.service);
+    await canary.write();
+    await api.put(routed([shares(50)]));
+    await answered(...ofCart(), "canary");
+    const [accepted, resolved] = await conditionsOf(api, routed([]), "ResolvedRefs");
+    assert.deepEqual([accepted?.type, accepted?.status, resolved?.status], ["Accepted", "True", "True"]);
+    for (let share = 0; share <= 100; share += 10) {
+      await api.put(routed([shares(share)]));
+      await quiet(100);
+    }
+    await answered("canary");
+    noneFailed();
+  });
+
+  await scene.step("calls go by method and header, and what other controllers say in the status stays", async () => {
+    const other = { controllerName: "mesh.example/m", parentRef: { name: "other" }, conditions: [aCondition] };
+    const read = await api.get<RouteRead>(routed([]));
+    await api.putStatus({ ...read, status: { parents: [...read.status.parents, other] } } as KubernetesObject);
+    const beta = { headers: [{ name: "X-Tier", value: "beta" }] };
+    const rules = [
+      { matches: [{ method: { service: "xdskit.e2e.Other" } }], backendRefs: [to("nobody", 1)] },
+      { matches: [{ method: { service: "xdskit.e2e.Echo" }, ...beta }], backendRefs: [to("canary", 1)] },
+      { matches: [{ method: { service: "xdskit.e2e.Echo", method: "Name" } }], backendRefs: [to("cart", 1)] },
+    ];
+    await api.put(routed(rules));
+    await answered(...ofCart());
+    // The longer name of a method came before the header.
+    await api.put(routed([...rules.slice(0, 2), { backendRefs: [to("cart", 1)] }]));
+    const marked = await all.marked("x-tier=beta");
+    await eventually("an answer", () => marked.ok() >= 10, { withinMs: 30_000 });
+    assert.deepEqual(new Set(marked.lastBackends(10)), new Set(["canary"]));
+    await answered(...ofCart());
+    assert.deepEqual(marked.failures(), []);
+    await marked.process.stop();
+    const { status } = await api.get<RouteRead>(routed([]));
+    assert.deepEqual(status.parents.map(({ controllerName }) => controllerName).sort(), [
+      ...["mesh.example/m", "xdskit.github.io/xdskit"],
+    ]);
+    noneFailed();
+  });
+
+  await scene.step(
+    "the status has the words of clients that reject a route, which change nothing for them",
+    async () => {
+      // Only some of gRPC's clients know this expression.
+      const odd = {
+        matches: [{ headers: [{ type: "RegularExpression", name: "x-odd", value: "\\C" }] }],
+        ...shares(100),
+      };
+      await api.put(routed([odd, { backendRefs: [to("cart", 1)] }]));
+      const conditions = await conditionsOf(api, routed([]), "RejectedByClient");
+      const { message = "" } = conditions.find(({ reason }) => reason === "RejectedByClient") ?? {};
+      assert.match(message, /^the client client-\S+ rejected what was made of it: .*C/);
+      await answered(...ofCart());
+      await api.put(routed([shares(100)]));
+      await answered("canary");
+      assert.equal((await conditionsOf(api, routed([]), "ResolvedRefs")).length, 2);
+      noneFailed();
+    },
+  );
+
+  await scene.step("an HTTPRoute gives way to a GRPCRoute, and counts without one, until it is gone, too", async () => {
+    const http = [
+      { matches: [{ path: { type: "PathPrefix", value: "/xdskit.e2e.Echo" } }], backendRefs: [to("cart", 1)] },
+    ];
+    await api.put(routed(http, "HTTPRoute"));
+    const [refused] = await conditionsOf(api, routed([], "HTTPRoute"), "Conflicted");
+    assert.deepEqual([refused?.type, refused?.status], ["Accepted", "False"]);
+    await answered("canary");
+    await api.remove(routed([]));
+    await answered(...ofCart());
+    await conditionsOf(api, routed([], "HTTPRoute"), "Accepted");
+    await api.put(routed([{ ...http[0], backendRefs: [to("canary", 1)] }], "HTTPRoute"));
+    await answered("canary");
+    await api.remove(routed([], "HTTPRoute"));
+    await answered(...ofCart());
+    noneFailed();
+  });
+}
+
+const aCondition = {
+  ...{ type: "Accepted", status: "True", reason: "Accepted", message: "", observedGeneration: 1 },
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
+
+interface RouteRead extends KubernetesObject {
+  readonly metadata: KubernetesObject["metadata"] & { readonly generation: number };
+  readonly status: { readonly parents: readonly ParentRead[] };
+}
+
+interface ParentRead {
+  readonly controllerName: string;
+  readonly conditions: readonly (typeof aCondition)[];
+}
+
+function routeOf(kind: string, rules: readonly object[]): KubernetesObject {
+  const parentRefs = [{ group: "", kind: "Service", name: "cart", port: 8080 }];
+  const metadata = { name: "cart", namespace: "shop" };
+  return { apiVersion: "gateway.networking.k8s.io/v1", kind, metadata, spec: { parentRefs, rules } };
+}
+
+/** Our conditions of a route, once one has this reason, and all are about the route as it is. */
+async function conditionsOf(
+  api: KubeApiserver,
+  route: KubernetesObject,
+  reason: string,
+): Promise<ParentRead["conditions"]> {
+  return await eventually(
+    `${reason} in the status`,
+    async () => {
+      const { metadata, status } = await api.get<RouteRead>(route);
+      const own = status?.parents?.find(({ controllerName }) => controllerName === "xdskit.github.io/xdskit");
+      const isDone =
+        own?.conditions.some((one) => one.reason === reason) === true &&
+        own.conditions.every(({ observedGeneration }) => observedGeneration === metadata.generation);
+      return isDone ? own.conditions : undefined;
+    },
+    { withinMs: 15_000 },
+  );
+}
+
+/** A CRD of the Gateway API, by its plural. */
+function crdIn(folder: string, name: string): KubernetesObject {
+  return parse(readFileSync(join(folder, `gateway.networking.k8s.io_${name}.yaml`), "utf8"));
 }
 
 /** The Service as it is, without a wish about zones. */

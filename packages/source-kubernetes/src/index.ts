@@ -8,4 +8,5 @@ export {
   type KubernetesStatus,
   kubernetesLayer,
   kubernetesLocalityTypes,
+  type RejectedNames,
 } from "./kubernetes-source.js";

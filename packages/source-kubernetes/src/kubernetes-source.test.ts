@@ -212,4 +212,78 @@ describe("a source of Kubernetes", () => {
     await waitFor("both watches", () => asked === 2);
     await within("the end", source.close());
   });
+
+  it("follows routes, writes their status, and says in it what a client rejected", async (t) => {
+    const server = await spokenServer(t);
+    const sink = new RecordingSink();
+    const source = createKubernetesSource({ connection: server.connection, gatewayApi: true });
+    t.after(() => source.close());
+    const started = source.start(sink);
+    const watches: Asked[] = [];
+    for (let count = 0; count < 5; count += 1) watches.push(await server.asked());
+    const of = (ending: string) => watches.find(({ path }) => path.endsWith(ending)) ?? assert.fail(ending);
+    const v1 = "/apis/gateway.networking.k8s.io/v1";
+    const routes = of(`${v1}/grpcroutes`);
+    assert.ok([of(`${v1}/httproutes`), of(`${v1}beta1/referencegrants`)]);
+    said(of("/services"), event("ADDED", service("cart")), event("ADDED", service("one")));
+    const route = (version: string, backend: string, status: object = {}) => ({
+      metadata: { namespace: "shop", name: "r", resourceVersion: version, generation: 1 },
+      spec: {
+        parentRefs: [{ group: "", kind: "Service", name: "cart" }],
+        rules: [{ backendRefs: [{ name: backend, port: 80 }] }],
+      },
+      status,
+    });
+    said(routes, event("ADDED", route("5", "one")));
+    for (const watch of watches) watch.say(all);
+    await within("the start", started);
+    const version = () => sink.resource("route cart.shop:80", kubernetesLayer) ?? assert.fail();
+    assert.ok(version().references.some(({ name }) => name === "one.shop:80"));
+    /** The conditions that are written next. */
+    const written = async () => {
+      const asked = await server.asked();
+      assert.equal(asked.path, `${v1}/namespaces/shop/grpcroutes/r/status`);
+      const { metadata, status } = asked.body as {
+        metadata: { resourceVersion: string };
+        status: { parents: { conditions: { type: string; status: string; message: string }[] }[] };
+      };
+      const answered = `${Number(metadata.resourceVersion) + 1}`;
+      asked.end(200, { metadata: { resourceVersion: answered }, status });
+      // The watch tells it, too.
+      said(routes, event("MODIFIED", route(answered, "one", status)));
+      return (status.parents[0]?.conditions ?? []).map((each) => `${each.type}=${each.status} ${each.message}`);
+    };
+    assert.deepEqual(await written(), [
+      "Accepted=True the route is in use",
+      "ResolvedRefs=True all backends are there",
+    ]);
+    const { type, name } = version();
+    source.rejected({ type, names: [name, "unknown"], node: "web.1", message: "no\u0007" });
+    assert.match((await written())[2] ?? "", /^xdskit\.github\.io\/Rejected=True the client web\.1 rejected .*: no/);
+    assert.equal(source.status().findings.length, 1);
+    assert.equal(sink.applied.length, 1);
+    // Something else is made of it.
+    said(of("/services"), event("MODIFIED", service("one", { ports: [{ port: 81 }] })));
+    assert.deepEqual(await written(), [
+      "Accepted=True the route is in use",
+      "ResolvedRefs=False Service shop/one: it has no port 80",
+    ]);
+    await delay(100);
+    assert.equal(server.waiting, 0);
+  });
+
+  it("says that the CRDs are missing", async (t) => {
+    const server = await spokenServer(t);
+    const source = createKubernetesSource({ connection: server.connection, gatewayApi: true });
+    t.after(() => source.close());
+    source.start(new RecordingSink()).catch(() => {});
+    for (let count = 0; count < 5; count += 1) {
+      const asked = await server.asked();
+      if (asked.path.includes("gateway")) asked.end(404);
+      else asked.say(all);
+    }
+    await waitFor("an error", () => source.status().failure !== undefined);
+    assert.match(source.status().failure ?? "", /it answers 404; are the CRDs of the Gateway API installed\?/);
+    assert.equal(source.status().state, "pending");
+  });
 });

@@ -1,16 +1,24 @@
 import { hostname } from "node:os";
-import { type Finding, inTurns, maxFindings, type Steps, systemClock, type Where, XdskitError } from "@xdskit/api";
+import { type Finding, inTurns, printable, type Resource, type Steps, systemClock, type Where } from "@xdskit/api";
 import type { Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
+import { failureText, warningsOf } from "./findings.js";
 import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
-import { type ObjectFault, textOfObject } from "./objects/object-fault.js";
+import { readGrpcRoute } from "./objects/grpc-route.js";
+import { readHttpRoute } from "./objects/http-route.js";
+import { gatewayApi, type MeshRoute } from "./objects/mesh-route.js";
+import type { ObjectFault } from "./objects/object-fault.js";
+import type { ObjectShape } from "./objects/object-shape.js";
+import { type ReferenceGrant, readReferenceGrant } from "./objects/reference-grant.js";
 import { readService, type Service } from "./objects/service.js";
 import { readTlsSecret, type TlsSecret, tlsSecretType } from "./objects/tls-secret.js";
+import { RouteTable } from "./resources/attached/route-table.js";
 import type { TableChange } from "./resources/made-resources.js";
 import { SecretTable } from "./resources/secret-table.js";
 import { ServiceTable } from "./resources/service-table.js";
-import { ApiError } from "./watching/api-error.js";
+import { type HeldStatus, readStatus } from "./statuses/status-change.js";
+import { StatusWriter } from "./statuses/status-writer.js";
 import { ListWatch, type ListWatchOptions } from "./watching/list-watch.js";
 
 /** The options of a source of Kubernetes. */
@@ -30,6 +38,11 @@ export interface KubernetesSourceOptions {
    * `NAMESPACE/NAME/ca` (`ca.crt`); empty: all. Who gets secrets, `identities` of the server say. Default: none.
    */
   readonly tlsSecrets?: string | undefined;
+  /**
+   * Whether GRPCRoutes and HTTPRoutes of the Gateway API are followed whose parents are Services, and their status is
+   * written. Default: no.
+   */
+  readonly gatewayApi?: boolean | undefined;
   /** Whether it writes Events about objects that are not served as they say. Default: no. */
   readonly writesEvents?: boolean | undefined;
   /** A watch that says nothing for this long is replaced, in milliseconds. Default: 30,000. */
@@ -58,10 +71,24 @@ export interface KubernetesStatus {
 /** A source, which also says how well it knows the cluster. */
 export interface KubernetesSource extends Source {
   status(): KubernetesStatus;
+  /** A client rejected what was made of routes: their status says so, as long as it is served. */
+  rejected(rejection: RejectedNames): void;
+}
+
+/** What a client rejected (NACK), and why. */
+export interface RejectedNames {
+  readonly type: Resource["type"];
+  readonly names: readonly Resource["name"][];
+  /** The id of its node. */
+  readonly node: string;
+  readonly message: string;
 }
 
 /** For `localityTypes` of the server: clients that say a zone, or a node as `sub_zone`, find near pods. */
 export const kubernetesLocalityTypes = ["type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"] as const;
+
+/** The version of ReferenceGrants that every release of the Gateway API has had. */
+const grantApi = "gateway.networking.k8s.io/v1beta1";
 
 /** The layer of a source that is given none. */
 export const kubernetesLayer = "kubernetes";
@@ -83,14 +110,17 @@ class WatchedCluster implements KubernetesSource {
   readonly name: string;
   readonly #options: KubernetesSourceOptions;
   readonly #layer: string;
-  readonly #table = new ServiceTable();
+  readonly #routes: RouteTable;
+  readonly #table: ServiceTable;
   readonly #secrets = new SecretTable();
   readonly #watches: ListWatch<unknown>[] = [];
   /** Those that have read everything once. */
   readonly #synced = new Set<number>();
   readonly #failures = new Map<number, Error>();
   readonly #events: EventWriter | undefined;
-  #eventFailure: Error | undefined;
+  readonly #statuses: StatusWriter | undefined;
+  /** Why something cannot be written, by what that is. */
+  readonly #unwritten = new Map<string, Error>();
   /** Of the faults that were reported. */
   #faultChanges = 0;
   #sink: SourceSink | undefined;
@@ -107,7 +137,13 @@ class WatchedCluster implements KubernetesSource {
     this.#options = options;
     this.#layer = options.layer ?? kubernetesLayer;
     this.name = this.#layer;
-    this.#events = options.writesEvents ? this.#writer() : undefined;
+    this.#routes = new RouteTable({ isPartial: options.selector !== undefined });
+    this.#table = new ServiceTable(this.#routes);
+    const { connection } = options;
+    if (options.writesEvents)
+      this.#events = new EventWriter({ connection, instance: hostname(), failed: this.#writing("Event") });
+    if (options.gatewayApi)
+      this.#statuses = new StatusWriter({ connection, failed: this.#writing("status of a route") });
   }
 
   start(sink: SourceSink): Promise<void> {
@@ -127,6 +163,7 @@ class WatchedCluster implements KubernetesSource {
         readEndpointSlice,
         (key, before, slice) => this.#table.setSlice(key, before, slice),
       );
+      if (this.#statuses !== undefined) this.#watchRoutes(path, this.#statuses);
       if (tlsSecrets === undefined) continue;
       this.#watch<TlsSecret>(
         `/api/v1/${path}secrets`,
@@ -138,6 +175,17 @@ class WatchedCluster implements KubernetesSource {
     return started;
   }
 
+  rejected({ type, names, node, message }: RejectedNames): void {
+    if (this.#statuses === undefined || type.name !== "route") return;
+    for (const name of names) {
+      const service = this.#table.made.objectOf({ type, name });
+      if (service === undefined) continue;
+      const words = `the client ${printable(node)} rejected what was made of it: ${printable(message)}`;
+      this.#routes.rejected(name, service, words);
+    }
+    this.#tell();
+  }
+
   status(): KubernetesStatus {
     const heard = this.#watches.map(({ heardAt }) => heardAt ?? Number.NaN);
     return {
@@ -145,7 +193,7 @@ class WatchedCluster implements KubernetesSource {
       asOf: this.#lastApplied === undefined ? undefined : new Date(Math.min(...heard)),
       lastApplied: this.#lastApplied,
       services: this.#table.size,
-      findings: this.#warnings(),
+      findings: warningsOf(this.#unwritten, this.#faults(), this.#options.connection),
       failure: this.#failures.size > 0 ? this.#lastError?.message : undefined,
       lastError: this.#lastError,
     };
@@ -164,22 +212,38 @@ class WatchedCluster implements KubernetesSource {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#forget?.();
-    await Promise.all([...this.#watches, this.#events].map((one) => one?.close()));
+    await Promise.all([...this.#watches, this.#events, this.#statuses].map((one) => one?.close()));
     this.#started?.reject(new Error("the source is closed"));
     this.#sink?.ended?.();
   }
 
+  #watchRoutes(path: string, statuses: StatusWriter): void {
+    for (const [kind, read] of Object.entries({ GRPCRoute: readGrpcRoute, HTTPRoute: readHttpRoute }))
+      this.#watch<{ readonly route: MeshRoute; readonly status: HeldStatus }>(
+        `/apis/${gatewayApi}/${path}${kind.toLowerCase()}s`,
+        {},
+        (object) => ({ route: read(object), status: readStatus(object) }),
+        (key, _, found) => {
+          this.#table.touch(...this.#routes.setRoute(`${kind} ${key}`, found?.route));
+          statuses.hold(`${kind} ${key}`, found?.status);
+        },
+      );
+    this.#watch<ReferenceGrant>(`/apis/${grantApi}/${path}referencegrants`, {}, readReferenceGrant, (key, _, grant) =>
+      this.#table.touch(...this.#routes.setGrant(key, grant)),
+    );
+  }
+
   #watch<Value>(
     path: string,
-    selectors: Pick<ListWatchOptions<Value>, "labelSelector" | "fieldSelector">,
-    read: (object: object) => Value | undefined,
+    { labelSelector, fieldSelector }: Partial<Pick<ListWatchOptions<Value>, "labelSelector" | "fieldSelector">>,
+    read: (object: ObjectShape) => Value | undefined,
     changed: (key: string, before: Value | undefined, value: Value | undefined) => void,
   ): void {
     const { connection, silenceMs } = this.#options;
     const number = this.#watches.length;
     this.#watches.push(
       new ListWatch<Value>({
-        ...{ connection, path, read, silenceMs, ...selectors },
+        ...{ connection, path, read, silenceMs, labelSelector, fieldSelector },
         changed: (key, before, value) => {
           changed(key, before, value);
           this.#soon();
@@ -188,7 +252,7 @@ class WatchedCluster implements KubernetesSource {
           this.#synced.add(number);
           this.#soon();
         },
-        failed: (error) => this.#failed(number, error),
+        failed: (error) => this.#failed(number, path, error),
       }) as ListWatch<unknown>,
     );
   }
@@ -229,6 +293,9 @@ class WatchedCluster implements KubernetesSource {
       return;
     }
     this.#isRefused = false;
+    // What a client rejected is no longer there.
+    for (const { type, name } of [...change.upsert, ...change.remove])
+      if (type.name === "route") this.#routes.replaced(name);
     this.#lastApplied = new Date();
     this.#started = undefined;
     if (isWhole) this.#sink.report(this.#findings());
@@ -236,13 +303,13 @@ class WatchedCluster implements KubernetesSource {
     this.#tell();
   }
 
-  #failed(number: number, error: Error | undefined): void {
+  #failed(number: number, path: string, error: Error | undefined): void {
     const before = this.#failures.get(number)?.message;
     if (before === error?.message) return;
     if (error === undefined) this.#failures.delete(number);
     else {
       this.#failures.set(number, error);
-      this.#lastError = { at: new Date(), message: messageOf(error, this.#options.connection) };
+      this.#lastError = { at: new Date(), message: failureText(error, this.#options.connection, path) };
     }
     this.#sink?.report(this.#findings());
     this.#tell();
@@ -251,37 +318,17 @@ class WatchedCluster implements KubernetesSource {
   *#faults(): Iterable<ObjectFault> {
     yield* this.#table.faults;
     yield* this.#secrets.faults;
+    yield* this.#routes.faults;
   }
 
-  #writer(): EventWriter {
-    return new EventWriter({
-      ...{ connection: this.#options.connection, instance: hostname() },
-      failed: (error) => {
-        if (this.#eventFailure?.message === error?.message) return;
-        this.#eventFailure = error;
-        this.#tell();
-      },
-    });
-  }
-
-  #warnings(): readonly Finding[] {
-    const found: Finding[] = [];
-    if (this.#eventFailure !== undefined) {
-      const message = `no Event can be written: ${messageOf(this.#eventFailure, this.#options.connection)}`;
-      found.push({ code: "XDSKIT_KUBERNETES", severity: "warning", message });
-    }
-    for (const { object, field, message } of this.#faults()) {
-      if (found.length === maxFindings) break;
-      const code = object.kind === "Service" ? "XDSKIT_ANNOTATION" : "XDSKIT_KUBERNETES_OBJECT";
-      found.push({
-        code,
-        severity: "warning",
-        message,
-        file: textOfObject(object),
-        ...(field === "" ? {} : { field }),
-      });
-    }
-    return found;
+  /** Takes why one of these cannot be written, and that it can again. */
+  #writing(what: string): (error: Error | undefined) => void {
+    return (error) => {
+      if (this.#unwritten.get(what)?.message === error?.message) return;
+      if (error === undefined) this.#unwritten.delete(what);
+      else this.#unwritten.set(what, error);
+      this.#tell();
+    };
   }
 
   #findings(): readonly Finding[] {
@@ -293,23 +340,10 @@ class WatchedCluster implements KubernetesSource {
 
   /** Something is another one, perhaps an annotation. */
   #tell(): void {
-    const changes = this.#table.faults.changes + this.#secrets.faults.changes;
+    for (const [key, status] of this.#routes.takeStatuses()) this.#statuses?.want(key, status);
+    const changes = this.#table.faults.changes + this.#secrets.faults.changes + this.#routes.faults.changes;
     if (this.#faultChanges !== changes) this.#events?.report(this.#faults());
     this.#faultChanges = changes;
     this.#options.onStatus?.(this.status());
   }
-}
-
-/** What went wrong, and what to do. */
-function messageOf(error: Error, { server, from }: KubernetesConnection): string {
-  if (error instanceof ApiError) {
-    const advice: Readonly<Record<number, string>> = {
-      401: `; it does not accept the credentials of ${from}`,
-      403: "; allow it with the role in deploy/kubernetes/services.yaml, or name the namespaces that it may read",
-      404: "; is there an API server of Kubernetes?",
-    };
-    return `the API server ${server.origin} refuses: ${error.message}${advice[error.status] ?? ""}`;
-  }
-  if (error instanceof XdskitError) return error.findings[0]?.message ?? error.message;
-  return `the API server ${server.origin} does not answer: ${(error as NodeJS.ErrnoException).code ?? error.message}`;
 }

@@ -27,6 +27,7 @@ export type PeerName =
   | "etcdctl"
   | "kube-apiserver"
   | "kube-etcd"
+  | "kube-gateway-api"
   | "promtool"
   | "hadolint"
   | "bwrap"

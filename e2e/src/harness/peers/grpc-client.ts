@@ -88,6 +88,8 @@ export async function startGrpcClient(
     readonly bootstrapArgs?: readonly string[];
     /** Milliseconds. Default 20. */
     readonly pauseMs?: number;
+    /** `NAME=VALUE`: a header of each call. Only grpc-js can do that. */
+    readonly header?: string;
     /** How many failures may be the client's own fault. Default 3. */
     readonly maxOwnFaults?: number;
   },
@@ -100,7 +102,12 @@ export async function startGrpcClient(
   const client = scene.start({
     name: `${options.name} client`,
     command,
-    args: [...args, `xds:///${options.target}`, String(options.pauseMs ?? 20)],
+    args: [
+      ...args,
+      `xds:///${options.target}`,
+      String(options.pauseMs ?? 20),
+      ...(options.header === undefined ? [] : [options.header]),
+    ],
     env: { GRPC_XDS_BOOTSTRAP: bootstrap, ...tokensAreSent, ...logging() },
   });
   const failures: string[] = [];

@@ -118,6 +118,19 @@ export class KubeApiserver {
     }
   }
 
+  /** An object as it is now. */
+  async get<Read extends KubernetesObject>(object: KubernetesObject): Promise<Read> {
+    const { status, body } = await this.ask("GET", pathOf(object));
+    assert.equal(status, 200, body);
+    return JSON.parse(body);
+  }
+
+  /** Writes the status of an object, as it was read. */
+  async putStatus(object: KubernetesObject): Promise<void> {
+    const { status, body } = await this.ask("PUT", `${pathOf(object)}/status`, object);
+    assert.equal(status, 200, body);
+  }
+
   async remove(object: KubernetesObject): Promise<void> {
     const { status, body } = await this.ask("DELETE", pathOf(object));
     assert.equal(status, 200, body);
@@ -168,6 +181,9 @@ const collections: Readonly<Record<string, string>> = {
   ServiceAccount: "/api/v1/namespaces/NS/serviceaccounts",
   EndpointSlice: "/apis/discovery.k8s.io/v1/namespaces/NS/endpointslices",
   ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+  CustomResourceDefinition: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+  GRPCRoute: "/apis/gateway.networking.k8s.io/v1/namespaces/NS/grpcroutes",
+  HTTPRoute: "/apis/gateway.networking.k8s.io/v1/namespaces/NS/httproutes",
   ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
 };
 

@@ -365,7 +365,8 @@ export const errorCodes = {
   },
   XDSKIT_KUBERNETES_OBJECT: {
     meaning: "An object of Kubernetes that is to be served cannot be; what was served of it before stays.",
-    cause: "A Secret holds no certificate, or a key of another one.",
+    cause:
+      "A Secret holds no certificate, or a key of another one. A route names what is not there, or what nobody can follow.",
     fix: "Correct the object that the message names. `kubectl describe` shows the same, if the server writes Events.",
   },
   XDSKIT_KUBERNETES: {

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ObjectFault } from "../objects/object-fault.js";
+import { controllerName, type ObjectFault } from "../objects/object-fault.js";
 
-/** Who reports, as a label is written. */
-const controller = "xdskit.github.io/xdskit";
 /** In letters: an API server takes a note of 1,024 bytes. */
 const [longestName, longestNote, longestInstance] = [200, 300, 128];
 
@@ -23,7 +21,7 @@ export function objectEvent(fault: ObjectFault, instance: string, now: Date): ob
     metadata: { name: eventName(fault), namespace: object.namespace },
     ...{ eventTime: microTime(now), type: "Warning", action: "Serve", reason, regarding: object },
     note: note.length > longestNote ? `${note.slice(0, longestNote)}…` : note,
-    ...{ reportingController: controller, reportingInstance: instance.slice(0, longestInstance) },
+    ...{ reportingController: controllerName, reportingInstance: instance.slice(0, longestInstance) },
   };
 }
 

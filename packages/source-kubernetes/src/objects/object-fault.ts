@@ -1,3 +1,6 @@
+/** Who we are in Events and in the status of objects. */
+export const controllerName = "xdskit.github.io/xdskit";
+
 /** An object of Kubernetes, as an Event names it. */
 export interface ObjectName {
   readonly apiVersion: string;

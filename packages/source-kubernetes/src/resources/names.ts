@@ -8,6 +8,11 @@ export function portName({ namespace, name }: Pick<Service, "namespace" | "name"
   return `${name}.${namespace}:${port}`;
 }
 
+/** The cluster of a port that answers for backends that nobody can call: calls of it fail at once. */
+export function unresolvedName(port: string): string {
+  return `${port}/unresolved`;
+}
+
 /** All targets by which clients may call a port: `xds:///` and one of these. */
 export function targetsOf(service: Service, port: ServicePort): readonly string[] {
   const host = `${service.name}.${service.namespace}`;

@@ -1,25 +1,41 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createResource, type Resource } from "@xdskit/api";
 import { edsCluster, grpcListener, type RouteOption, routeConfiguration } from "@xdskit/api/builders";
 import { Cluster_DiscoveryType, Cluster_LbPolicy, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { OutlierDetectionSchema } from "@xdskit/api/envoy/config/cluster/v3/outlier_detection";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { Policy } from "../objects/policy.js";
 import type { Service, ServicePort } from "../objects/service.js";
+import { callsOf } from "./calls.js";
 import { externalAssignment } from "./load-assignment.js";
-import { portName, targetsOf } from "./names.js";
+import { portName, targetsOf, unresolvedName } from "./names.js";
 
 /** Everything about a Service but where it is answered: changes of its pods change none of it. */
-export function serviceResources(service: Service): readonly Resource[] {
+export function serviceResources(service: Service, attached: AttachedRoutes): readonly Resource[] {
   return service.ports.flatMap((port) => {
     const name = portName(service, port);
+    const routes = attached.get(port.port) ?? [{ prefix: "", cluster: name, route: callsOf(service.policy) }];
     return [
       clusterOf(service, port, name),
-      routesOf(service.policy, name),
+      createResource(routeConfiguration({ name, virtualHosts: [{ name, routes }] })),
       ...listenersOf(targetsOf(service, port), name),
+      ...unresolvedOf(routes, unresolvedName(name)),
     ];
   });
+}
+
+/** The routes of each port that has some, by its number. */
+type AttachedRoutes = ReadonlyMap<number, readonly RouteOption[]>;
+
+/** The cluster without endpoints, if routes lead to it. */
+function unresolvedOf(routes: readonly RouteOption[], name: string): readonly Resource[] {
+  const isUsed = routes.some(({ cluster, weightedClusters = {} }) => cluster === name || name in weightedClusters);
+  if (!isUsed) return [];
+  return [
+    createResource(edsCluster({ name })),
+    createResource(create(ClusterLoadAssignmentSchema, { clusterName: name })),
+  ];
 }
 
 /** The most that the field takes: who calls a Service over DNS has no limit either. */
@@ -60,25 +76,7 @@ function ejecting(failurePercentageThreshold: number): MessageInitShape<typeof O
   };
 }
 
-/** What every call of a Service has. */
-function callsOf({ hashHeader, timeoutMs, retries, retryOn }: Policy): RouteOption["route"] {
-  return {
-    ...(hashHeader === undefined
-      ? {}
-      : { hashPolicy: [{ policySpecifier: { case: "header", value: { headerName: hashHeader } } }] }),
-    ...(timeoutMs === undefined ? {} : { maxStreamDuration: { maxStreamDuration: durationFromMs(timeoutMs) } }),
-    ...(retries === undefined && retryOn === undefined
-      ? {}
-      : { retryPolicy: { retryOn: (retryOn ?? ["unavailable"]).join(), numRetries: retries ?? 1 } }),
-  };
-}
-
-/** The names of all targets lead to one route. */
-function routesOf(policy: Policy, name: string): Resource {
-  const routes = [{ prefix: "", cluster: name, route: callsOf(policy) }];
-  return createResource(routeConfiguration({ name, virtualHosts: [{ name, routes }] }));
-}
-
+/** The names of all targets lead to one route configuration. */
 function listenersOf(targets: readonly string[], route: string): readonly Resource[] {
   const httpConnectionManager = { statPrefix: route };
   const { apiListener } = grpcListener({ name: route, routeConfigName: route, httpConnectionManager });

@@ -3,11 +3,14 @@ import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { ObjectFault } from "../objects/object-fault.js";
 import type { PolicyFault } from "../objects/policy.js";
 import type { Service } from "../objects/service.js";
+import { RouteTable } from "./attached/route-table.js";
 import { loadAssignments } from "./load-assignment.js";
 import { MadeResources, type OpenChange, type TableChange } from "./made-resources.js";
 import { followedWish } from "./near-first.js";
 import { ObjectFaults } from "./object-faults.js";
 import { serviceResources } from "./service-resources.js";
+
+const noRoutes: ReturnType<RouteTable["attach"]> = new Map();
 
 /** Which of a Service must be made anew. */
 type Due = "endpoints" | "all";
@@ -17,6 +20,8 @@ type Due = "endpoints" | "all";
  * of its own Service, and content that is equal changes nothing.
  */
 export class ServiceTable {
+  /** Whoever changes something of it says here which Services that concerns. */
+  readonly #routes: RouteTable;
   readonly #services = new Map<string, Service>();
   /** By Service, and by the key of the slice. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
@@ -27,6 +32,10 @@ export class ServiceTable {
   /** The Services of which nothing can be made. */
   readonly #unmade = new Set<string>();
   #due = new Map<string, Due>();
+
+  constructor(routes = new RouteTable()) {
+    this.#routes = routes;
+  }
 
   get size(): number {
     return this.#services.size;
@@ -42,7 +51,12 @@ export class ServiceTable {
     if (service === undefined) this.#services.delete(key);
     else this.#services.set(key, service);
     this.faults.set(key, service === undefined ? [] : faultsOf(service, service.faults));
-    this.#due.set(key, "all");
+    this.touch(key, ...this.#routes.parentsNear(key));
+  }
+
+  /** Routes of these Services have changed. Some may not be there. */
+  touch(...services: readonly string[]): void {
+    for (const key of services) this.#due.set(key, "all");
   }
 
   /** A slice may come to another Service. */
@@ -76,16 +90,18 @@ export class ServiceTable {
   #make(key: string, due: Due): readonly Resource[] {
     const service = this.#services.get(key);
     const wasMade = !this.#unmade.delete(key);
+    const isWhole = due === "all" || !wasMade;
+    const routes = isWhole ? this.#routes.attach(key, service, (name) => this.#services.get(name)) : noRoutes;
     if (service === undefined) return [];
     const before = this.made.of(key);
     try {
       const slices = [...(this.#slices.get(key)?.values() ?? [])];
       const wish = followedWish(service, slices);
       const assigned = loadAssignments(wish.service, slices);
-      const [first = undefined] = assigned;
-      const others = before.filter(({ type }) => type !== first?.type);
+      const names = new Set(assigned.map(({ type, name }) => `${type.name} ${name}`));
+      const others = before.filter(({ type, name }) => !names.has(`${type.name} ${name}`));
       this.faults.set(key, faultsOf(service, [...service.faults, ...wish.faults]));
-      return [...(due === "endpoints" && wasMade ? others : serviceResources(service)), ...assigned];
+      return [...(isWhole ? serviceResources(service, routes) : others), ...assigned];
     } catch (error) {
       this.#unmade.add(key);
       const fault = { annotation: "spec", message: (error as Error).message };

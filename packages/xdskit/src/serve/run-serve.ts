@@ -75,6 +75,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     statusPeers: () => peering.statusPeers(),
     ...serving.callers,
   });
+  cluster?.tellRejections(server);
   const { place, told: log } = serving;
   const revisions = new RevisionEvents();
   let fromFolder: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { createAuthority } from "../../../../api/src/testing/certificates.js";
+import { serviceClient } from "../../../../server/src/testing/clients/service-client.js";
+import { sotw } from "../../../../server/src/testing/clients/xds-client.js";
 import { type Asked, spokenServer } from "../../../../source-kubernetes/src/testing/spoken-server.js";
 import { eventually } from "../../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../../testing/folder.js";
@@ -165,6 +167,50 @@ describe("serve --kubernetes", () => {
     assert.ok(!`${running.out()}${running.err()}`.includes("PRIVATE KEY"));
   });
 
+  it("follows routes of the Gateway API if it is told to, and says in their status what a client rejects", async (t) => {
+    await using folder = await testFolder();
+    const kubernetes = await cluster(t, folder);
+    await using running = servesHere("serve", ...kubernetes.args, "--gateway-api", ...anyPorts);
+    const route = {
+      metadata: { namespace: "shop", name: "r", resourceVersion: "1", generation: 1 },
+      spec: {
+        parentRefs: [{ group: "", kind: "Service", name: "cart" }],
+        rules: [{ backendRefs: [{ name: "cart", port: 8080 }] }],
+      },
+    };
+    const watches: Asked[] = [];
+    for (const _ of [1, 2, 3, 4, 5]) watches.push(await kubernetes.server.asked());
+    const routes = watches.find(({ path }) => path.endsWith("/grpcroutes")) ?? assert.fail("no routes");
+    watches.find(({ path }) => path.endsWith("/services"))?.say(cart);
+    routes.say({ type: "ADDED", object: route });
+    for (const watch of watches) watch.say(all);
+    await running.seen(/^ready$/m);
+    /** The reasons in the status that is written next. */
+    const written = async () => {
+      const asked = await kubernetes.server.asked();
+      asked.end(200, {});
+      const { status } = asked.body as { status: { parents: { conditions: { reason: string; message: string }[] }[] } };
+      const metadata = { ...route.metadata, resourceVersion: `${Math.random()}` };
+      routes.say({ type: "MODIFIED", object: { ...route, metadata, status } });
+      return (status.parents[0]?.conditions ?? []).map(({ reason, message }) => `${reason}: ${message}`);
+    };
+    assert.equal((await written()).length, 2);
+    const client = serviceClient(await address(running, "grpc"));
+    t.after(() => client.close());
+    const service = "envoy.service.discovery.v3.AggregatedDiscoveryService";
+    const stream = sotw(client.call(`/${service}/StreamAggregatedResources`));
+    const typeUrl = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+    const resourceNames = ["cart.shop:8080"];
+    stream.send({ node: { id: "web.1" }, typeUrl, resourceNames });
+    const { nonce } = await stream.next();
+    const message = "cart.shop:8080: not this one";
+    stream.send({ typeUrl, resourceNames, responseNonce: nonce, errorDetail: { code: 3, message } });
+    const rejected = "RejectedByClient: the client web.1 rejected what was made of it: cart.shop:8080: not this one";
+    assert.equal((await written())[2], rejected);
+    const status = (await inProcessEnds("status", "--server", await address(running, "grpc"))).out;
+    assert.match(status, /1 rejected/);
+  });
+
   it("warns if the kubeconfig has the certificate of the server not checked", async (t) => {
     await using folder = await testFolder();
     const kubernetes = await cluster(t, folder, { "insecure-skip-tls-verify": true });
@@ -182,6 +228,7 @@ describe("serve --kubernetes", () => {
       return err;
     };
     assert.match(await said("--namespace", "shop"), /option '--namespace' needs --kubernetes/);
+    assert.match(await said("--gateway-api"), /option '--gateway-api' needs --kubernetes/);
     assert.match(await said("--kubernetes", "--kubeconfig", "/nowhere"), /\/nowhere: .*there is no such file/);
     const kubernetes = await cluster(t, folder);
     await folder.write("xdskit.yaml", "groups: [{ name: g, match: {}, folders: [kubernetes] }]\n");

@@ -1,7 +1,7 @@
 import type { AnySourceStatus } from "@xdskit/admin/listener";
 import { logFinding } from "@xdskit/admin/log";
 import { type Finding, findingText, printable, type Resource, type Where } from "@xdskit/api";
-import type { ServerOptions } from "@xdskit/server";
+import type { ServerOptions, XdsServer } from "@xdskit/server";
 import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
 import { counted } from "../../output/counts.js";
 import { ownState } from "../../revisions/state.js";
@@ -31,6 +31,8 @@ export interface ServedCluster {
   whereIs(resource: Pick<Resource, "type" | "key">): Where | undefined;
   status(findings: readonly Finding[]): ClusterStatus;
   counts(): readonly string[];
+  /** The status of routes says what clients of this server reject. */
+  tellRejections(server: Pick<XdsServer, "on">): void;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
   let known: ReadonlyMap<string, Finding> = new Map();
   const source: KubernetesSource = createKubernetesSource({
     ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
-    ...{ tlsSecrets: settings.tlsSecrets, writesEvents: settings.writesEvents },
+    ...{ tlsSecrets: settings.tlsSecrets, gatewayApi: settings.gatewayApi, writesEvents: settings.writesEvents },
     onStatus({ state, failure, services, findings }) {
       const found = new Map(findings.map((finding) => [findingText(finding), finding]));
       for (const [text, finding] of found) if (!known.has(text)) logFinding(log, finding);
@@ -84,6 +86,15 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
         lastApplied: lastApplied?.toISOString() ?? null,
       };
     },
+    tellRejections: (server) =>
+      void server.on(
+        (event) => {
+          if (event.kind !== "rejected") return;
+          const { type, names, message, stream } = event;
+          source.rejected({ type, names, message, node: stream.node.id });
+        },
+        (kind) => settings.gatewayApi && kind === "rejected",
+      ),
     counts: () => [`Kubernetes at ${server}: ${counted(source.status().services, "Service")}`],
   };
 }

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from "node:util";
+import { controllerName } from "../objects/object-fault.js";
+import type { ObjectShape } from "../objects/object-shape.js";
+import { ownTypes, rejectedType, type Verdict, type WantedStatus } from "../resources/attached/route-status.js";
+
+/** The status that a route has, and of which state of it. */
+export interface HeldStatus {
+  readonly resourceVersion: string;
+  readonly parents: readonly HeldParent[];
+}
+
+/** What some controller says of one parent. */
+export interface HeldParent {
+  readonly parentRef: object;
+  readonly controllerName: string;
+  readonly conditions?: readonly Condition[];
+}
+
+interface Condition extends Omit<Verdict, "type"> {
+  readonly type: string;
+  readonly observedGeneration?: number;
+  readonly lastTransitionTime: string;
+}
+
+/** Reads the status of a route, as the API server writes it. */
+export function readStatus(object: ObjectShape): HeldStatus {
+  const { metadata, status } = object as ObjectShape & { readonly status?: { readonly parents?: HeldParent[] } };
+  return { resourceVersion: metadata?.resourceVersion ?? "", parents: status?.parents ?? [] };
+}
+
+/** What a status is made with. */
+export interface StatusContext {
+  /** In milliseconds since 1970. */
+  readonly now: number;
+  /** Whether this server wrote of this route that a client rejected it. */
+  readonly isOwnRejection: boolean;
+}
+
+/** Clients of another server may have rejected a route: what that one wrote stays for so long, in milliseconds. */
+export const othersRejectionMs = 60 * 60_000;
+/** As many entries as a status may have. */
+const mostParents = 32;
+
+/**
+ * All entries of a route as they are to be; undefined: as they are. Those of other controllers, and conditions of ours
+ * that we know nothing of, stay. What is about a newer state of the route than ours is not touched.
+ */
+export function changedParents(
+  { parents }: HeldStatus,
+  wanted: WantedStatus,
+  context: StatusContext,
+): readonly HeldParent[] | undefined {
+  const own = parents.filter((one) => one.controllerName === controllerName);
+  const isNewer = ({ observedGeneration = 0 }: Condition) => observedGeneration > wanted.generation;
+  if (own.some(({ conditions = [] }) => conditions.some(isNewer))) return undefined;
+  const made = wanted.parents.map(({ parentRef, conditions }) => {
+    const before = own.find((one) => isDeepStrictEqual(one.parentRef, parentRef))?.conditions ?? [];
+    return { parentRef, controllerName, conditions: conditionsOf(before, conditions, wanted.generation, context) };
+  });
+  const find = (parentRef: object) => made.find((one) => isDeepStrictEqual(one.parentRef, parentRef));
+  const kept = parents.flatMap((one) => (one.controllerName === controllerName ? (find(one.parentRef) ?? []) : one));
+  const added = made.filter(({ parentRef }) => !own.some((one) => isDeepStrictEqual(one.parentRef, parentRef)));
+  const next = [...kept, ...added].slice(0, mostParents);
+  return isDeepStrictEqual(next, parents) ? undefined : next;
+}
+
+function conditionsOf(
+  before: readonly Condition[],
+  verdicts: readonly Verdict[],
+  observedGeneration: number,
+  context: StatusContext,
+): readonly Condition[] {
+  const made = verdicts.map((verdict) => {
+    const known = before.find(({ type }) => type === verdict.type);
+    const lastTransitionTime =
+      known?.status === verdict.status
+        ? known.lastTransitionTime
+        : new Date(context.now).toISOString().replace(/\.\d+/, "");
+    return { ...verdict, observedGeneration, lastTransitionTime };
+  });
+  const isKept = (one: Condition) =>
+    !ownTypes.includes(one.type) || isOthersRejection(one, observedGeneration, context);
+  // The order of conditions is not ours to change.
+  return [
+    ...before.flatMap((one) => made.find(isOf(one.type)) ?? (isKept(one) ? one : [])),
+    ...made.filter(({ type }) => !before.some(isOf(type))),
+  ];
+}
+
+function isOf(type: string) {
+  return (one: { readonly type: string }) => one.type === type;
+}
+
+/** Whether it is what another server wrote of a rejection, and not long ago. */
+function isOthersRejection(one: Condition, generation: number, { now, isOwnRejection }: StatusContext): boolean {
+  if (one.type !== rejectedType || isOwnRejection || one.observedGeneration !== generation) return false;
+  return Date.parse(one.lastTransitionTime) + othersRejectionMs > now;
+}

@@ -1,0 +1,137 @@
+import { type Clock, systemClock } from "@xdskit/api";
+import type { KubernetesConnection } from "../connection/connection.js";
+import { gatewayApi } from "../objects/mesh-route.js";
+import { rejectedType, type WantedStatus } from "../resources/attached/route-status.js";
+import { ApiError } from "../watching/api-error.js";
+import { sendJson } from "../watching/api-request.js";
+import { createRetries } from "../watching/retries.js";
+import { changedParents, type HeldStatus, othersRejectionMs } from "./status-change.js";
+
+/** How statuses are written. */
+export interface StatusWriterOptions {
+  readonly connection: KubernetesConnection;
+  /** One could not be written, or one could again (undefined). */
+  readonly failed: (error: Error | undefined) => void;
+  readonly clock?: Clock | undefined;
+}
+
+interface Entry {
+  wanted: WantedStatus | undefined;
+  held: HeldStatus | undefined;
+  /** This server wrote that a client rejected it. */
+  isOwnRejection: boolean;
+}
+
+/**
+ * Writes the status of routes where it is not as it should be, one after the other. All servers write the same; one
+ * that another has just written is read again first, by the watch.
+ */
+export class StatusWriter {
+  readonly #options: StatusWriterOptions;
+  readonly #clock: Clock;
+  readonly #end = new AbortController();
+  readonly #entries = new Map<string, Entry>();
+  readonly #due = new Set<string>();
+  #writing: Promise<void> | undefined;
+  #forget: (() => void) | undefined;
+
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** What the status of a route is to be; undefined: the route is gone. */
+  want(key: string, wanted: WantedStatus | undefined): void {
+    this.#set(key, { wanted });
+  }
+
+  /** What the status of a route is; undefined: the route is gone. */
+  hold(key: string, held: HeldStatus | undefined): void {
+    this.#set(key, { held });
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    this.#forget?.();
+    await this.#writing;
+  }
+
+  #set(key: string, change: Partial<Entry>): void {
+    const entry = { ...(this.#entries.get(key) ?? unknown), ...change };
+    if (entry.wanted === undefined && entry.held === undefined) this.#entries.delete(key);
+    else this.#entries.set(key, entry);
+    this.#due.add(key);
+    this.#begin();
+  }
+
+  #begin(): void {
+    if (this.#end.signal.aborted || this.#writing !== undefined) return;
+    this.#writing = this.#run().finally(() => {
+      this.#writing = undefined;
+      if (this.#due.size > 0) this.#begin();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#end;
+    const retries = createRetries();
+    // What is reported in one turn is one change.
+    await undefined;
+    for (const key of this.#due) {
+      if (signal.aborted) return;
+      this.#due.delete(key);
+      try {
+        await this.#write(key);
+        retries.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        // Gone, or changed meanwhile: the watch tells.
+        if (error instanceof ApiError && (error.status === 404 || error.status === 409)) continue;
+        this.#due.add(key);
+        this.#options.failed(error as Error);
+        await retries.wait(signal, error instanceof ApiError ? error.retryAfterMs : undefined);
+      }
+    }
+    this.#planLook();
+  }
+
+  async #write(key: string): Promise<void> {
+    const entry = this.#entries.get(key);
+    if (entry?.wanted === undefined || entry.held === undefined) return;
+    const { wanted, held, isOwnRejection } = entry;
+    const parents = changedParents(held, wanted, { now: Date.now(), isOwnRejection });
+    if (parents === undefined) return;
+    const body = { metadata: { resourceVersion: held.resourceVersion }, status: { parents } };
+    const path = `${pathOf(key)}/status`;
+    await sendJson(this.#options.connection, { method: "PATCH", path, body }, this.#end.signal);
+    this.#options.failed(undefined);
+    const now = this.#entries.get(key);
+    if (now === undefined) return;
+    now.isOwnRejection = wanted.parents.some(({ conditions }) => conditions.some(({ type }) => type === rejectedType));
+    // The watch tells what it is now, if it has not done so already.
+    if (now.held === held) now.held = undefined;
+  }
+
+  /** What other servers say of rejections ends some time, if nobody says it again. */
+  #planLook(): void {
+    this.#forget?.();
+    const keys = Array.from(this.#entries).flatMap(([key, { held }]) => {
+      const isRejected = held?.parents.some(({ conditions }) => conditions?.some(({ type }) => type === rejectedType));
+      return isRejected === true ? [key] : [];
+    });
+    if (keys.length === 0 || this.#end.signal.aborted) return;
+    this.#forget = this.#clock.after(othersRejectionMs, () => {
+      for (const key of keys) this.#due.add(key);
+      this.#begin();
+    });
+  }
+}
+
+const unknown: Entry = { wanted: undefined, held: undefined, isOwnRejection: false };
+
+/** `GRPCRoute shop/cart`: where the API server has it. */
+function pathOf(key: string): string {
+  const [kind = "", object = ""] = key.split(" ");
+  const [namespace = "", name = ""] = object.split("/");
+  return `/apis/${gatewayApi}/namespaces/${encodeURIComponent(namespace)}/${kind.toLowerCase()}s/${encodeURIComponent(name)}`;
+}
