@@ -48,7 +48,8 @@ function retriesOf(
       ...(retry.backoffMs === undefined ? {} : { retryBackOff: { baseInterval: durationFromMs(retry.backoffMs) } }),
     };
   }
-  if (retries !== undefined || retryOn !== undefined)
+  // Go's client rejects a policy of no retries.
+  if (retries !== 0 && (retries !== undefined || retryOn !== undefined))
     return { ...perTry, retryOn: (retryOn ?? ["unavailable"]).join(), numRetries: retries ?? 1 };
   return tryTimeoutMs === undefined ? undefined : perTry;
 }

@@ -217,6 +217,12 @@ describe("the annotations of a Service", () => {
       assert.deepEqual(validateMessage(readBody(type, type.typeUrl, body, envoyRegistry()), { envoy: true }), [], name);
   });
 
+  it("of no retries are no policy: Go's client rejects one that has none", () => {
+    const table = new Table();
+    table.put(annotated({ "xdskit.github.io/retries": "0", "xdskit.github.io/retry-on": "internal" }));
+    assert.equal(action(table).retryPolicy, undefined);
+  });
+
   it("that are wrong are told, and change nothing", () => {
     const table = new Table();
     table.put(cart);
