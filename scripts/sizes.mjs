@@ -12,14 +12,9 @@ const tables = new Set(["packages/api/src/errors/error-codes.ts"]);
 
 /** Those that were larger when this rule came, with a limit of their own, which may only fall. */
 const larger = {
-  file: new Map(
-    Object.entries({
-      "packages/server/src/streams/session.ts": 460,
-    }),
-  ),
+  file: new Map(),
   class: new Map(
     Object.entries({
-      Session: 420,
       GroupDemand: 380,
       Ordering: 360,
       GroupTargets: 360,

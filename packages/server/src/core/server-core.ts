@@ -3,6 +3,7 @@ import type { ConfigOptions } from "../configuration/create-config.js";
 import { createGroups } from "../configuration/groups.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
 import { createEvents, type Events } from "../contracts/events.js";
+import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 import type { Kernel, KernelCalls } from "../contracts/parts/kernel.js";
 import type { Part } from "../contracts/parts/part.js";
 import type { EventLoopWatch } from "../event-loop/event-loop-watch.js";
@@ -71,7 +72,7 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
   };
   const kernel: Kernel = {
     ...{ options, types, limits, authorities, clock, events, calls },
-    ...{ streams: sessions, layers: below, groups: publication },
+    ...{ streams: joinedOf(sessions), layers: below, groups: publication },
     get live() {
       return settings.live;
     },
@@ -99,6 +100,15 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
       openCalls.stop();
       below.end();
       plugged.closed();
+    },
+  };
+}
+
+/** The streams whose nodes are known. */
+function joinedOf(sessions: ReadonlySet<Session>): Iterable<ReportedStream> {
+  return {
+    *[Symbol.iterator]() {
+      for (const { joined } of sessions) if (joined !== undefined) yield joined;
     },
   };
 }

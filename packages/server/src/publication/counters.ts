@@ -14,10 +14,13 @@ export interface TypeCounter extends MutableCounters<Omit<TypeStats, "responseSi
   readonly sizes: Histogram;
 }
 
+/** The numbers of one kind of stream. */
+export type StreamCounter = MutableCounters<StreamStats>;
+
 /** The counts of a running server, from which `ServerStats` is read. */
 export interface Counters {
   /** The row of a kind of stream; the caller counts in it. */
-  stream(method: Method): MutableCounters<StreamStats>;
+  stream(method: Method): StreamCounter;
   type(type: ResourceType, variant: SotwOrDelta): TypeCounter;
   fetch(method: Method & { readonly only: ResourceType }): MutableCounters<FetchStats>;
   poll(type: ResourceType, api: ApiVersion): MutableCounters<PollStats>;
@@ -47,7 +50,7 @@ export interface Counters {
 export function createCounters(): Counters {
   const streams = new Rows<StreamStats>();
   /** The same rows, for the methods of open streams. */
-  const byMethod = new WeakMap<Method, MutableCounters<StreamStats>>();
+  const byMethod = new WeakMap<Method, StreamCounter>();
   const types = new Rows<TypeCounter>();
   /** The same rows, for existing types, without a new key for each look-up. */
   const byType = {
@@ -61,7 +64,7 @@ export function createCounters(): Counters {
   const callersRefused = new Map<number | undefined, number>();
   const identityLimits = new Map<string, number>();
   return {
-    stream(method: Method): MutableCounters<StreamStats> {
+    stream(method: Method): StreamCounter {
       const counted = byMethod.get(method);
       if (counted !== undefined) return counted;
       const { api, variant, only } = method;

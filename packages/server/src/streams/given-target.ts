@@ -12,9 +12,9 @@ export class GivenTarget {
   #isHeldBack = false;
   #lagFrom: number;
 
-  /** `now`: in whole milliseconds. */
-  constructor(now: number) {
-    this.#lagFrom = now;
+  /** `time`: of the server's clock. */
+  constructor(time: number) {
+    this.#lagFrom = Math.floor(time);
   }
 
   /** The time from which its lag counts, see `ReportedStream`. */
@@ -37,7 +37,7 @@ export class GivenTarget {
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && machine.isUpToDateWith(snapshot);
     if (snapshot === undefined || isGiven) return undefined;
     const isHeldBack = target !== newest;
-    if (isHeldBack || this.#isHeldBack || this.#isRejoined) this.#lagFrom = Math.floor(clock.now());
+    if (isHeldBack || this.#isHeldBack || this.#isRejoined) this.#lagFrom = wholeNow(clock);
     this.#isHeldBack = isHeldBack;
     this.#isRejoined = false;
     this.#unknown = unknown;
@@ -46,4 +46,9 @@ export class GivenTarget {
     const lineage = isOfLineage ? membership.stack.lineage : undefined;
     return { kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown };
   }
+}
+
+/** In whole milliseconds: streams that do the same within one share the record of it (`Sending`). */
+export function wholeNow(clock: Clock): number {
+  return Math.floor(clock.now());
 }

@@ -29,7 +29,7 @@ export interface JoiningStream {
   readonly info: StreamInfo;
   readonly machine: Stream;
   readonly client: GroupClient & PulseListener;
-  readonly caller: Pick<Caller, "owner">;
+  readonly caller: Caller;
   /** It may have another target now. */
   changed(): void;
   /** A fault of the server, where no caller would catch it. */

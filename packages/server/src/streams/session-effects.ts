@@ -4,11 +4,11 @@ import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { Membership } from "../publication/membership.js";
 import type { SessionContext } from "./session-context.js";
 
-/**
- * Effects that are counted and reported and change nothing for the stream, without acknowledgements, which are far
- * more frequent than all others.
- */
-type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
+/** The client asks for names that may be supplied. */
+export type DemandedEffect = Extract<StreamEffect, { readonly kind: "demanded" }>;
+
+/** Effects that are counted and reported and change nothing for the stream. */
+export type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" } | DemandedEffect>;
 
 /**
  * Counts the effects of an open stream's machine, and reports them to listeners; a rejection also goes to the stream's
@@ -23,6 +23,14 @@ export function tellEffect(
   const { variant } = stream.method;
   const count = counters.type(type, variant);
   switch (effect.kind) {
+    // By far the most frequent one.
+    case "acknowledged": {
+      const { version } = effect;
+      count.acknowledged += 1;
+      if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
+      events.emit("acknowledged", () => ({ stream, type, version }));
+      break;
+    }
     case "subscribed": {
       const { wildcard, names } = effect;
       events.emit("subscribed", () => ({ stream, type, wildcard, names }));
