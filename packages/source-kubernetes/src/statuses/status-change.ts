@@ -53,9 +53,11 @@ export function changedParents(
   const own = parents.filter((one) => one.controllerName === controllerName);
   const isNewer = ({ observedGeneration = 0 }: Condition) => observedGeneration > wanted.generation;
   if (own.some(({ conditions = [] }) => conditions.some(isNewer))) return undefined;
-  const made = wanted.parents.map(({ parentRef, conditions }) => {
-    const before = own.find((one) => isDeepStrictEqual(one.parentRef, parentRef))?.conditions ?? [];
-    return { parentRef, controllerName, conditions: conditionsOf(before, conditions, wanted.generation, context) };
+  const made = wanted.parents.flatMap(({ parentRef, conditions }) => {
+    const known = own.find((one) => isDeepStrictEqual(one.parentRef, parentRef));
+    if (conditions === undefined) return known ?? [];
+    const next = conditionsOf(known?.conditions ?? [], conditions, wanted.generation, context);
+    return { parentRef, controllerName, conditions: next };
   });
   const find = (parentRef: object) => made.find((one) => isDeepStrictEqual(one.parentRef, parentRef));
   const kept = parents.flatMap((one) => (one.controllerName === controllerName ? (find(one.parentRef) ?? []) : one));
@@ -72,6 +74,8 @@ function conditionsOf(
 ): readonly Condition[] {
   const made = verdicts.map((verdict) => {
     const known = before.find(({ type }) => type === verdict.type);
+    // Clients of several servers may reject it, each in its own words: the first ones stay.
+    if (known?.type === rejectedType && known.observedGeneration === observedGeneration) return known;
     const lastTransitionTime =
       known?.status === verdict.status
         ? known.lastTransitionTime

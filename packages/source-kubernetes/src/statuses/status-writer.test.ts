@@ -72,6 +72,20 @@ describe("the status of a route", () => {
     assert.deepEqual(changed(said({ observedGeneration: 1 }), next, false, from), withoutIt);
   });
 
+  it("keeps the words of the first client that rejected it", () => {
+    const said = entry([condition("Accepted"), condition(rejectedType, { message: "a said no" })]);
+    const next = wanted([verdict("Accepted"), verdict(rejectedType, "True", "b said no")]);
+    assert.equal(changed(held(said), next), undefined);
+    const older = entry([condition("Accepted"), condition(rejectedType, { message: "a", observedGeneration: 1 })]);
+    assert.equal(changed(held(older), next)?.[0]?.conditions?.[1]?.message, "b said no");
+  });
+
+  it("has what another server said of a parent that only that one may know", () => {
+    const unknown = { generation: 2, parents: [{ parentRef: toCart, conditions: undefined }] };
+    assert.equal(changed(held(entry([condition("Accepted")])), unknown), undefined);
+    assert.equal(changed(held(), unknown), undefined);
+  });
+
   it("has at most as many entries as there may be", () => {
     const others = Array.from({ length: 32 }, () => entry([], { controllerName: "mesh.example/m" }));
     assert.equal(changed(held(...others), wanted([verdict("Accepted")])), undefined);
@@ -159,13 +173,44 @@ describe("a writer of statuses", () => {
     assert.deepEqual(ends, ["not you", undefined, undefined]);
   });
 
+  it("waits longer and longer if somebody writes against it", async (t) => {
+    const { server, clock, writer, asksNothing } = await writing(t);
+    writer.want(key, wanted([verdict("Accepted")]));
+    const against = (version: number) =>
+      writer.hold(key, {
+        resourceVersion: `${version}`,
+        parents: [entry([condition("Accepted", { message: "other" })])],
+      });
+    const written = async () => {
+      const asked = await server.asked();
+      asked.end(200, {});
+      // The writer has the answer.
+      await asksNothing();
+    };
+    against(1);
+    await written();
+    against(2);
+    await written();
+    for (const [index, pause] of [250, 500, 1_000].entries()) {
+      against(3 + index);
+      await asksNothing();
+      clock.advance(pause - 1);
+      await asksNothing();
+      clock.advance(1);
+      await written();
+    }
+    clock.advance(60_000);
+    against(9);
+    await written();
+  });
+
   it("looks again after an hour at what another server says of a rejection", async (t) => {
     const { server, clock, writer, asksNothing } = await writing(t);
-    const at = new Date(Date.now() - hour + 2_000).toISOString();
+    const at = new Date(Date.now() - hour + 400).toISOString();
     writer.want(key, wanted([verdict("Accepted")]));
     writer.hold(key, held(entry([condition("Accepted"), condition(rejectedType, { lastTransitionTime: at })])));
     await asksNothing();
-    await delay(2_000);
+    await delay(400);
     clock.advance(hour);
     const asked = await server.asked();
     const { parents } = (asked.body as { status: { parents: HeldParent[] } }).status;

@@ -20,7 +20,17 @@ interface Entry {
   held: HeldStatus | undefined;
   /** This server wrote that a client rejected it. */
   isOwnRejection: boolean;
+  /** When it may be written again, and until when that counts as soon, by the clock. */
+  freeAt: number;
+  calmAt: number;
+  pauseMs: number;
 }
+
+/**
+ * Who writes one status again and again has somebody against it, such as a server of another version that says the same
+ * in other words. Each time it waits longer, up to a minute.
+ */
+const [firstPauseMs, longestPauseMs, calmMs] = [250, 60_000, 10_000];
 
 /**
  * Writes the status of routes where it is not as it should be, one after the other. All servers write the same; one
@@ -34,6 +44,8 @@ export class StatusWriter {
   readonly #due = new Set<string>();
   #writing: Promise<void> | undefined;
   #forget: (() => void) | undefined;
+  /** Of those that wait. */
+  readonly #forgets = new Map<string, () => void>();
 
   constructor(options: StatusWriterOptions) {
     this.#options = options;
@@ -53,6 +65,7 @@ export class StatusWriter {
   async close(): Promise<void> {
     this.#end.abort();
     this.#forget?.();
+    for (const forget of this.#forgets.values()) forget();
     await this.#writing;
   }
 
@@ -100,16 +113,36 @@ export class StatusWriter {
     if (entry?.wanted === undefined || entry.held === undefined) return;
     const { wanted, held, isOwnRejection } = entry;
     const parents = changedParents(held, wanted, { now: Date.now(), isOwnRejection });
-    if (parents === undefined) return;
+    if (parents === undefined || this.#waits(key, entry)) return;
     const body = { metadata: { resourceVersion: held.resourceVersion }, status: { parents } };
     const path = `${pathOf(key)}/status`;
     await sendJson(this.#options.connection, { method: "PATCH", path, body }, this.#end.signal);
     this.#options.failed(undefined);
     const now = this.#entries.get(key);
     if (now === undefined) return;
-    now.isOwnRejection = wanted.parents.some(({ conditions }) => conditions.some(({ type }) => type === rejectedType));
+    const at = this.#clock.now();
+    now.pauseMs = at < now.calmAt ? Math.min(Math.max(firstPauseMs, 2 * now.pauseMs), longestPauseMs) : 0;
+    now.freeAt = at + now.pauseMs;
+    now.calmAt = now.freeAt + calmMs;
+    now.isOwnRejection = wanted.parents.some(({ conditions }) => conditions?.some(({ type }) => type === rejectedType));
     // The watch tells what it is now, if it has not done so already.
     if (now.held === held) now.held = undefined;
+  }
+
+  /** Whether it is too early to write it; then that is done later. */
+  #waits(key: string, { freeAt }: Entry): boolean {
+    const ms = freeAt - this.#clock.now();
+    if (ms <= 0) return false;
+    this.#forgets.get(key)?.();
+    this.#forgets.set(
+      key,
+      this.#clock.after(ms, () => {
+        this.#forgets.delete(key);
+        this.#due.add(key);
+        this.#begin();
+      }),
+    );
+    return true;
   }
 
   /** What other servers say of rejections ends some time, if nobody says it again. */
@@ -127,7 +160,10 @@ export class StatusWriter {
   }
 }
 
-const unknown: Entry = { wanted: undefined, held: undefined, isOwnRejection: false };
+const unknown: Entry = {
+  ...{ wanted: undefined, held: undefined, isOwnRejection: false },
+  ...{ freeAt: 0, calmAt: 0, pauseMs: 0 },
+};
 
 /** `GRPCRoute shop/cart`: where the API server has it. */
 function pathOf(key: string): string {

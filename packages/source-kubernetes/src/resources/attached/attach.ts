@@ -15,6 +15,7 @@ export interface Attachment {
 
 /** What is said of a route with one of its parents. */
 export interface AttachedVerdict extends ParentVerdict {
+  readonly conditions: readonly Verdict[];
   readonly route: MeshRoute;
   /** The ports of the parent where it counts, by what is made for them. */
   readonly ports: readonly string[];

@@ -2,7 +2,8 @@
 export interface ParentVerdict {
   /** The reference, as the route has it. */
   readonly parentRef: object;
-  readonly conditions: readonly Verdict[];
+  /** Undefined: another server may serve the parent, and what is said of it stays. */
+  readonly conditions: readonly Verdict[] | undefined;
 }
 
 /** A condition, without the times that it has in a status. */

@@ -77,7 +77,7 @@ class Cluster {
     for (const { type, name } of step.value.remove) this.resources.delete(`${type.name} ${name}`);
     for (const [key, status] of this.routes.takeStatuses()) {
       const texts = status?.parents.flatMap(({ conditions }) =>
-        conditions.map(({ type, status: is, reason, message }) => `${type}=${is} ${reason}: ${message}`),
+        (conditions ?? []).map(({ type, status: is, reason, message }) => `${type}=${is} ${reason}: ${message}`),
       );
       if (texts === undefined) this.statuses.delete(key);
       else this.statuses.set(key, texts.join("\n"));

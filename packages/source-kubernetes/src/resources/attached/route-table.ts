@@ -14,6 +14,11 @@ export interface RouteTableOptions {
   readonly isPartial?: boolean | undefined;
 }
 
+/** A parent that another server may have. */
+interface Unjudged extends ParentVerdict {
+  readonly conditions: undefined;
+}
+
 /** The routes of the Gateway API whose parents are Services, and what is to be said in their status. */
 export class RouteTable {
   /** What is wrong with routes. */
@@ -24,7 +29,7 @@ export class RouteTable {
   /** By a Service: the routes that name it, as a parent or as a backend. */
   readonly #naming = new Map<string, Set<string>>();
   /** By the route, and by the Service that is the parent. */
-  readonly #verdicts = new Map<string, Map<string, readonly AttachedVerdict[]>>();
+  readonly #verdicts = new Map<string, Map<string, readonly (AttachedVerdict | Unjudged)[]>>();
   /** The words of a client, by the name of what it rejected. */
   readonly #rejections = new Map<string, { readonly service: string; readonly words: string }>();
   /** The routes whose status may be another one since it was taken last. */
@@ -93,8 +98,9 @@ export class RouteTable {
     const { ports, verdicts } = attachRoutes({ key, service }, resolved);
     for (const route of all) {
       const own = verdicts.filter((one) => one.route === route);
-      const ofRoute = this.#verdicts.get(routeKey(route)) ?? new Map<string, readonly AttachedVerdict[]>();
-      this.#verdicts.set(routeKey(route), ofRoute.set(key, service === undefined && this.#isPartial ? [] : own));
+      const isJudged = service !== undefined || !this.#isPartial;
+      const said = isJudged ? own : own.map(({ parentRef }) => ({ parentRef, conditions: undefined }));
+      this.#verdicts.set(routeKey(route), (this.#verdicts.get(routeKey(route)) ?? new Map()).set(key, said));
       this.#changed.add(routeKey(route));
     }
     return ports;
@@ -115,7 +121,9 @@ export class RouteTable {
     }
   }
 
-  #withRejection({ parentRef, conditions, ports }: AttachedVerdict): ParentVerdict {
+  #withRejection(one: AttachedVerdict | Unjudged): ParentVerdict {
+    if (one.conditions === undefined) return one;
+    const { parentRef, conditions, ports } = one;
     const words = ports.flatMap((port) => this.#rejections.get(port)?.words ?? []);
     const rejected = verdict(rejectedType, "True", "RejectedByClient", words.join("; "));
     return { parentRef, conditions: words.length > 0 ? [...conditions, rejected] : conditions };
@@ -148,6 +156,6 @@ function namedBy(route: MeshRoute | undefined): readonly string[] {
 
 function faultsOf({ kind, namespace, name, uid }: MeshRoute, { parents }: WantedStatus) {
   const object = { apiVersion: gatewayApi, kind, namespace, name, uid };
-  const bad = parents.flatMap(({ conditions }) => conditions.filter(isBad));
+  const bad = parents.flatMap(({ conditions = [] }) => conditions.filter(isBad));
   return bad.map(({ type, reason, message }) => ({ object, reason, field: type, message }));
 }
