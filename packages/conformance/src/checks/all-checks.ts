@@ -5,12 +5,14 @@ import { orderingChecks } from "./drive/ordering.js";
 import { scheduleChecks } from "./drive/schedule/schedules.js";
 import { drivenPollChecks, drivenServiceChecks } from "./drive/services.js";
 import { silenceChecks } from "./drive/silences.js";
+import { stalledChecks } from "./drive/stalled.js";
 import { ttlChecks } from "./drive/ttls.js";
 import { removalChecks, updateChecks } from "./drive/updates.js";
 import { virtualHostChecks } from "./drive/virtual-hosts.js";
 import { answerChecks } from "./observe/answers.js";
 import { clientStatusChecks } from "./observe/client-status.js";
 import { errorChecks } from "./observe/errors.js";
+import { limitChecks } from "./observe/limits.js";
 import { loadReportChecks } from "./observe/load-reports.js";
 import { missingNameChecks, nameChecks } from "./observe/names.js";
 import { pollChecks } from "./observe/polls.js";
@@ -23,12 +25,12 @@ import { wildcardChecks } from "./observe/wildcards.js";
 
 const both = [
   ...[responseChecks, answerChecks, nameChecks, missingNameChecks, wildcardChecks],
-  ...[reconnectChecks, nodeChecks, streamChecks, serviceChecks, errorChecks],
+  ...[reconnectChecks, nodeChecks, streamChecks, limitChecks, serviceChecks, errorChecks],
 ];
 
 const bothDriven = [
   ...[updateChecks, removalChecks, silenceChecks, clientChecks, orderingChecks, scheduleChecks],
-  ...[drivenServiceChecks, ttlChecks, federatedChecks],
+  ...[stalledChecks, drivenServiceChecks, ttlChecks, federatedChecks],
 ];
 
 /** The requirements of a date never change: a check that is added later has a later date. */

@@ -43,6 +43,7 @@ export class Peer {
   readonly transcript = new Transcript();
   readonly #options: PeerOptions;
   #connection: Connection;
+  readonly #stalled: Connection[] = [];
   readonly #streams: CallStream[] = [];
   readonly #polls: Poll[] = [];
 
@@ -108,6 +109,16 @@ export class Peer {
     return stream;
   }
 
+  /** The same on a connection of its own; after the first answer next to nothing is read before `readOn`. */
+  stalled(variant: Variant): { readonly stream: XdsStream; readonly readOn: () => void } {
+    if (!this.offers(variant)) throw new Skipped(`the server offers no ${variant} ADS`);
+    const connection = new Connection(this.#options.target, this.bounds, true);
+    this.#stalled.push(connection);
+    const options = { ...this.#callOptions(), connection, variant, path: aggregated[variant], node: this.node };
+    const stream = this.#kept(new XdsStream(options));
+    return { stream, readOn: () => connection.readOn() };
+  }
+
   /** A stream of the type's own service. */
   openService(variant: Variant, type: string): XdsStream {
     const service = resourceTypes.byTypeUrl(type)?.type.services.v3;
@@ -158,6 +169,6 @@ export class Peer {
   /** Ends whatever the check left open. */
   close(): void {
     for (const call of [...this.#streams, ...this.#polls]) call.cancel();
-    this.#connection.close();
+    for (const connection of [this.#connection, ...this.#stalled]) connection.close();
   }
 }

@@ -1,4 +1,11 @@
-import { type ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  InterceptingCall,
+  type Interceptor,
+  Metadata,
+} from "@grpc/grpc-js";
 import { type Bounds, pause } from "../verdicts/bounds.js";
 import type { Arrivals } from "./arrivals.js";
 
@@ -18,6 +25,8 @@ export type Call = ClientDuplexStream<Uint8Array, Uint8Array>;
 
 const nothing = new Uint8Array();
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+/** So much of a call comes without being read. */
+const stalledWindow = 16_384;
 /** No server has it. Each says so. */
 const noMethod = "/xds.conformance.Barrier/Pass";
 
@@ -26,9 +35,25 @@ export class Connection {
   readonly #client: Client;
   readonly #metadata = new Metadata();
   readonly #bounds: Bounds;
+  #readOn: () => void = () => {};
+  readonly #interceptors: Interceptor[] = [];
 
-  constructor({ address, credentials, serverName, headers }: Target, bounds: Bounds) {
+  /** `stalls`: of what the server sends on a call, little more than the first message is read before `readOn`. */
+  constructor({ address, credentials, serverName, headers }: Target, bounds: Bounds, stalls = false) {
     this.#bounds = bounds;
+    if (stalls) {
+      // gRPC asks for the next message once this one has been taken.
+      const mayRead = new Promise<void>((resolve) => {
+        this.#readOn = resolve;
+      });
+      this.#interceptors.push(
+        (options, next) =>
+          new InterceptingCall(next(options), {
+            start: (metadata, _, begin) =>
+              begin(metadata, { onReceiveMessage: (message, take) => void mayRead.then(() => take(message)) }),
+          }),
+      );
+    }
     for (const [name, value] of Object.entries(headers)) this.#metadata.set(name, value);
     this.#client = new Client(address, credentials, {
       "grpc.use_local_subchannel_pool": 1,
@@ -37,11 +62,18 @@ export class Connection {
       "grpc.max_send_message_length": -1,
       "grpc.service_config_disable_resolution": 1,
       ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),
+      ...(stalls ? { "grpc-node.flow_control_window": stalledWindow } : {}),
     });
   }
 
   call(path: string): Call {
-    return this.#client.makeBidiStreamRequest(path, bytes, (message) => message, this.#metadata);
+    const interceptors = this.#interceptors;
+    return this.#client.makeBidiStreamRequest(path, bytes, (message) => message, this.#metadata, { interceptors });
+  }
+
+  /** Reads what came, and all that comes. */
+  readOn(): void {
+    this.#readOn();
   }
 
   /** The server reads what was sent, has the quiet time for an answer, and the answer arrives. */

@@ -30,5 +30,7 @@ export const documents = {
   errors: "https://github.com/cncf/xds/blob/main/proposals/TP3-xds-error-propagation.md",
   fallback: "https://github.com/grpc/proposal/blob/master/A71-xds-fallback.md",
   endpointLists: "https://github.com/grpc/proposal/blob/master/A95-xds-endpoint-fallback.md",
+  node: "https://github.com/envoyproxy/envoy/blob/main/api/envoy/config/core/v3/base.proto",
+  http2Streams: "https://www.rfc-editor.org/rfc/rfc9113.html#section-6.5.2",
   request: "https://github.com/envoyproxy/envoy/blob/main/api/envoy/service/discovery/v3/discovery.proto",
 } as const;

@@ -4,6 +4,9 @@ import { documents } from "../contract/documents.js";
 import { namesIn, sameNames } from "./differences.js";
 import { missingName } from "./names.js";
 
+/** So many names, in so many requests, that the answers are more than is kept on the way to a client that does not read. */
+const [manyNames, manyTimes] = [1_000, 3];
+
 /** Subscriptions of the incremental variant. */
 export const deltaSubscriptionChecks: readonly CheckBody[] = [
   {
@@ -46,6 +49,24 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
       await stream.gather(type, [first]);
       stream.ask(type, [second]);
       sameNames("the answer", namesIn(await stream.answer(type)), [second]);
+    },
+  },
+  {
+    id: "delta-stalled-others",
+    says: "A client that asks for much, and does not read the answers, does not keep others from being answered.",
+    because: "The management server must supply the requested resources if they exist, whatever others do.",
+    link: documents.names,
+    level: "SHOULD",
+    async run(peer) {
+      const { type, names } = peer.content.any(1);
+      const { stream: stalled } = peer.stalled("delta");
+      for (let time = 0; time < manyTimes; time++) {
+        const others = Array.from({ length: manyNames }, (_, index) => `${missingName}-${time}-${index}`);
+        stalled.ask(type, [...names, ...others]);
+      }
+      // The server has read it.
+      await stalled.comes();
+      await peer.asking("delta", type, names).gather(type, names);
     },
   },
   {

@@ -31,6 +31,7 @@ const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
 export async function startReferenceServer(wrong: readonly Mistake[] = []): Promise<ReferenceServer> {
   const mistakes = new Set(wrong);
   const state = new ReferenceState(referenceContent(drivenContent(baseWorld), mistakes), mistakes);
+  const writing: Writing = { mistakes, last: Promise.resolve() };
   const outlets = new Set<Outlet>();
   const sessions = new Set<Session>();
   const endAll = (code: number): void => {
@@ -39,10 +40,13 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
   const shared: Shared = { state, mistakes, endAll };
   /** The streams of each connection, and what lets each go on. */
   const streams = new Map<string, Map<Outlet, () => void>>();
-  const server = new Server({ "grpc.max_receive_message_length": -1 });
+  const server = new Server({
+    "grpc.max_receive_message_length": -1,
+    ...(mistakes.has("few-streams") ? { "grpc.max_concurrent_streams": 10 } : {}),
+  });
 
   const handle = (variant: Variant, only: string | undefined) => (call: ServerCall) => {
-    const outlet = outletOf(call);
+    const outlet = outletOf(call, writing);
     const beside = streams.get(call.getPeer()) ?? new Map<Outlet, () => void>();
     streams.set(call.getPeer(), beside);
     const held: Uint8Array[] = [];
@@ -82,7 +86,7 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
   }
   const serve = (path: string, take: (outlet: Outlet) => (bytes: Uint8Array) => void) => {
     const method = (call: ServerCall) => {
-      const outlet = outletOf(call);
+      const outlet = outletOf(call, writing);
       call.on("data", take(outlet));
       call.on("end", () => outlet.end(0, ""));
       call.on("error", () => {});
@@ -122,11 +126,28 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
   };
 }
 
-function outletOf(call: ServerCall): Outlet {
+/** What all calls share that are written to. */
+interface Writing {
+  readonly mistakes: ReadonlySet<Mistake>;
+  last: Promise<void>;
+}
+
+function outletOf(call: ServerCall, writing: Writing): Outlet {
   let isOver = false;
+  let unread = 0;
+  const over = new Promise<void>((resolve) => {
+    call.once("cancelled", resolve);
+  });
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    unread++;
+    await Promise.race([over, new Promise<void>((resolve) => call.write(bytes, () => resolve()))]);
+    unread--;
+  };
   return {
     send: (bytes) => {
-      if (!isOver) call.write(bytes);
+      if (isOver || (unread > 0 && writing.mistakes.has("drops-when-slow"))) return;
+      if (writing.mistakes.has("waits-for-slow")) writing.last = writing.last.then(() => write(bytes));
+      else void write(bytes);
     },
     end(code, message) {
       if (isOver) return;

@@ -28,6 +28,8 @@ export interface CommonRequest {
 
 const invalidArgument = 3;
 const resourceExhausted = 8;
+/** What a server of gRPC takes by default. */
+const usualLimit = 4 << 20;
 /** So late that what a client asked for besides is sent before, also on a busy machine. */
 const lateMs = 300;
 const order = [".Cluster", ".ClusterLoadAssignment", ".Listener", ".RouteConfiguration"];
@@ -81,7 +83,8 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
     const isRefused =
       (node === undefined && (this.#node === undefined || this.does("node-always"))) ||
       (node !== undefined && this.#node !== undefined && this.does("node-only-once")) ||
-      (node !== undefined && this.#node !== undefined && node.id !== this.#node.id && this.does("node-fixed"));
+      (node !== undefined && this.#node !== undefined && node.id !== this.#node.id && this.does("node-fixed")) ||
+      (node !== undefined && node.extensions.length > 100 && this.does("small-nodes"));
     if (isRefused) return this.#refuse("the node is not as it should be");
     this.#node ??= node;
     const type = this.#typeBy(typeUrl);
@@ -187,6 +190,7 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
   /** Takes what came in. */
   received(bytes: Uint8Array): void {
     const request = this.#decoded(bytes);
+    if (bytes.length > usualLimit && this.does("large-ends-all")) this.shared.endAll(resourceExhausted);
     if (request === undefined) this.#broken();
     else this.request(request);
     this.shared.state.answered();
