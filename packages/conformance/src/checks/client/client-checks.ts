@@ -81,8 +81,8 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
   {
     id: "client-nack-in-part",
     says: "The client rejects a response of which it cannot read one resource, and can read the others.",
-    because: "NACK signifies unsuccessful configuration: the whole of the response was not applied.",
-    link: documents.nack,
+    because: "The protocol requires NACKs to be done on a per-response basis instead of a per-resource basis.",
+    link: documents.nackInPart,
     async run(client) {
       const { stream, request } = await begun(client);
       const named = namesAsked(request).filter((name) => name !== "*");
@@ -142,8 +142,9 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
   {
     id: "client-backoff",
     says: "A client whose streams fail waits before it tries again.",
-    because: "A server that is back must not be overrun.",
-    link: documents.overview,
+    because:
+      "If the stream fails without a response, the client must use exponential backoff. That is gRPC's document.",
+    link: documents.failures,
     level: "SHOULD",
     async run(client) {
       await client.start();

@@ -2,7 +2,8 @@ import type { Peer } from "../../peer/peer.js";
 
 /**
  * - MUST: the document says must, or nothing else would be the protocol. A failure fails the run.
- * - SHOULD: the document says should, or peers rely on it. A failure is reported.
+ * - SHOULD: the document says should or may, or is a proposal, or says nothing and peers rely on it. A failure is
+ *   reported.
  * - either: the document is ambiguous, or silent. What the server does is reported.
  */
 export type Level = "MUST" | "SHOULD" | "either";

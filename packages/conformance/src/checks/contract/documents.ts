@@ -29,6 +29,8 @@ export const documents = {
   naming: "https://github.com/cncf/xds/blob/main/proposals/TP1-xds-transport-next.md",
   errors: "https://github.com/cncf/xds/blob/main/proposals/TP3-xds-error-propagation.md",
   fallback: "https://github.com/grpc/proposal/blob/master/A71-xds-fallback.md",
+  nackInPart: "https://github.com/grpc/proposal/blob/master/A46-xds-nack-semantics-improvement.md",
+  failures: "https://github.com/grpc/proposal/blob/master/A57-xds-client-failure-mode-behavior.md",
   endpointLists: "https://github.com/grpc/proposal/blob/master/A95-xds-endpoint-fallback.md",
   node: "https://github.com/envoyproxy/envoy/blob/main/api/envoy/config/core/v3/base.proto",
   http2Streams: "https://www.rfc-editor.org/rfc/rfc9113.html#section-6.5.2",

@@ -55,6 +55,7 @@ export const globChecks: readonly CheckBody[] = [
     says: "Who asks for a glob collection of endpoints is sent each of its members, and no other resource.",
     because: "Client requests …/foo/*. Server responds with the resources …/foo/bar and …/foo/baz.",
     link: documents.naming,
+    level: "SHOULD",
     async run(peer) {
       const stream = await askedGlob(peer, "eu/x", "eu/y");
       const { resources } = await stream.gather(endpoint, [member("eu/x"), member("eu/y")]);
@@ -66,6 +67,7 @@ export const globChecks: readonly CheckBody[] = [
     says: "A member that is added to a glob collection is sent, and the others are not sent again.",
     because: "Glob collections will send the single additional resource.",
     link: documents.naming,
+    level: "SHOULD",
     async run(peer) {
       const stream = await askedGlob(peer, "eu/x");
       await stream.gather(endpoint, [member("eu/x")]);
@@ -80,6 +82,7 @@ export const globChecks: readonly CheckBody[] = [
     says: "A member that goes is told in removed_resources.",
     because: "There is no explicit collection object to inform the client when resources come and go.",
     link: documents.naming,
+    level: "SHOULD",
     async run(peer) {
       const stream = await askedGlob(peer, "eu/x", "eu/y");
       await stream.gather(endpoint, [member("eu/x"), member("eu/y")]);
@@ -115,6 +118,7 @@ export function federatedChecks(variant: Variant): readonly CheckBody[] {
       says: "A resource with a federated name is sent to who asks for that name.",
       because: "Existing fields for resource names continue to be used, with names of the form xdstp://….",
       link: documents.naming,
+      level: "SHOULD",
       async run(peer) {
         const stream = await askedCluster(peer, variant, named);
         const { resources } = await stream.gather(cluster, [named]);
@@ -138,6 +142,7 @@ export function federatedChecks(variant: Variant): readonly CheckBody[] {
       because:
         "The list collection is an LbEndpointCollection resource. It has no name of its own: its wrapper says it.",
       link: documents.endpointLists,
+      level: "SHOULD",
       async run(peer) {
         const stream = await askedList(peer, variant, 1_000);
         const response = await stream.next(list);
@@ -150,6 +155,7 @@ export function federatedChecks(variant: Variant): readonly CheckBody[] {
       says: "A list of endpoints that changes is sent again.",
       because: "The endpoints of a locality come and go, and the list has them inline.",
       link: documents.endpointLists,
+      level: "SHOULD",
       async run(peer) {
         const stream = await askedList(peer, variant, 1_000);
         const response = await stream.next(list);

@@ -53,6 +53,7 @@ export function ttlChecks(variant: Variant): readonly CheckBody[] {
       says: "A client that understands TTLs is told the TTL of a resource that has one.",
       because: "For clients that support the client feature, a TTL field may be specified on each Resource.",
       link: documents.ttl,
+      level: "SHOULD",
       async run(peer) {
         const { first } = await asked(peer, variant, true);
         hold(first.ttlMs === ttlMs, `its TTL is ${first.ttlMs ?? "not there"}`);
@@ -64,8 +65,12 @@ export function ttlChecks(variant: Variant): readonly CheckBody[] {
         variant === "sotw"
           ? "A client that does not say that it understands TTLs gets the bare resource."
           : "A client that does not say that it understands TTLs gets the resource without a TTL.",
-      because: "This feature is gated by a client feature. A client without it rejects what it does not know.",
+      because:
+        variant === "sotw"
+          ? "This feature is gated by a client feature. A client without it cannot read the wrapper."
+          : "A TTL may be specified for clients that support it. Others can read the resource all the same.",
       link: documents.ttl,
+      level: variant === "sotw" ? "MUST" : "SHOULD",
       async run(peer) {
         const { first } = await asked(peer, variant, false);
         hold(first.ttlMs === undefined, `its TTL is ${first.ttlMs} ms`);

@@ -82,6 +82,7 @@ export const virtualHostChecks: readonly CheckBody[] = [
     says: "Who asks for a name and an alias of one resource is sent one copy.",
     because: "Names of resources are unique in a response, and an alias leads to the same resource.",
     link: documents.aliases,
+    level: "SHOULD",
     async run(peer) {
       const stream = await asked(peer, name, alias);
       const came = (await stream.answer(host)).flatMap(({ resources }) => resources);
@@ -105,7 +106,9 @@ export const virtualHostChecks: readonly CheckBody[] = [
   {
     id: "delta-unknown-host",
     says: "A virtual host that does not exist is answered: a resource without content, with the name as its alias.",
-    because: "The resource has the name and aliases set to the requested host entry and the resource unpopulated.",
+    because:
+      "The server should respond with the name and aliases set to the requested host entry and the resource " +
+      "unpopulated. So says the page of VHDS; the protocol's document has removed_resources for all types.",
     link: documents.vhds,
     level: "SHOULD",
     async run(peer) {

@@ -48,6 +48,7 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       says: "A server does not send what was rejected again and again.",
       because: "The management server should only send updates when the resources have changed.",
       link: documents.updates,
+      level: "SHOULD",
       async run(peer) {
         const { type } = peer.content.wildcard(1);
         const stream = peer.asking(variant, type);

@@ -91,6 +91,7 @@ export const clientStatusChecks: readonly CheckBody[] = [
     says: "Only clients that the request's matchers match are told.",
     because: "Management server can use these match criteria to identify clients.",
     link: documents.status,
+    level: "SHOULD",
     async run(peer) {
       const { node } = await known(peer);
       await known(peer);

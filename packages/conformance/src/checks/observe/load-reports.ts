@@ -56,6 +56,7 @@ export const loadReportChecks: readonly CheckBody[] = [
     says: "What it is asked for names clusters, or says that all are meant.",
     because: "clusters: the clusters to report stats for. Not populated if send_all_clusters is true.",
     link: documents.loads,
+    level: "SHOULD",
     async run(peer) {
       const { clusters, sendAllClusters } = await askedFor(peer);
       hold(sendAllClusters !== clusters.length > 0, sendAllClusters ? "it is both" : "it is neither");
@@ -64,8 +65,9 @@ export const loadReportChecks: readonly CheckBody[] = [
   {
     id: "lrs-interval",
     says: "It says how often.",
-    because: "load_reporting_interval: the minimum interval of time to collect stats over.",
+    because: "load_reporting_interval: the minimum interval of time to collect stats over. Clients must guess another.",
     link: documents.loads,
+    level: "SHOULD",
     async run(peer) {
       hold(intervalOf(await askedFor(peer)) > 0, "load_reporting_interval is not above 0");
     },

@@ -38,8 +38,9 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-wildcard-type-named`,
       says: "A request for a cluster or listener by its name is answered with that one alone.",
-      because: "Clients may explicitly subscribe to specific resource names for these resource types.",
+      because: "Clients may name clusters and listeners. The client will ignore what was not explicitly requested.",
       link: documents.names,
+      level: "SHOULD",
       async run(peer) {
         const { type, names } = peer.content.wildcard(2);
         const [name = ""] = names;
@@ -120,8 +121,10 @@ export function missingNameChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-many-names`,
       says: `A request with ${manyNames} names is answered like any other.`,
-      because: "Management servers should be capable of handling one or more resource_names in each request.",
+      because:
+        "Management servers should be capable of handling one or more resource_names. No sentence says how many.",
       link: documents.many,
+      level: "SHOULD",
       async run(peer) {
         const { type, names } = peer.content.any(1);
         const [name = ""] = names;

@@ -53,8 +53,9 @@ export const pollChecks: readonly CheckBody[] = [
   {
     id: "rest-named",
     says: "A poll with names is answered with these alone.",
-    because: "The server sends the resources that are asked for by resource_names.",
+    because: "The server sends the resources that are asked for by resource_names. The client ignores others.",
     link: documents.request,
+    level: "SHOULD",
     async run(peer) {
       const { type, names } = peer.content.any(2);
       const response = await peer.poll(type, { names: names.slice(0, 1) }).response();

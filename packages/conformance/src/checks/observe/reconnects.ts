@@ -4,7 +4,7 @@ import type { Variant } from "../../wire/messages.js";
 import type { Picture, XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { namesIn, sameNames } from "./differences.js";
+import { allThere, namesIn, sameNames } from "./differences.js";
 import { missingName } from "./names.js";
 
 /** A version, or a nonce, that no server has made. */
@@ -42,8 +42,9 @@ export function reconnectChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-unknown-nonce`,
       says: "A nonce that the server never made does not end the stream, and the next request is answered.",
-      because: "The response_nonce tells the server which of its responses a request is about.",
+      because: "The response_nonce says which response a request is about. No sentence is about one that nobody made.",
       link: documents.nack,
+      level: "SHOULD",
       async run(peer) {
         const { type, names } = peer.content.any(2);
         const [first = "", second = ""] = names;
@@ -130,7 +131,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
       const stream = peer.asking("sotw", type, [first]);
       const { last } = await stream.gather(type, [first]);
       stream.ack(last, { names: [first, second] });
-      sameNames("the answer to a second name", namesIn([await stream.next(type)]), [first, second]);
+      allThere("the answer to a second name", namesIn([await stream.next(type)]), [first, second]);
     },
   },
 ];
@@ -153,7 +154,7 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
   {
     id: "delta-reconnect-old-version",
     says: "What a reconnecting client has in another version is sent.",
-    because: "The client may tell its known resources in initial_resource_versions.",
+    because: "The client tells its known resources to avoid resending them. This one it does not know.",
     link: documents.delta,
     async run(peer) {
       const { type, names } = peer.content.wildcard(1);

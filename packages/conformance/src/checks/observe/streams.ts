@@ -77,8 +77,9 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-ads-without-type`,
       says: "An aggregated request without a type URL is answered with no resources.",
-      because: "The type_url is required for ADS.",
+      because: "The type_url is required for ADS. No sentence says what becomes of a request without it.",
       link: documents.request,
+      level: "SHOULD",
       async run(peer) {
         const stream = peer.asking(variant, "");
         await peer.quiet();
@@ -108,8 +109,9 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-broken-bytes`,
       says: "Bytes that are no request end their own stream at most.",
-      because: "One client must not be able to end the streams of others.",
-      link: documents.ads,
+      because: "Clients rely on it that one of them cannot end the streams of others. No sentence says so.",
+      link: documents.overview,
+      level: "SHOULD",
       async run(peer) {
         const [first, second] = peer.content.two();
         const [well, broken] = [peer.open(variant), peer.open(variant)];

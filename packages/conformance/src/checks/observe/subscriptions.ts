@@ -4,7 +4,7 @@ import { documents } from "../contract/documents.js";
 import { namesIn, sameNames } from "./differences.js";
 import { missingName } from "./names.js";
 
-/** So many names, in so many requests, that the answers are more than is kept on the way to a client that does not read. */
+/** So much, in so many requests, that the answers are more than is kept on the way to a client that does not read. */
 const [manyNames, manyTimes] = [1_000, 3];
 
 /** Subscriptions of the incremental variant. */

@@ -22,7 +22,7 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-wildcard-without-names`,
       says: "A first request without names asks for all clusters, or listeners.",
-      because: "For historical reasons, a client that never named anything has a wildcard subscription.",
+      because: "A client that never named anything should be treated as if it had named *. Envoy asks in no other way.",
       link: documents.names,
       async run(peer) {
         const { type, names } = peer.content.wildcard(1);
@@ -76,8 +76,11 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
     {
       id: `${variant}-nothing-after-name`,
       says: "A client that named something, and then nothing any more, has no wildcard.",
-      because: "Clearing the list of subscribed resources is then an unsubscription rather than a subscription to *.",
+      because:
+        "Clearing the list is then an unsubscription rather than a subscription to *. But the server can also send " +
+        "updates for resources that the client has not subscribed to.",
       link: documents.names,
+      level: "SHOULD",
       async run(peer) {
         const { type, names } = peer.content.wildcard(2);
         const [name = ""] = names;
