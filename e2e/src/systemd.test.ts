@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { peer, root } from "./harness/basics/peers.js";
-import { createScene } from "./harness/basics/scene.js";
+import { createScene, type Scene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
 import { xdskitCommand } from "./harness/xdskit/xdskit.js";
 
@@ -78,6 +78,35 @@ function commandOf(name: string, places: Readonly<Record<string, string>>) {
   return { command, args: [...args, ...words] };
 }
 
+/** What `systemctl reload` runs. */
+function reload(name: string, pid: number): void {
+  const [, script = ""] = /^ExecReload=\/bin\/sh -c "(.*)"$/m.exec(unit(name)) ?? [];
+  execFileSync("/bin/sh", ["-c", script], { env: { MAINPID: String(pid) } });
+}
+
+/** The relay of its own unit, of an origin. */
+async function startsRelay(scene: Scene, at: (name: string) => string, origin: string): Promise<void> {
+  const { command, args } = commandOf("xdskit-relay", {
+    ...{ GRPC: `unix:${at("relayed")}`, ADMIN: `unix:${at("relay-admin")}` },
+  });
+  const [settings, cache] = [at("relay.yaml"), at("cache")];
+  writeFileSync(settings, `upstream: { servers: ["${origin}"], wildcard: [cluster] }\n`);
+  const installed = new Map([
+    ["/etc/xdskit-relay/relay.yaml", settings],
+    ["/var/cache/xdskit-relay/origin", cache],
+  ]);
+  const relay = scene.start({
+    name: "xdskit relay",
+    command,
+    args: args.map((word) => installed.get(word) ?? word),
+    env: { STATE_DIRECTORY: at("relay-state") },
+  });
+  await relay.line(/^ready$/);
+  reload("xdskit-relay", relay.pid);
+  await relay.errorLine(/"event":"reload"/);
+  assert.deepEqual(await relay.stop("SIGTERM"), { code: 0, signal: null }, relay.stderr.join("\n"));
+}
+
 for (const workers of [1, 2])
   test(`the unit tells systemd how the server is, with ${workers} processes`, async (t) => {
     const [python, notify] = [peer("python-grpc", t), peer("systemd-notify", t)];
@@ -105,6 +134,9 @@ for (const workers of [1, 2])
     await server.line(/^ready$/);
     await manager.line(/^READY=1/);
     await eventually("signs of life", () => told("WATCHDOG=1") >= 2, { withinMs: 30_000 });
+    reload("xdskit", server.pid);
+    await server.errorLine(/"event":"reload"/);
+    if (workers === 1) await startsRelay(scene, at, places.GRPC);
     assert.deepEqual(await server.stop("SIGTERM"), { code: 0, signal: null }, server.stderr.join("\n"));
     await manager.line(/^STOPPING=1/);
     assert.deepEqual([told("READY=1"), told("STOPPING=1")], [1, 1]);
