@@ -74,6 +74,11 @@ test("what a command tells fits a terminal of 80 columns, and is whole where nob
       assert.match(narrow.out, /^edge-of-\S+ +rejected .*…$/m);
       assert.match((await inProcessEnds(...status)).out, /I will not I will not I will not I will not I will not/);
     }
+    const bench = await atTerminal(80, "bench", "--server", server.grpc, "--ads", "--nodes", "1", "--duration", "1ms");
+    fits(bench.out, "bench");
+    assert.match(bench.out, /^streams .*\n {2}\S/m);
+    // What the parser says of wrong usage.
+    fits((await atTerminal(80, "completion", "a-shell-that-nobody-has")).err, "completion");
     const back = await atTerminal(80, "rollback", ...at);
     fits(back.out + back.err, "rollback");
     fits((await atTerminal(80, "status", "edge-of-the-shop-in-europe", "--server", server.grpc)).out, "status NODE");

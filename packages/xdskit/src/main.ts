@@ -46,12 +46,16 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
   const exit = (value: number) => {
     status = value;
   };
+  let wrong = "";
   try {
     const args = withoutHelpCommand(argv);
-    const program = await programFor(args, terminal, exit);
+    const program = await programFor(args, terminal, exit, (text) => {
+      wrong += text;
+    });
     await program.parseAsync([...args], { from: "user" });
     return status;
   } catch (error) {
+    if (wrong !== "") (await import("./output/screen/told.js")).tell(terminal, wrong, "err");
     return report(error, terminal);
   }
 }
@@ -73,11 +77,15 @@ function isVersion(argument: string | undefined): boolean {
   return argument === "--version" || argument === "-V";
 }
 
-/** The command line with the called command; the other commands only have their help text. */
+/**
+ * The command line with the called command; the other commands only have their help text. `writeErr` takes what the
+ * parser says of wrong usage.
+ */
 export async function programFor(
   argv: readonly string[],
   terminal: Terminal,
   exit: (status: number) => void,
+  writeErr: (text: string) => void = terminal.err,
 ): Promise<Command> {
   const [{ Command, Help }, { fitHelp, helpWidth }] = await Promise.all([
     import("commander"),
@@ -107,7 +115,7 @@ export async function programFor(
       .showHelpAfterError(`(see: xdskit ${command === program ? "" : `${command.name()} `}--help)`)
       .configureOutput({
         writeOut: (text) => terminal.out(fitHelp(text)),
-        writeErr: terminal.err,
+        writeErr,
         getOutHelpWidth: () => helpWidth,
       });
   }

@@ -1,6 +1,7 @@
 import { XdskitError } from "@xdskit/api";
 import { isGood, type PreparedFleet, prepareFleet } from "@xdskit/fleet";
 import { reportFailure } from "../output/failure.js";
+import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
@@ -24,9 +25,8 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
     fleet.allComplete.then(progress.show);
     const report = await play(stopped);
     progress.end();
-    terminal.out(
-      options.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report, paintOf(terminal, "out")),
-    );
+    if (options.json) terminal.out(`${JSON.stringify(report, undefined, 2)}\n`);
+    else tell(terminal, reportText(report, paintOf(terminal, "out")));
     return isGood(report) ? exitStatus.ok : exitStatus.failed;
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;

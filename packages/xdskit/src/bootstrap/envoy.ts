@@ -52,8 +52,9 @@ export async function writeSecrets(options: EnvoyBootstrapOptions): Promise<void
 
 /** A setting of Envoy's command line that the server must know. */
 const aboutDraining = [
-  "A listener that is replaced drains for 600 s (--drain-time-s), and the server keeps what it uses for as long.",
-  "Where you start Envoy with another --drain-time-s, put the same into the server's xdskit.yaml: ordering: { drain: 600s }",
+  "A listener that is replaced drains for 600 s (--drain-time-s), and the server",
+  "keeps what it uses for as long. Where you start Envoy with another",
+  "--drain-time-s, put the same into xdskit.yaml: ordering: { drain: 600s }",
 ];
 
 function bootstrap(options: EnvoyBootstrapOptions) {
