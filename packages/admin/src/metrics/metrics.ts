@@ -60,13 +60,16 @@ function addProcessMetrics(scrape: Scrape, { name, version, readiness, troubles 
   const versions = ["version", "node_version"];
   scrape.gauge("xdskit_build_info", "1, with the versions as labels.", versions, () => [[version, process.version, 1]]);
   if (name !== undefined)
-    scrape.gauge("xdskit_server_info", "1, with the name that people call it.", ["name"], () => [[name, 1]]);
+    scrape.gauge("xdskit_server_info", "1, with the name that --name gives; not there without one.", ["name"], () => [
+      [name, 1],
+    ]);
   scrape.gauge("xdskit_ready", "1 while the server has a configuration and is not stopping.", [], () => [
     [readiness() === "ready" ? 1 : 0],
   ]);
-  const heap = "How large the heap may get before the process ends.";
+  const heap = "How large the heap may get before the process ends; compare nodejs_heap_size_used_bytes.";
   scrape.gauge("xdskit_heap_limit_bytes", heap, [], () => [[getHeapStatistics().heap_size_limit]]);
-  const certificates = "What is wrong with the server's certificates: expired, soon to expire, or not readable.";
+  const certificates =
+    "Certificates of gRPC and REST that are expired or not readable (error), or soon to expire (warning).";
   scrape.gauge("xdskit_certificate_problems", certificates, ["severity"], () =>
     ["error", "warning"].map((severity): Row => {
       const found = troubles?.() ?? [];
@@ -74,8 +77,8 @@ function addProcessMetrics(scrape: Scrape, { name, version, readiness, troubles 
     }),
   );
   for (const [name, field, help] of [
-    ["not_before", "notBefore", "From when on the server's certificate is valid."],
-    ["not_after", "notAfter", "When the server's certificate expires."],
+    ["not_before", "notBefore", "From when on the server's certificate is valid; only with TLS."],
+    ["not_after", "notAfter", "When it expires."],
   ] as const) {
     scrape.gauge(`xdskit_certificate_${name}_timestamp_seconds`, help, ["file"], () => {
       const { certificate } = scrape.stats;
@@ -90,21 +93,26 @@ function addStreamMetrics(scrape: Scrape): void {
     scrape.stats.streams.map((row): Row => [row.api, row.variant, row.service, row[field]]);
   const ofStreams = ["api", "variant", "service"];
   scrape.gauge("xdskit_streams_open", "Open discovery streams.", ofStreams, streams("open"));
-  const behind = "Open streams whose client takes no more for the moment.";
+  const behind = "Open streams whose client takes no more for the moment; it gets the newest state once it can read.";
   scrape.gauge("xdskit_streams_behind", behind, ofStreams, streams("behind"));
   scrape.counter("xdskit_streams_total", "Discovery streams that were opened.", ofStreams, streams("opened"));
-  scrape.counter("xdskit_requests_total", "Discovery requests received.", ofStreams, streams("requests"));
-  const bytes = "Bytes of discovery requests received.";
+  scrape.counter(
+    "xdskit_requests_total",
+    "Discovery requests received, acknowledgements included.",
+    ofStreams,
+    streams("requests"),
+  );
+  const bytes = "Their bytes.";
   scrape.counter("xdskit_request_bytes_total", bytes, ofStreams, streams("requestBytes"));
   for (const [name, help, field] of [
     ["responses", "Discovery responses sent.", "responses"],
-    ["heartbeats", "Responses sent that only start TTLs anew.", "heartbeats"],
+    ["heartbeats", "Responses sent that only start TTLs anew; also counted as responses.", "heartbeats"],
     ["response_resources", "Resources in the responses sent.", "resources"],
     ["response_removals", "Removed names in the responses sent.", "removals"],
     ["response_bytes", "Bytes of the responses sent.", "responseBytes"],
     ["acks", "Responses that clients accepted (ACK).", "acknowledged"],
     ["nacks", "Responses that clients rejected (NACK).", "rejected"],
-    ["rejected_versions", "First NACKs of a node for one version of a type.", "rejectedVersions"],
+    ["rejected_versions", "First NACKs of a node for one version of a type: what the log shows.", "rejectedVersions"],
     ["stale_requests", "Requests with an outdated nonce, which were ignored.", "stale"],
   ] as const) {
     scrape.counter(`xdskit_${name}_total`, help, ["type", "variant"], () =>
@@ -120,7 +128,7 @@ function addStreamMetrics(scrape: Scrape): void {
 function addLatencyMetrics(scrape: Scrape): void {
   scrape.histogram(
     "xdskit_publish_to_ack_seconds",
-    "From the publication of a change to its ACK.",
+    "From the publication of a change to its ACK (see below).",
     ["type", "group"],
     1_000,
     () => scrape.stats.lags.map(({ type, group, ms }): HistogramRow => [type, group, ms]),
@@ -146,36 +154,44 @@ function addPollMetrics(scrape: Scrape): void {
   scrape.counter("xdskit_polls_total", "Polls (REST) received.", labels, polls("polls"));
   scrape.counter("xdskit_poll_bytes_total", "Bytes of the polls received.", labels, polls("requestBytes"));
   const withResult = [...labels, "result"];
-  scrape.counter("xdskit_poll_answers_total", "Polls answered without an error.", withResult, () =>
-    scrape.stats.polls.flatMap(({ api, type, answered, notModified }) => [
-      [api, type, "resources", answered],
-      [api, type, "not_modified", notModified],
-    ]),
+  scrape.counter(
+    "xdskit_poll_answers_total",
+    "Polls answered with resources, which also count as sotw responses, or with not_modified.",
+    withResult,
+    () =>
+      scrape.stats.polls.flatMap(({ api, type, answered, notModified }) => [
+        [api, type, "resources", answered],
+        [api, type, "not_modified", notModified],
+      ]),
   );
-  const notWhole = "Resources that the JSON of polls (REST) cannot show whole.";
+  const notWhole =
+    "Resources that the JSON of polls cannot show whole: incomplete (a part is only in base64), or left_out.";
   scrape.counter("xdskit_json_incomplete_total", notWhole, withResult, () =>
     scrape.stats.polls.flatMap(({ api, type, incomplete, leftOut }) => [
       [api, type, "incomplete", incomplete],
       [api, type, "left_out", leftOut],
     ]),
   );
-  scrape.counter("xdskit_polls_refused_total", "Polls that were answered with an error.", ["status"], () =>
+  scrape.counter("xdskit_polls_refused_total", "Polls answered with an error, by HTTP status.", ["status"], () =>
     scrape.stats.pollsRefused.map(({ status, count }) => [String(status), count]),
   );
 }
 
 /** Refusals, and the nodes with their states. */
 function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
-  const callers = "Callers that the rules for callers (identities) refused, by the rule that held.";
+  const callers = "Callers that identities refused, by the rule that held (from 0), or none.";
   scrape.counter("xdskit_callers_refused_total", callers, ["rule"], () =>
     scrape.stats.callersRefused.map(({ rule, count }) => [rule === undefined ? "none" : `${rule}`, count]),
   );
-  const shares = "Refusals because an identity had its share of a limit, by the limit.";
+  const shares = "How often an identity had its share of a limit: it was refused, or its request had to wait.";
   scrape.counter("xdskit_identity_limit_reached_total", shares, ["limit"], () =>
     scrape.stats.identityLimits.map(({ limit, count }) => [limit, count]),
   );
-  scrape.counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
-    scrape.stats.refused.map(({ code, count }) => [String(code), count]),
+  scrape.counter(
+    "xdskit_refused_total",
+    "Streams and calls that the server ended with an error, by gRPC status code.",
+    ["code"],
+    () => scrape.stats.refused.map(({ code, count }) => [String(code), count]),
   );
   scrape.gauge("xdskit_nodes", "Node IDs with at least one open stream.", [], () => [[scrape.stats.nodes]]);
   scrape.gauge(
@@ -184,7 +200,7 @@ function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
     ["state"],
     () => Object.entries(server.nodeStates()),
   );
-  const waits = "Changes that went on without a client's answer, since it did not come in time.";
+  const waits = "Changes that went on without a client's answer, which did not come in time (ordering).";
   scrape.counter("xdskit_waits_ended_total", waits, [], () => [[scrape.stats.waitsEnded]]);
 }
 
@@ -193,7 +209,8 @@ function addEventLoopMetrics(scrape: Scrape): void {
   const seconds = (field: "blockedForMs" | "lastMinuteMs") => (): readonly Row[] => [
     [(scrape.stats.eventLoop?.[field] ?? 0) / 1000],
   ];
-  const blocks = "How often the event loop was blocked for 50 ms or more, by the main cause.";
+  const blocks =
+    "How often the event loop was blocked for 50 ms or more, mostly by work or by gc. The log says what was done.";
   scrape.counter("xdskit_event_loop_blocks_total", blocks, ["cause"], () =>
     Object.entries(scrape.stats.eventLoop?.blocks ?? {}),
   );
@@ -213,7 +230,7 @@ function addConfigurationMetrics(scrape: Scrape, { server }: MetricsInput): void
       Array.from(server.snapshotOf(name)?.sets.values() ?? [], ({ type, size }): Row => [name, type.name, size]),
     ),
   );
-  const updates = "Changes of the configuration: applied (ok), or refused whole (rejected).";
+  const updates = "Changes of the configuration that made a difference (ok), or were refused whole (rejected).";
   scrape.counter("xdskit_config_updates_total", updates, ["result"], () => [
     ["ok", scrape.stats.configuration.applied],
     ["rejected", scrape.stats.configuration.refused],
@@ -225,7 +242,7 @@ function addRolloutMetrics(scrape: Scrape, { server }: MetricsInput): void {
   const underWay = () => server.rollouts().filter(({ state }) => isRunning(state));
   scrape.gauge(
     "xdskit_rollout_nodes",
-    "Nodes of a rollout: reached, pending, rejected or held.",
+    "Nodes that a rollout under way reached, those of them that are pending or rejected it, and those held back.",
     ["group", "standing"],
     () =>
       underWay().flatMap(({ group, nodes }) =>
@@ -234,15 +251,24 @@ function addRolloutMetrics(scrape: Scrape, { server }: MetricsInput): void {
         ),
       ),
   );
-  scrape.gauge("xdskit_rollout_step", "The current step of a rollout, from 1.", ["group", "state"], () =>
-    underWay().map(({ group, state, step }) => [group, state, step]),
+  scrape.gauge(
+    "xdskit_rollout_step",
+    "The step of a rollout under way, from 1; it is waiting, soaking or halted.",
+    ["group", "state"],
+    () => underWay().map(({ group, state, step }) => [group, state, step]),
   );
-  scrape.counter("xdskit_rollouts_total", "Events of rollouts.", ["outcome"], () =>
-    scrape.stats.views.rollouts.map(({ outcome, count }) => [outcome, count]),
+  scrape.counter(
+    "xdskit_rollouts_total",
+    "Events of rollouts: started, advanced, halted, completed, rolled-back and so on.",
+    ["outcome"],
+    () => scrape.stats.views.rollouts.map(({ outcome, count }) => [outcome, count]),
   );
   const ofContents = ["group", "type", "cause"];
-  scrape.gauge("xdskit_quarantined_resources", "Contents of resources in quarantine.", ofContents, () =>
-    server.quarantines().map(({ group, type, cause }) => [group, type, cause, 1]),
+  scrape.gauge(
+    "xdskit_quarantined_resources",
+    "Contents in quarantine because they were rejected or rolled-back.",
+    ofContents,
+    () => server.quarantines().map(({ group, type, cause }) => [group, type, cause, 1]),
   );
   scrape.counter("xdskit_quarantines_total", "Contents of resources that were put in quarantine.", ["cause"], () =>
     scrape.stats.views.quarantined.map(({ cause, count }) => [cause, count]),
@@ -251,24 +277,32 @@ function addRolloutMetrics(scrape: Scrape, { server }: MetricsInput): void {
 
 /** Sources of resources. */
 function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
-  scrape.gauge("xdskit_source_findings", "Findings of a source's last reading.", ["source", "severity"], () =>
-    sources().flatMap(({ name, findings }) =>
-      ["error", "warning"].map(
-        (severity): Row => [name, severity, findings.filter((finding) => finding.severity === severity).length],
+  scrape.gauge(
+    "xdskit_source_findings",
+    "What the last reading of a source found; of a relay: what is wrong at present.",
+    ["source", "severity"],
+    () =>
+      sources().flatMap(({ name, findings }) =>
+        ["error", "warning"].map(
+          (severity): Row => [name, severity, findings.filter((finding) => finding.severity === severity).length],
+        ),
       ),
-    ),
   );
-  scrape.gauge("xdskit_skipped_resources", "Resources that are skipped because of errors.", ["source", "content"], () =>
-    sources().flatMap(({ name, skipped }): readonly Row[] =>
-      skipped
-        ? [
-            [name, "last_good", skipped.lastGood],
-            [name, "none", skipped.absent],
-          ]
-        : [],
-    ),
+  scrape.gauge(
+    "xdskit_skipped_resources",
+    "With on_invalid: skip, resources with errors whose last_good content stays, or that have none and are not served.",
+    ["source", "content"],
+    () =>
+      sources().flatMap(({ name, skipped }): readonly Row[] =>
+        skipped
+          ? [
+              [name, "last_good", skipped.lastGood],
+              [name, "none", skipped.absent],
+            ]
+          : [],
+      ),
   );
-  const help = "1 while the last good revision is served after a start with errors.";
+  const help = "1 while the last good revision is served, since a start with errors.";
   scrape.gauge("xdskit_source_restored", help, ["source"], () =>
     sources().map(({ name, restored }) => [name, restored == null ? 0 : 1]),
   );
@@ -294,14 +328,18 @@ function addStoreMetrics(scrape: Scrape, { store }: MetricsInput): void {
   one("away", away, ({ isAway }) => (isAway ? 1 : 0));
   const unwritable = "1 from a commit that failed until one succeeds.";
   one("write_failing", unwritable, ({ failing }) => (failing === undefined ? 0 : 1));
-  const committed = "When this server last committed.";
+  const committed = "When this server last committed a revision.";
   one("last_commit_timestamp_seconds", committed, ({ lastCommit }) => lastCommit && lastCommit / 1_000);
-  const commits = "Commits of this server, by what caused them and what became of them.";
+  const commits =
+    "Commits of this server. Cause: files, api, rollback, lease-ended or source; result: committed, conflict (another writer was sooner, and it is tried again) or failed.";
   scrape.counter("xdskit_store_commits_total", commits, ["cause", "result"], () =>
     (store?.().commits ?? []).map(({ cause, result, count }) => [cause, result, count]),
   );
-  scrape.gauge("xdskit_store_revision", "The number of the newest revision of a layer.", ["layer"], () =>
-    (store?.().revisions ?? []).map(({ layer, number }) => [layer, number]),
+  scrape.gauge(
+    "xdskit_store_revision",
+    "The number of the newest revision of a layer, whoever made it.",
+    ["layer"],
+    () => (store?.().revisions ?? []).map(({ layer, number }) => [layer, number]),
   );
 }
 
@@ -313,7 +351,7 @@ function addStateMetrics(scrape: Scrape, { isStateWhole = true }: MetricsInput):
 
 /** The HTTP API. */
 function addApiMetrics(scrape: Scrape, { api }: MetricsInput): void {
-  scrape.counter("xdskit_api_requests_total", "Requests that the API answered.", ["status"], () =>
+  scrape.counter("xdskit_api_requests_total", "Requests that the API answered, by HTTP status.", ["status"], () =>
     Array.from(api?.().requests ?? [], ([status, count]) => [`${status}`, count]),
   );
   scrape.gauge("xdskit_api_event_readers", "Readers of the API's events.", [], () => [[api?.().eventReaders ?? 0]]);
@@ -338,16 +376,16 @@ function addLoadMetrics(scrape: Scrape): void {
         value,
       ],
     );
-  const ended = "Requests that ended, as clients reported them.";
+  const ended = "Requests that ended with success or error, as clients reported them.";
   scrape.counter("xdskit_load_requests_total", ended, [...labels, "result"], () => [
     ...localities("successful", "success"),
     ...localities("errors", "error"),
   ]);
   const issued = "Requests that began, as clients reported them.";
   scrape.counter("xdskit_load_requests_issued_total", issued, labels, () => localities("issued"));
-  const inProgress = "Requests in progress, as clients last reported.";
+  const inProgress = "Requests in progress, as clients with a stream last reported.";
   scrape.gauge("xdskit_load_requests_in_progress", inProgress, labels, () => localities("inProgress"));
-  const drops = "Requests that clients dropped on purpose, as they reported them.";
+  const drops = "Requests that clients dropped on purpose; (none) means no category, such as circuit breaking.";
   scrape.counter("xdskit_load_drops_total", drops, ["cluster", "category"], () =>
     scrape.loads.drops.map(({ cluster, category, count }) => [cluster, category, count]),
   );

@@ -9,6 +9,14 @@ export type HistogramRow = readonly [...labels: string[], stats: HistogramStats]
 
 type Metric = readonly [name: string, help: string, labels: readonly string[], read: () => readonly Row[]];
 
+/** A metric, as docs/metrics.md lists it. */
+export interface DescribedMetric {
+  readonly name: string;
+  readonly kind: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly labelNames: readonly string[];
+}
+
 /** Metrics in Prometheus' text format. */
 export interface MetricsText {
   readonly contentType: string;
@@ -21,6 +29,8 @@ type Scraped = Pick<XdsServer, "stats" | "loadTotals">;
 export class Scrape {
   readonly #server: Scraped;
   readonly #registry = new Registry();
+  /** Those that were added. */
+  readonly metrics: DescribedMetric[] = [];
   stats: ServerStats;
   loads: LoadTotals;
 
@@ -33,15 +43,17 @@ export class Scrape {
   }
 
   counter(...metric: Metric): void {
-    this.#add(Counter, ...metric);
+    this.#add("counter", ...metric);
   }
 
   gauge(...metric: Metric): void {
-    this.#add(Gauge, ...metric);
+    this.#add("gauge", ...metric);
   }
 
   /** The numbers are those of the rows, and no others. */
-  #add(Kind: typeof Counter | typeof Gauge, ...[name, help, labelNames, read]: Metric): void {
+  #add(kind: "counter" | "gauge", ...[name, help, labelNames, read]: Metric): void {
+    this.metrics.push({ name, kind, help, labelNames });
+    const Kind = kind === "counter" ? Counter : Gauge;
     const collect = () => {
       metric.reset();
       for (const row of read()) {
@@ -63,6 +75,7 @@ export class Scrape {
     unit: number,
     read: () => readonly HistogramRow[],
   ): void {
+    this.metrics.push({ name, kind: "histogram", help, labelNames });
     const get = async () => {
       const values = read().flatMap((row) => {
         const labels = Object.fromEntries(labelNames.map((label, index) => [label, row[index] as string]));

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
@@ -81,21 +80,6 @@ describe("metrics of a client", () => {
       }
     });
   }
-
-  it("the metrics are on docs/metrics.md with kind and labels, and no others are", async () => {
-    const client = createClient({ servers: ["127.0.0.1:1"], node: { id: "me" } });
-    const real = createClientMetrics(client)
-      .read()
-      .map(({ name, kind, labelNames }) =>
-        [name, kind, labelNames.map((label) => `\`${label}\``).join(", ")].join(" | "),
-      );
-    await client.close();
-    const page = readFileSync(new URL("../../../../docs/metrics.md", import.meta.url), "utf8");
-    const listed = [...page.matchAll(/^\| `(grpc\.\S+)` +\| (\w+) +\| (.*?) +\|/gm)].map(([, ...cells]) =>
-      cells.join(" | "),
-    );
-    assert.deepEqual(listed, real);
-  });
 
   it("Prometheus can read the metrics", () => {
     const values = [{ labels: { "grpc.target": 'a"b\\c\nd' }, value: 3 }];

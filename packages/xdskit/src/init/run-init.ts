@@ -6,7 +6,7 @@ import { reportFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { settingsJsonSchema } from "../schema/run-schema.js";
+import { settingsJsonSchema } from "../settings/described-settings.js";
 import { settingsSchema } from "../settings/schema.js";
 import { firstFiles } from "./first-files.js";
 

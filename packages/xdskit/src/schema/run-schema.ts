@@ -1,8 +1,8 @@
 import { fileSchema, type JsonSchema, noSuchType, resourceSchema, resourceTypes } from "@xdskit/api";
-import { z } from "zod";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { settingsJsonSchema } from "../settings/described-settings.js";
 import { relaySettingsSchema, settingsSchema } from "../settings/schema.js";
 
 /** Prints the schema of a type, of the settings, or of any file of resources. Returns the exit status. */
@@ -22,9 +22,4 @@ function schemaFor(type: string | undefined): JsonSchema | undefined {
   if (type === "relay-settings") return settingsJsonSchema("settings of xdskit relay", relaySettingsSchema);
   const message = resourceTypes.find(type)?.schema;
   return message === undefined ? undefined : resourceSchema(message);
-}
-
-/** As one writes them: a duration is a text. */
-export function settingsJsonSchema(title: string, schema: z.ZodType): JsonSchema {
-  return { title, ...z.toJSONSchema(schema, { io: "input", target: "draft-7", unrepresentable: "any" }) };
 }
