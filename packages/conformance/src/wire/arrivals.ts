@@ -1,4 +1,10 @@
-/** Waits for something that comes from a peer. */
+/** What a wait is counted in. */
+const stepMs = 50;
+
+/**
+ * Waits for something that comes from a peer. The time is counted in steps: on a machine that is too busy to begin each
+ * step in time, it is as much longer, and what is under way can arrive.
+ */
 export class Arrivals {
   #wake: () => void = () => {};
 
@@ -9,19 +15,20 @@ export class Arrivals {
 
   /** What `look` gives, as soon as it does; undefined after the time. It may throw, if nothing can come any more. */
   async until<T>(look: () => T | undefined, withinMs: number): Promise<T | undefined> {
-    const end = Date.now() + withinMs;
-    for (;;) {
+    for (let leftMs = withinMs; ; ) {
       const found = look();
       if (found !== undefined) return found;
-      const left = end - Date.now();
-      if (left <= 0) return undefined;
+      if (leftMs <= 0) return undefined;
+      const begun = Date.now();
+      const step = Math.min(leftMs, stepMs);
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
+        const timer = setTimeout(resolve, step);
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
         };
       });
+      leftMs -= Math.min(step, Date.now() - begun);
     }
   }
 }

@@ -78,9 +78,9 @@ export class Connection {
 
   /** The server reads what was sent, has the quiet time for an answer, and the answer arrives. */
   async quiet(): Promise<void> {
-    await this.#barrier();
+    await this.barrier();
     await pause(this.#bounds.quietMs);
-    await this.#barrier();
+    await this.barrier();
   }
 
   /**
@@ -90,7 +90,7 @@ export class Connection {
   async awaited<T>(arrivals: Arrivals, look: () => T | undefined): Promise<T | undefined> {
     const found = await arrivals.until(look, this.#bounds.answerMs);
     if (found !== undefined) return found;
-    await this.#barrier();
+    await this.barrier();
     return look();
   }
 
@@ -98,7 +98,7 @@ export class Connection {
    * Resolves once the server has answered a call that it does not know: what was written before has arrived there, and
    * what the server wrote before has arrived here, however busy this machine is.
    */
-  #barrier(): Promise<void> {
+  barrier(): Promise<void> {
     return new Promise((resolve) => {
       const deadline = Date.now() + this.#bounds.answerMs;
       const answered = () => resolve();
