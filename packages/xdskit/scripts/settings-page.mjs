@@ -30,7 +30,7 @@ ${example}\`\`\`
 
 ## Edits
 
-The file is watched. What is marked *edits count* below is taken over some seconds after an edit, and the log says
+The file is watched. What is marked *edits count* below is taken over two seconds after an edit, and the log says
 \`settings in use: …\`; all else needs a restart, which no client notices. An edit with an error changes nothing: the log,
 the dashboard and \`xdskit status\` give its place. New folders are read before any node is told of them.
 
