@@ -2,9 +2,35 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import type { Finding } from "../errors/errors.js";
 import type { FieldStep } from "../errors/field-path.js";
-import { typeNameOf } from "../names/identifiers.js";
+import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import type { Registry } from "../registry/registry.js";
-import { isObject, keysOfStep, writtenAs } from "../text/source-document.js";
+import { isObject, keepWritten, keysOfStep, writtenAs } from "../text/source-document.js";
+
+/** One thing that a document holds, in the order in which it is read. */
+export type DocumentItem =
+  /** A value that says its own type. `declared`: the type that all values of its list have. */
+  | {
+      readonly kind: "item";
+      readonly value: JsonValue;
+      readonly steps: readonly FieldStep[];
+      readonly declared?: string;
+    }
+  /** A resource of a type. `isState`: see `TakeAs`. */
+  | {
+      readonly kind: "typed";
+      readonly value: JsonObject;
+      readonly steps: readonly FieldStep[];
+      readonly url: string;
+      readonly isState: boolean;
+    }
+  | { readonly kind: "left out"; readonly what: string; readonly count: number }
+  | {
+      readonly kind: "finding";
+      readonly code: XdskitErrorCode;
+      readonly message: Message;
+      readonly steps: readonly FieldStep[];
+      readonly severity: Severity;
+    };
 
 /** A document form that holds resources among other things. */
 export interface Form {
@@ -18,16 +44,44 @@ export interface Form {
   take(taker: Taker): void;
 }
 
-/** Takes resources out of a document. */
-export interface Taker {
+/** What is taken out of a document in some form. Nothing of it is read yet. */
+export class Taker {
   readonly registry: Registry;
-  /** Takes the value at the steps as a resource, and reports its problems. */
-  take(item: JsonValue | undefined, steps: readonly FieldStep[], as?: TakeAs): void;
+  readonly items: DocumentItem[] = [];
+
+  constructor(registry: Registry) {
+    this.registry = registry;
+  }
+
+  /** Takes the value at the steps as a resource. */
+  take(value: JsonValue | undefined, steps: readonly FieldStep[], { type, name, isState = false }: TakeAs = {}): void {
+    const url = isObject(value) ? (value["@type"] ?? (type && `${typeUrlPrefix}${type}`)) : undefined;
+    if (!isObject(value) || typeof url !== "string" || url === "") {
+      this.items.push({ kind: "item", value: value ?? null, steps });
+      return;
+    }
+    const isNamed = name === undefined || textOf(value, "name") !== undefined || url.endsWith(typeNames.endpoint);
+    this.items.push({ kind: "typed", value: isNamed ? value : named(value, name), steps, url, isState });
+  }
+
   /** Notes a part that is left out on purpose. With a count, `what` is a noun in the singular. */
-  leaveOut(what: string, count?: number): void;
-  /** Reports a problem at a place. */
-  find(code: XdskitErrorCode, message: Message, steps: readonly FieldStep[], severity?: Finding["severity"]): void;
+  leaveOut(what: string, count = 0): void {
+    this.items.push({ kind: "left out", what, count });
+  }
+
+  /** Notes a problem at a place. */
+  find(code: XdskitErrorCode, message: Message, steps: readonly FieldStep[], severity: Severity = "error"): void {
+    this.items.push({ kind: "finding", code, message, steps, severity });
+  }
 }
+
+function named(item: JsonObject, name: string): JsonObject {
+  const named = { ...item, name };
+  keepWritten(item, named);
+  return named;
+}
+
+type Severity = Finding["severity"];
 
 /** A text, or a function that makes it: of a thousand problems only the first are reported. */
 export type Message = string | (() => string);

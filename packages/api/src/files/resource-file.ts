@@ -1,4 +1,3 @@
-import { tellOfNothing } from "../adoption/document-taker.js";
 import type { Finding } from "../errors/errors.js";
 import { parseJson } from "../json/json-source.js";
 import type { Adoption } from "../reading/adoption-record.js";
@@ -9,6 +8,7 @@ import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { ResourceTypes } from "../resource-types/resource-type.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { decodeText, type FileText } from "../text/file-text.js";
+import { listNames } from "../text/list-names.js";
 import { readTextFormat } from "../text-format/text-file.js";
 import { isLong, NoList, partsOfYamlList } from "../yaml/yaml-parts.js";
 import { parseYaml } from "../yaml/yaml-source.js";
@@ -113,6 +113,17 @@ export function readInForm(
   tellOfNothing(reading);
   const { resources, findings, version } = reading;
   return { resources, findings, version, adoptions: reading.adoptions.map(({ adoption }) => adoption) };
+}
+
+/** Reports a file from which nothing was taken. Otherwise it would be served like an empty file. */
+function tellOfNothing(reading: FileReading): void {
+  const [record] = reading.adoptions;
+  if (record === undefined || reading.resources.length > 0) return;
+  if (reading.findings.some(({ severity }) => severity === "error")) return;
+  const { form, leftOut } = record.adoption;
+  const rest = leftOut.length === 0 ? "" : ` (left out: ${listNames(leftOut)})`;
+  const message = `this is ${form}, and nothing in it can be served${rest}`;
+  addFinding(reading, { at: () => ({ line: 1, column: 1 }) }, "XDSKIT_NOTHING_TAKEN", message);
 }
 
 /** What readers of a file or a body share. */

@@ -1,7 +1,7 @@
 import { create, type DescMessage, type JsonObject, type JsonValue, type Registry } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { type DocumentReader, takeForm } from "../adoption/document-taker.js";
-import type { Form } from "../adoption/form.js";
+import { eachServerNamedIn } from "../adoption/config-sources.js";
+import { type DocumentItem, type Form, Taker } from "../adoption/form.js";
 import { formOf, hintFor } from "../adoption/recognize.js";
 import { CompiledResources } from "../compiled/compiled-resources.js";
 import type { FieldStep } from "../errors/field-path.js";
@@ -11,6 +11,7 @@ import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { schemaOf, v3NameOf } from "../messages/v2-names.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
 import { typeNameOf } from "../names/identifiers.js";
+import { type AdoptionRecord, recordOf } from "../reading/adoption-record.js";
 import { addFinding, addResource, type FilePart, type FileReading } from "../reading/file-reading.js";
 import { readAny, unpack } from "../reading/message-items.js";
 import { mayLackSecrets } from "../redact/left-out-secrets.js";
@@ -32,12 +33,7 @@ export function readSource(
   }
   if (source.problems.length > 0) return;
   const compiled = reading.places ? undefined : new CompiledResources(reading);
-  // Computed only if the compiled pass leaves something to the explaining readers.
-  let careful: boolean | undefined;
-  const isCareful = () => {
-    careful ??= mayHideMistakes(file.text);
-    return careful;
-  };
+  const isCareful = carefulnessOf(file);
   try {
     for (const document of source.documents) {
       new SourceItems(reading, file, document, compiled, isCareful).readDocument(document.value);
@@ -50,19 +46,23 @@ export function readSource(
 /** Reads single resources of a document, wherever they stand in it. Call `end` after the last. */
 export function itemReader(reading: FileReading, file: FileText, document: SourceDocument) {
   const compiled = new CompiledResources(reading);
-  let careful: boolean | undefined;
-  const isCareful = () => {
-    careful ??= mayHideMistakes(file.text);
-    return careful;
-  };
-  const items = new SourceItems(reading, file, document, compiled, isCareful);
+  const items = new SourceItems(reading, file, document, compiled, carefulnessOf(file));
   return {
     read: (item: JsonValue, steps: readonly FieldStep[]): void => items.readItem(item, steps),
     end: (): void => compiled.end(),
   };
 }
 
-class SourceItems implements DocumentReader {
+/** Computed only if the compiled pass leaves something to the explaining readers. */
+function carefulnessOf({ text }: FileText): () => boolean {
+  let careful: boolean | undefined;
+  return () => {
+    careful ??= mayHideMistakes(text);
+    return careful;
+  };
+}
+
+class SourceItems {
   private readonly reading: FileReading;
   private readonly file: FileText;
   private readonly document: SourceDocument;
@@ -89,14 +89,46 @@ class SourceItems implements DocumentReader {
     // An empty document, or one with comments only.
     if (value === null) return;
     const form = this.formOf(value);
-    if (form !== undefined) {
-      takeForm(form, this.reading, this);
-    } else if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index += 1) this.readItem(value[index] as JsonValue, [index]);
-    } else if (isObject(value) && isResponse(value)) {
-      this.readResponse(value);
-    } else {
-      this.readItem(value, []);
+    if (form === undefined) {
+      for (const item of this.itemsIn(value)) this.read(item);
+      return;
+    }
+    const taker = new Taker(this.reading.registry);
+    form.take(taker);
+    const record = recordOf(this.reading.adoptions, form.name, form.isDump);
+    for (const item of taker.items) this.read(item, record);
+  }
+
+  private *itemsIn(value: JsonValue): Iterable<DocumentItem> {
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) yield { kind: "item", value: item, steps: [index] };
+    else if (isObject(value) && isResponse(value)) yield* this.itemsOfResponse(value);
+    else yield { kind: "item", value, steps: [] };
+  }
+
+  /** `record`: of what is taken from another form. */
+  private read(item: DocumentItem, record?: AdoptionRecord): void {
+    const { reading } = this;
+    switch (item.kind) {
+      case "item":
+        this.readItem(item.value, item.steps, item.declared);
+        break;
+      case "typed": {
+        const before = reading.resources.length;
+        this.readTyped(item, record?.isDump);
+        const last = reading.resources.at(-1);
+        if (reading.resources.length === before || last === undefined) break;
+        if (record?.take(last.resource, item.isState) === false) reading.resources.pop();
+        else eachServerNamedIn(item.value, (cluster) => record?.nameServer(cluster));
+        break;
+      }
+      case "left out":
+        record?.leaveOut(item.what, item.count);
+        break;
+      case "finding": {
+        const { code, message, steps, severity } = item;
+        addFinding(reading, this.partAt([], undefined), code, message, steps, undefined, severity);
+      }
     }
   }
 
@@ -107,27 +139,28 @@ class SourceItems implements DocumentReader {
     return adoptions.length > 0 || resources.length + findings.length === 0 ? formOf(value) : undefined;
   }
 
-  readTyped(item: JsonObject, url: string, steps: readonly FieldStep[], isDump: boolean): void {
-    if (this.take(item, url, steps, {})) return;
-    this.readResource(item, url, { ...this.partAt(steps, url, nameIn(item)), isDump }, {});
+  private readTyped({ value, url, steps }: DocumentItem & { readonly kind: "typed" }, isDump?: boolean): void {
+    if (!this.take(value, url, steps, {}))
+      this.readResource(value, url, { ...this.partAt(steps, url, nameIn(value)), isDump }, {});
   }
 
-  private readResponse(response: JsonObject): void {
+  private *itemsOfResponse(response: JsonObject): Iterable<DocumentItem> {
     const { resources } = response;
     const others = without(response, "@type", "resources");
     const schema = this.reading.registry.getMessage(responseName);
-    const part = this.partAt([], undefined);
-    const head = schema === undefined ? undefined : this.readMessage(schema, others, part);
+    const head = schema === undefined ? undefined : this.readMessage(schema, others, this.partAt([], undefined));
     if (head !== undefined) this.reading.version = wrappedVersionOf(head);
-    const declared = others.type_url ?? others.typeUrl;
+    const type = others.type_url ?? others.typeUrl;
+    const declared = typeof type === "string" && type !== "" ? { declared: type } : {};
     if (resources === undefined || resources === null) return;
-    const type = typeof declared === "string" && declared !== "" ? declared : undefined;
     if (Array.isArray(resources)) {
-      for (const [index, item] of resources.entries()) this.readItem(item, ["resources", index], type);
+      for (const [index, value] of resources.entries())
+        yield { kind: "item", value, steps: ["resources", index], ...declared };
     } else if (isObject(resources)) {
-      this.readItem(resources, ["resources"], type);
+      yield { kind: "item", value: resources, steps: ["resources"], ...declared };
     } else {
-      addFinding(this.reading, part, "XDSKIT_FIELD_INVALID", "expected a list of resources", ["resources"]);
+      const message = "expected a list of resources";
+      yield { kind: "finding", code: "XDSKIT_FIELD_INVALID", message, steps: ["resources"], severity: "error" };
     }
   }
 
@@ -237,7 +270,7 @@ class SourceItems implements DocumentReader {
     return undefined;
   }
 
-  partAt(base: readonly FieldStep[], typeUrl: string | undefined, resource?: string): FilePart {
+  private partAt(base: readonly FieldStep[], typeUrl: string | undefined, resource?: string): FilePart {
     const at = (steps: readonly FieldStep[]) => this.file.at(this.document.locate([...base, ...steps]));
     return { typeUrl, resource, at };
   }

@@ -1,6 +1,7 @@
 import { maxFindings } from "../errors/limits.js";
 import type { Version } from "../names/identifiers.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
+import type { Resource } from "../resources/resource.js";
 
 /**
  * The parts taken from a file that is not a list of resources or a discovery response, such as an Envoy's bootstrap.
@@ -23,18 +24,34 @@ const otherPart = "other part";
 /** Records the parts taken from one form while a file is read. */
 export class AdoptionRecord {
   readonly form: string;
-  /** The version of each resource that was taken, by type and name: dumps list some of them twice. */
-  readonly versions = new Map<string, Version>();
+  /** Whether the program that wrote it hides secrets, and lists some resources twice. */
+  readonly isDump: boolean;
+  /** The version of each resource that was taken from a dump, by type and name: dumps list some of them twice. */
+  private readonly versions = new Map<string, Version>();
   private readonly taken = new Map<ResourceType, number>();
   private readonly leftOut = new Map<string, number>();
   private readonly serverClusters = new Set<string>();
 
-  constructor(form: string) {
+  constructor(form: string, isDump: boolean) {
     this.form = form;
+    this.isDump = isDump;
   }
 
-  take(type: ResourceType): void {
+  /**
+   * Counts a resource. False: the same one was taken before from a dump. `isState`: also if it was another one, which
+   * is then left out.
+   */
+  take({ type, key, version }: Resource, isState: boolean): boolean {
+    const name = `${type.typeUrl} ${key}`;
+    const known = this.isDump ? this.versions.get(name) : undefined;
+    if (known === version) return false;
+    if (known !== undefined && isState) {
+      this.leaveOut(`${type.name} with another state of its endpoints`, 1);
+      return false;
+    }
+    this.versions.set(name, version);
     this.taken.set(type, (this.taken.get(type) ?? 0) + 1);
+    return true;
   }
 
   /** Notes a part that is left out: `warming cluster`, 2. The count 0 means that it is not counted. */
@@ -60,10 +77,10 @@ export class AdoptionRecord {
 }
 
 /** The record of a form. Parts of a file with the same form share one. */
-export function recordOf(records: AdoptionRecord[], form: string): AdoptionRecord {
+export function recordOf(records: AdoptionRecord[], form: string, isDump: boolean): AdoptionRecord {
   const known = records.find((record) => record.form === form);
   if (known !== undefined) return known;
-  const record = new AdoptionRecord(form);
+  const record = new AdoptionRecord(form, isDump);
   records.push(record);
   return record;
 }
