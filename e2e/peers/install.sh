@@ -90,12 +90,13 @@ install_kubernetes() {
   "$cache/bin/kube-apiserver" --version
 }
 
-# The CRDs of the Gateway API, which are files of its module.
+# The CRDs of the Gateway API, which are files of its module, and its own checks of what a status says.
 install_gateway_api() {
   (cd "$here/go-gateway-api" \
     && go mod download sigs.k8s.io/gateway-api \
     && rm -rf "$cache/bin/kube-gateway-api" \
-    && cp -r "$(go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/standard" "$cache/bin/kube-gateway-api")
+    && cp -r "$(go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/standard" "$cache/bin/kube-gateway-api" \
+    && go test -c -trimpath -ldflags="-s -w" -o "$cache/bin/kube-route-judge" ./judge)
   chmod -R u+w "$cache/bin/kube-gateway-api"
 }
 

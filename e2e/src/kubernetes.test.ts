@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { promisify } from "node:util";
 import { parse, parseAllDocuments } from "yaml";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
@@ -20,6 +22,8 @@ import {
 import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { serve } from "./harness/xdskit/xdskit.js";
+
+const execute = promisify(execFile);
 
 /** Each calls the Service by another of its names. */
 const targets: Readonly<Partial<Record<GrpcClientName, string>>> = {
@@ -41,8 +45,8 @@ testInOwnNetwork({
 
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
   const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
-  const crds = peer("kube-gateway-api", t) ?? "";
-  if (programs.apiserver === "" || programs.etcd === "" || crds === "" || network === undefined) return;
+  const [crds, judge] = [peer("kube-gateway-api", t) ?? "", peer("kube-route-judge", t) ?? ""];
+  if (Object.values({ ...programs, crds, judge }).includes("") || network === undefined) return;
   const api = await KubeApiserver.start(scene, programs);
   await api.put(...["grpcroutes", "httproutes", "referencegrants"].map((name) => crdIn(crds, name)));
   await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
@@ -207,7 +211,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   });
 
   await routeSteps(scene, api, {
-    ...{ network, cart, answered, noneFailed },
+    ...{ network, cart, answered, noneFailed, judge },
     /** A client more, whose calls have a header. */
     async marked(header) {
       const command = grpcClientCommand("grpc-js", t) ?? assert.fail("no client");
@@ -319,6 +323,8 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
 /** What the steps with routes need. */
 interface RouteScene {
   readonly network: Network;
+  /** The program that checks statuses. */
+  readonly judge: string;
   readonly cart: PodsOfService;
   /** Resolves once each client is answered by all of these, and by nobody else. */
   answered(...names: readonly string[]): Promise<unknown>;
@@ -415,6 +421,17 @@ async function routeSteps(scene: Scene, api: KubeApiserver, all: RouteScene): Pr
     await answered("canary");
     await api.remove(routed([], "HTTPRoute"));
     await answered(...ofCart());
+    noneFailed();
+  });
+
+  await scene.step("the status is what the conformance tests of the Gateway API want", async () => {
+    const env = { ...process.env, KUBECONFIG: api.kubeconfig("admin") };
+    // It has the reason of a failure on its standard output.
+    const judged = await execute(all.judge, ["-test.v"], { env, maxBuffer: 2 ** 26, timeout: 120_000 }).catch(
+      (error: { readonly stdout: string }) => error,
+    );
+    const failed = judged.stdout.split("\n").filter((line) => /^ +--- (?!PASS)|Error:|^panic/.test(line));
+    assert.deepEqual([failed, /^PASS$/m.test(judged.stdout)], [[], true], judged.stdout.slice(-4_000));
     noneFailed();
   });
 }

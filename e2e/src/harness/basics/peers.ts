@@ -28,6 +28,7 @@ export type PeerName =
   | "kube-apiserver"
   | "kube-etcd"
   | "kube-gateway-api"
+  | "kube-route-judge"
   | "promtool"
   | "hadolint"
   | "bwrap"

@@ -46,7 +46,9 @@ function readMatch(match: HttpMatchShape, remarks: Remarks, field: string): Rout
   const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   if (kind === undefined) remarks.faults.push(`${field}.path: the type ${type} is not supported`);
   const headers = readHeaders(match.headers ?? [], remarks, field);
-  return { paths: kind?.paths(value) ?? [], headers, rank: [kind?.rank ?? 0, value.length, headers.length] };
+  // A slash at the end of a prefix says nothing, but that it is one.
+  const { length } = type === "PathPrefix" ? value.replace(/(.)\/+$/, "$1") : value;
+  return { paths: kind?.paths(value) ?? [], headers, rank: [kind?.rank ?? 0, length, headers.length] };
 }
 
 function readMore(rule: HttpRuleShape, { faults, notes }: Remarks, field: string): Partial<RouteRule> {

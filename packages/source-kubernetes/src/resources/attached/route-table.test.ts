@@ -417,10 +417,10 @@ describe("an HTTPRoute whose parent is a Service", () => {
     assert.deepEqual(new Cluster().put(cart, one, two, http(rules)).shown(), [
       "path /a.B/C -> two.shop:80",
       "safeRegex /x/.* -> one.shop:80",
-      "path /a.B -> one.shop:80",
-      "prefix /a.B/ -> one.shop:80",
       "path /a.B v=1 -> two.shop:80",
       "prefix /a.B/ v=1 -> two.shop:80",
+      "path /a.B -> one.shop:80",
+      "prefix /a.B/ -> one.shop:80",
       "prefix / -> cart.shop:80",
     ]);
   });
