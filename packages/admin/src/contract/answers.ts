@@ -14,6 +14,7 @@ import type {
   auditSchema,
   quarantineSchema,
   rolloutSchema,
+  rolloutsSchema,
   serverSchema,
   sourceSchema,
   sourcesSchema,
@@ -22,12 +23,19 @@ import type {
   arrivalSchema,
   changeAnswerSchema,
   changedSchema,
+  changeSchema,
+  diffSchema,
   findingSchema,
   groupStagesSchema,
   layerSchema,
+  layersSchema,
   problemSchema,
+  resourceSchema,
+  resourcesSchema,
+  revisionAnswerSchema,
   revisionSchema,
   revisionStagesSchema,
+  revisionsSchema,
 } from "./schemas.js";
 
 /** The answers of the API, typed by the schemas of its routes, for clients in TypeScript. */
@@ -69,6 +77,22 @@ export type Problem = z.output<typeof problemSchema>;
 export type RevisionJson = z.output<typeof revisionSchema>;
 /** A named set of resources. */
 export type LayerJson = z.output<typeof layerSchema>;
+/** All layers. */
+export type LayerList = z.output<typeof layersSchema>;
+/** A resource of a layer. */
+export type LayerResource = z.output<typeof resourceSchema>;
+/** A page of them. */
+export type LayerResources = z.output<typeof resourcesSchema>;
+/** A page of revisions. */
+export type RevisionList = z.output<typeof revisionsSchema>;
+/** A revision, and a page of what it changed. */
+export type RevisionAnswer = z.output<typeof revisionAnswerSchema>;
+/** A page of what differs between two revisions. */
+export type DiffAnswer = z.output<typeof diffSchema>;
+/** The body of a change. */
+export type ChangeJson = z.input<typeof changeSchema>;
+/** Rollouts and quarantines. */
+export type RolloutList = z.output<typeof rolloutsSchema>;
 /** The change of a resource. */
 export type ChangedResource = z.output<typeof changedSchema>;
 /** The answer to a change. */

@@ -1,9 +1,13 @@
 import { z } from "@hono/zod-openapi";
+import type { XdskitErrorCode } from "@xdskit/api";
+
+/** A text for who reads the document: docs/errors.md lists the codes. */
+const errorCode = z.string() as unknown as z.ZodType<XdskitErrorCode>;
 
 /** An error or a warning, with its place. */
 export const findingSchema = z
   .object({
-    code: z.string().openapi({ example: "XDSKIT_RULE_BROKEN" }),
+    code: errorCode.openapi({ example: "XDSKIT_RULE_BROKEN" }),
     severity: z.enum(["error", "warning"]),
     message: z.string(),
     file: z.string().optional().openapi({ description: "`body` for what was sent" }),
@@ -162,6 +166,33 @@ export const changeAnswerSchema = z
     lease: leaseSchema.optional().openapi({ description: "The lease that holds what was put in" }),
   })
   .openapi("ChangeAnswer");
+
+const next = z.string().optional();
+
+/** The layers, from the lowest to the highest. */
+export const layersSchema = z.object({ layers: z.array(layerSchema) });
+
+/** A page of the resources of a layer. */
+export const resourcesSchema = z.object({ resources: z.array(resourceSchema), next });
+
+/** A page of revisions, newest first. */
+export const revisionsSchema = z.object({ revisions: z.array(revisionSchema), next });
+
+/** A revision, and a page of what it changed. */
+export const revisionAnswerSchema = revisionSchema.extend({ changes: z.array(changedSchema), next });
+
+/** A page of what differs between two revisions. */
+export const diffSchema = z.object({
+  from: revisionSchema,
+  to: revisionSchema,
+  counts: countsSchema.openapi({ description: "Of all that differs" }),
+  changes: z.array(changedSchema),
+  next,
+  stages: z.array(groupStagesSchema).openapi({
+    description:
+      "How clients get from one to the other, with the other layers as they are now; with the first page only",
+  }),
+});
 
 const selectorSchema = z.strictObject({ type: z.string().min(1), name: z.string().min(1) });
 

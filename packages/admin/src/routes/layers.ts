@@ -4,7 +4,7 @@ import { type ApiContext, quoted } from "../context/api-context.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
-import { layerSchema, resourceSchema } from "../contract/schemas.js";
+import { type layerSchema, layersSchema, resourceSchema, resourcesSchema } from "../contract/schemas.js";
 import { after, createRoute, json, limit, problems } from "./definition.js";
 
 const listLayers = createRoute({
@@ -12,7 +12,7 @@ const listLayers = createRoute({
   "x-needs": "read",
   path: "/api/v1/layers",
   summary: "Lists the layers, from the lowest to the highest",
-  responses: { 200: json(z.object({ layers: z.array(layerSchema) }), "The layers") },
+  responses: { 200: json(layersSchema, "The layers") },
 });
 
 const layerParam = z.object({ layer: z.string().openapi({ example: "api" }) });
@@ -32,7 +32,7 @@ const listResources = createRoute({
     }),
   },
   responses: {
-    200: json(z.object({ resources: z.array(resourceSchema), next: z.string().optional() }), "A page of resources"),
+    200: json(resourcesSchema, "A page of resources"),
     ...problems(400, 404),
   },
 });

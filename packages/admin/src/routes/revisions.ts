@@ -8,7 +8,7 @@ import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
-import { changedSchema, countsSchema, groupStagesSchema, revisionSchema } from "../contract/schemas.js";
+import { diffSchema, revisionAnswerSchema, revisionsSchema } from "../contract/schemas.js";
 import { after, changesPage, createRoute, fieldNames, flag, json, limit, problems } from "./definition.js";
 
 const list = createRoute({
@@ -20,7 +20,7 @@ const list = createRoute({
     query: z.strictObject({ layer: z.string().optional(), limit: limit(100, maxPage), after }),
   },
   responses: {
-    200: json(z.object({ revisions: z.array(revisionSchema), next: z.string().optional() }), "A page of revisions"),
+    200: json(revisionsSchema, "A page of revisions"),
     ...problems(400, 404, 503),
   },
 });
@@ -35,10 +35,7 @@ const get = createRoute({
     query: z.strictObject({ limit: limit(usualPage, maxPage), after, fields: fieldNames }),
   },
   responses: {
-    200: json(
-      revisionSchema.extend({ changes: z.array(changedSchema), next: z.string().optional() }),
-      "The revision, and a page of its changes by type and name",
-    ),
+    200: json(revisionAnswerSchema, "The revision, and a page of its changes by type and name"),
     ...problems(400, 404, 503),
   },
 });
@@ -57,20 +54,7 @@ const diff = createRoute({
     }),
   },
   responses: {
-    200: json(
-      z.object({
-        from: revisionSchema,
-        to: revisionSchema,
-        counts: countsSchema.openapi({ description: "Of all that differs" }),
-        changes: z.array(changedSchema),
-        next: z.string().optional(),
-        stages: z.array(groupStagesSchema).openapi({
-          description:
-            "How clients get from one to the other, with the other layers as they are now; with the first page only",
-        }),
-      }),
-      "A page of what differs, by type and name",
-    ),
+    200: json(diffSchema, "A page of what differs, by type and name"),
     ...problems(400, 404, 409, 503),
   },
 });

@@ -1,5 +1,5 @@
 import type { ApiClient } from "./api-client.js";
-import type { ChangeAnswer, ChangedResource, DiffAnswer, RevisionJson } from "./api-types.js";
+import type { ChangeAnswer, DiffAnswer, RevisionAnswer } from "./api-types.js";
 
 /** A page of a list. */
 interface Paged {
@@ -38,7 +38,7 @@ export async function postChange(
   expected?: string | null,
 ): Promise<ChangeAnswer> {
   const headers = conditionOf(expected);
-  const post = (after?: string) => client.post<ChangeAnswer & Paged>(`${path}?${pageQuery(after)}`, body, headers);
+  const post = (after?: string) => client.post<ChangeAnswer>(`${path}?${pageQuery(after)}`, body, headers);
   const page = await post();
   const { next, ...first } = page;
   if (next === undefined) return first;
@@ -50,7 +50,7 @@ export async function postChange(
 /** All that differs between two revisions. */
 export async function diffOf(client: ApiClient, from: string, to: string | undefined): Promise<DiffAnswer> {
   const get = (end: string | undefined, after?: string) =>
-    client.get<DiffAnswer & Paged>(
+    client.get<DiffAnswer>(
       `/api/v1/diff?${new URLSearchParams({ from, ...(end === undefined ? {} : { to: end }) })}&${pageQuery(after)}`,
     );
   const page = await get(to);
@@ -60,15 +60,10 @@ export async function diffOf(client: ApiClient, from: string, to: string | undef
   return { ...first, changes: await withFurther(page, further, ({ changes }) => changes) };
 }
 
-/** A revision with all that it changed. */
-export interface RevisionWithChanges extends RevisionJson {
-  readonly changes: readonly ChangedResource[];
-}
-
 /** Asks for a revision and all that it changed. */
-export async function revisionWithChanges(client: ApiClient, id: string): Promise<RevisionWithChanges> {
+export async function revisionWithChanges(client: ApiClient, id: string): Promise<RevisionAnswer> {
   const get = (after?: string) =>
-    client.get<RevisionWithChanges & Paged>(
+    client.get<RevisionAnswer>(
       `/api/v1/revisions/${encodeURIComponent(id)}?${new URLSearchParams(withAfter({ limit: String(changesOfPage) }, after))}`,
     );
   const page = await get();

@@ -1,7 +1,7 @@
 import { listNames } from "@xdskit/api";
 import type { ApiClient } from "./api-client.js";
 import { ApiError } from "./api-error.js";
-import type { RevisionJson } from "./api-types.js";
+import type { RevisionJson, RevisionList } from "./api-types.js";
 import { pageSize } from "./list-resources.js";
 
 /** Shorter beginnings of an id could be anything. */
@@ -9,16 +9,11 @@ const shortest = 4;
 /** The most pages of revisions that are looked through. */
 const maxPages = 1_000;
 
-interface RevisionsPage {
-  readonly revisions: readonly RevisionJson[];
-  readonly next?: string | null;
-}
-
 /** A page of revisions, newest first. */
 export function revisionsPage(
   client: ApiClient,
   query: { readonly layer?: string | undefined; readonly limit?: number; readonly after?: string | undefined },
-): Promise<RevisionsPage> {
+): Promise<RevisionList> {
   const asked = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) asked.set(key, String(value));
   return client.get(`/api/v1/revisions?${asked}`);
@@ -68,7 +63,7 @@ async function those(
   for (let page = 0; page < maxPages; page += 1) {
     const { revisions, next } = await revisionsPage(client, { limit: pageSize, after });
     found.push(...revisions.filter(isAsked));
-    if (next == null || found.length > 5) break;
+    if (next === undefined || found.length > 5) break;
     after = next;
   }
   return found;

@@ -2,7 +2,8 @@ import { type Finding, type Resource, readResources } from "@xdskit/api";
 import { emptySnapshot, planBetween, planJson } from "@xdskit/protocol";
 import { createServer, type LayerUpdate, type References, type XdsServer } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
-import { type ListedResource, listResources } from "../api-client/list-resources.js";
+import type { LayerResource } from "../api-client/api-types.js";
+import { listResources } from "../api-client/list-resources.js";
 import type { CheckedDirectory } from "../checking/check-directory.js";
 import { danglingReferences } from "../checking/dangling-references.js";
 import type { PlannedStages } from "../comparison/stages-text.js";
@@ -87,7 +88,7 @@ function replaced({ layer, resources }: LayerContent): LayerUpdate {
  * `unread` for each one that cannot be read here, such as with a message that only the server knows.
  */
 function heldBy(
-  listed: readonly ListedResource[],
+  listed: readonly LayerResource[],
   layer: string,
   folder: CheckedDirectory,
   unread: Finding[],

@@ -16,8 +16,8 @@ import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
-import type { LayerJson } from "../api-client/api-types.js";
-import { type ListedResource, listResources } from "../api-client/list-resources.js";
+import type { LayerJson, LayerList, LayerResource } from "../api-client/api-types.js";
+import { listResources } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
 import { createSentForm } from "../api-writes/sent-resource.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
@@ -113,7 +113,7 @@ async function behindLinks(file: string): Promise<string> {
 }
 
 async function writableLayers(client: ApiClient, asked: string | undefined): Promise<readonly LayerJson[]> {
-  const { layers } = await client.get<{ readonly layers: readonly LayerJson[] }>("/api/v1/layers");
+  const { layers } = await client.get<LayerList>("/api/v1/layers");
   const writable = layers.filter((layer) => layer.writable);
   const names = writable.map(({ name }) => name).join(", ");
   if (asked === undefined) {
@@ -134,7 +134,7 @@ async function listedLayers(
   const heads = (layers: readonly LayerJson[]) => JSON.stringify(layers.map(({ name, head }) => [name, head?.id]));
   let layers = await writableLayers(client, asked);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const read: { readonly layer: LayerJson; readonly listed: readonly ListedResource[] }[] = [];
+    const read: { readonly layer: LayerJson; readonly listed: readonly LayerResource[] }[] = [];
     for (const layer of layers) read.push({ layer, listed: await listResources(client, layer.name) });
     const after = await writableLayers(client, asked);
     if (heads(after) === heads(layers)) {
@@ -170,7 +170,7 @@ function byTypeAndName(a: Resource, b: Resource): number {
   return a.key < b.key ? -1 : 1;
 }
 
-function titleOf({ type, name }: ListedResource): string {
+function titleOf({ type, name }: LayerResource): string {
   return referenceText({ type, name }, resourceTypes);
 }
 

@@ -1,13 +1,10 @@
 import { listNames, maxListed, printable } from "@xdskit/api";
-import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
+import type { QuarantineJson, RolloutJson, RolloutList } from "../api-client/api-types.js";
 import type { Colour, Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 
 /** All rollouts and quarantines of a server. */
-export interface RolloutsView {
-  readonly rollouts: readonly RolloutJson[];
-  readonly quarantines: readonly QuarantineJson[];
-}
+export type RolloutsView = Pick<RolloutList, "rollouts" | "quarantines">;
 
 /** Whether it may go further, or be taken back. */
 export function isUnderWay({ state }: Pick<RolloutJson, "state">): boolean {

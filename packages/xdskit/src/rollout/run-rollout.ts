@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
-import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
+import type { QuarantineJson, RolloutJson, RolloutList } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { jsonText } from "../output/json-text.js";
 import { tell } from "../output/screen/told.js";
@@ -41,7 +41,7 @@ async function allRollouts(client: ApiClient): Promise<RolloutsView> {
   const quarantines: QuarantineJson[] = [];
   for (let after: string | undefined = ""; after !== undefined; ) {
     const query = after === "" ? "" : `?after=${encodeURIComponent(after)}`;
-    const page: RolloutsView & { readonly next?: string } = await client.get(`/api/v1/rollouts${query}`);
+    const page: RolloutList = await client.get(`/api/v1/rollouts${query}`);
     rollouts.push(...page.rollouts);
     quarantines.push(...page.quarantines);
     after = page.next;

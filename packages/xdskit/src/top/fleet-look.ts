@@ -1,8 +1,8 @@
-import type { FleetSummary, NodeRow, NodeRows, ProblemList, ServerPorts, SourceReport } from "@xdskit/admin";
+import type { FleetSummary, NodeRow, NodeRows, ProblemList, ServerPorts, SourceList } from "@xdskit/admin/answers";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { LayerJson, RevisionJson } from "../api-client/api-types.js";
+import type { LayerList, RevisionJson } from "../api-client/api-types.js";
 import { isInTheWay } from "../output/messages/trouble-line.js";
 import { nodeColours } from "../output/state-colours.js";
 import { allNodeRows } from "./fleet-rows.js";
@@ -78,8 +78,8 @@ export async function lookAtFleet(
     allNodeRows(page, rows),
     client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
     isTop ? client.text("/metrics") : undefined,
-    isTop ? { sources: [] } : client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),
-    isTop ? { layers: [] } : client.get<{ readonly layers: readonly LayerJson[] }>("/api/v1/layers"),
+    isTop ? { sources: [] } : client.get<Pick<SourceList, "sources">>("/api/v1/sources"),
+    isTop ? { layers: [] } : client.get<LayerList>("/api/v1/layers"),
   ]);
   const metrics = text === undefined ? undefined : metricTotals(text);
   const troubles = isTop ? [] : [...serverTroubles(found.problems), ...sourceTroubles(sources, summary.silent)];

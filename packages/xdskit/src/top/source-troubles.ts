@@ -1,12 +1,9 @@
-import type { FleetSummary, ProblemEntry, SourceReport } from "@xdskit/admin";
+import type { FleetSummary, ProblemEntry, Source } from "@xdskit/admin/answers";
 import { XdskitError } from "@xdskit/api";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 
 /** Sources whose newest content is not served, and servers that do not answer, as `status` over gRPC tells of them. */
-export function sourceTroubles(
-  sources: readonly SourceReport[],
-  silent: FleetSummary["silent"],
-): readonly SourceTrouble[] {
+export function sourceTroubles(sources: readonly Source[], silent: FleetSummary["silent"]): readonly SourceTrouble[] {
   const all = [
     ...sources.flatMap(ofSource),
     ...silent.map(({ replica, reason }): SourceTrouble => ({ source: replica, kind: "silent", message: reason })),
@@ -15,7 +12,7 @@ export function sourceTroubles(
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-function ofSource({ name: source, state, findings, rolledBack }: SourceReport): readonly SourceTrouble[] {
+function ofSource({ name: source, state, findings, rolledBack }: Source): readonly SourceTrouble[] {
   const [first, ...more] = findings.filter(({ severity }) => severity === "error");
   const troubles: SourceTrouble[] = [];
   if (first !== undefined) {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { FleetSummary, SourceReport } from "@xdskit/admin";
+import type { FleetSummary, SourceList } from "@xdskit/admin/answers";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
@@ -100,7 +100,7 @@ async function forAll(client: ApiClient, { timeout, output }: WaitOptions, termi
 async function look(client: ApiClient): Promise<FleetState> {
   const [summary, { sources }] = await Promise.all([
     client.get<FleetSummary>("/api/v1/fleet/summary"),
-    client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources"),
+    client.get<SourceList>("/api/v1/sources"),
   ]);
   return { summary, troubles: sourceTroubles(sources, summary.silent).filter(isInTheWay) };
 }
