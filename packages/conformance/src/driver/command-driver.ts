@@ -18,12 +18,16 @@ export function startCommandDriver(command: string, err: (text: string) => void)
   let failed: ((error: Failed) => void) | undefined;
   let problem: Failed | undefined;
   let skills: ReadonlySet<DriverSkill> = new Set();
+  let lastLength = 0;
   const fail = (message: string): void => {
     problem ??= new Failed(message);
     failed?.(problem);
   };
   child.on("error", (error) => fail(`the driver cannot be started: ${error.message}`));
-  child.on("close", (code, signal) => fail(`the driver ended with ${signal ?? `status ${code}`}`));
+  // Readers of lines end without a word at one that is too long for them.
+  child.on("close", (code, signal) =>
+    fail(`the driver ended with ${signal ?? `status ${code}`}; its last order had ${lastLength} characters`),
+  );
   child.stdin.on("error", () => {});
   child.stderr.on("data", (text: Buffer) => err(text.toString()));
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -40,7 +44,9 @@ export function startCommandDriver(command: string, err: (text: string) => void)
       const line = await new Promise<string>((resolve, reject) => {
         [answered, failed] = [resolve, reject];
         timer = setTimeout(() => reject(new Failed(`the driver did not answer within ${driverMs} ms`)), driverMs);
-        child.stdin.write(`${JSON.stringify(order)}\n`);
+        const line = JSON.stringify(order);
+        lastLength = line.length;
+        child.stdin.write(`${line}\n`);
       });
       skills = readDriverAnswer(line);
     } finally {
