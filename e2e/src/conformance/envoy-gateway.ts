@@ -1,11 +1,9 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { main } from "xds-conformance";
 import { findPeer, root } from "../harness/basics/peers.js";
 import { startProcess } from "../harness/basics/process.js";
-import { type Judgement, judged } from "./judgement.js";
+import { type Judgement, judged, serving } from "./judgement.js";
 
 /** The port cannot be chosen. */
 const port = 18_000;
@@ -62,15 +60,4 @@ function settings(at: (name: string) => string): object {
     extensionApis: { enableBackend: true },
     logging: { level: { default: "error" } },
   };
-}
-
-/** Resolves once it serves what it was given. Throws if it does not within a minute. */
-async function serving(where: readonly string[]): Promise<void> {
-  const nothing = { out: () => {}, err: () => {}, isTerminal: false };
-  for (let second = 0; second < 60; second++) {
-    const looked = await main(["server", ...where, "--answer-ms", "500", "--only", "delta-response-fields"], nothing);
-    if (looked === 0) return;
-    await pause(1_000);
-  }
-  throw new Error("envoy-gateway does not serve: is port 18000 free?");
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { main } from "xds-conformance";
 
 /** One check of a report. */
@@ -33,6 +34,20 @@ export async function judged(
   const print = (text: string): void => void printed.push(text);
   const status = await main([command, "--json", json, ...args], { out: print, err: print, isTerminal: false });
   return { status, out: printed.join(""), checks: JSON.parse(readFileSync(json, "utf8")).checks };
+}
+
+/** Resolves once a server serves what it was given. Throws if it does not within a minute. */
+export async function serving(where: readonly string[]): Promise<void> {
+  const nothing = { out: () => {}, err: () => {}, isTerminal: false };
+  for (let second = 0; second < 60; second++) {
+    const looked = await main(
+      ["server", ...where, "--answer-ms", "500", "--only", "sotw-ack-silent,delta-ack-silent"],
+      nothing,
+    );
+    if (looked === 0) return;
+    await pause(1_000);
+  }
+  throw new Error(`${where[0]} does not serve: is the port free?`);
 }
 
 /** One judgement of those of some checks each. `ids`: all checks, in their order. */

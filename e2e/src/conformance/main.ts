@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../harness/basics/peers.js";
 import { envoyGateway } from "./envoy-gateway.js";
+import { inKubernetes } from "./in-kubernetes.js";
 import { judgeClient, judgedClients } from "./judged-clients.js";
 import { judgedServers, judgeServer } from "./judged-servers.js";
 import type { JudgedCheck, Judgement } from "./judgement.js";
@@ -44,6 +45,7 @@ const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
 
 /** The tables, and each failure. */
 function reportText(columns: readonly Column[]): readonly string[] {
+  if (columns.length === 0) return [];
   const names = columns.map(({ name }) => name);
   const counted = (checks: readonly JudgedCheck[], status: JudgedCheck["status"]) =>
     String(checks.filter((check) => check.status === status).length);
@@ -107,9 +109,9 @@ function write(file: string, parts: readonly string[]): void {
 
 const made = "Made by `npm run conformance:reports`; [docs/conformance.md](../docs/conformance.md) says what it means.";
 // Most of the time they wait.
-const [servers, gateway, clients] = await Promise.all([
+const [servers, built, clients] = await Promise.all([
   judgeAll(judgedServers, judgeServer),
-  judgeAll([envoyGateway], envoyGateway.judge),
+  judgeAll([envoyGateway, ...inKubernetes], (server) => server.judge()),
   judgeAll(judgedClients, judgeClient),
 ]);
 write("conformance.md", [
@@ -117,7 +119,7 @@ write("conformance.md", [
   `${made} Each failure has what was sent and received, and the reason as we read it in the server's sources, which` +
     " `known/` keeps. Whoever finds that we are unfair: please tell us. [Clients](conformance-clients.md) have a page of" +
     " their own.",
-  ...reportText([...servers, ...gateway]),
+  ...reportText([...servers, ...built]),
 ]);
 write("conformance-clients.md", [
   "# Clients, held against the protocol",

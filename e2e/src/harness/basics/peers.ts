@@ -19,6 +19,8 @@ export type PeerName =
   | "go-grpc-v2-client"
   | "go-control-plane-server"
   | "envoy-gateway"
+  | "contour"
+  | "pilot-discovery"
   | "java-control-plane"
   | "java-grpc-client"
   | "java-grpc-csds"

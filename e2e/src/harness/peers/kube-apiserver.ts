@@ -22,17 +22,20 @@ export interface KubernetesObject {
 const users = { admin: 'admin-token,admin,1,"system:masters"', xdskit: "xdskit-token,xdskit,2" } as const;
 type User = keyof typeof users;
 
+/** What it needs of a scene. */
+type Place = Pick<Scene, "directory" | "start" | "onEnd">;
+
 /** A real kube-apiserver over an etcd of its own, without controllers: a test writes what these would. */
 export class KubeApiserver {
   readonly url: string;
   readonly directory: string;
-  readonly #scene: Scene;
+  readonly #scene: Place;
   readonly #program: string;
   readonly #port: number;
   readonly #etcd: EtcdCluster;
   #process: Process | undefined;
 
-  private constructor(scene: Scene, programs: Programs, port: number, etcd: EtcdCluster, directory: string) {
+  private constructor(scene: Place, programs: Programs, port: number, etcd: EtcdCluster, directory: string) {
     this.#scene = scene;
     this.#program = programs.apiserver;
     this.#port = port;
@@ -41,7 +44,7 @@ export class KubeApiserver {
     this.directory = directory;
   }
 
-  static async start(scene: Scene, programs: Programs): Promise<KubeApiserver> {
+  static async start(scene: Place, programs: Programs): Promise<KubeApiserver> {
     const directory = join(scene.directory, "kubernetes");
     await mkdir(directory);
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -184,6 +187,7 @@ const collections: Readonly<Record<string, string>> = {
   CustomResourceDefinition: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   GRPCRoute: "/apis/gateway.networking.k8s.io/v1/namespaces/NS/grpcroutes",
   HTTPRoute: "/apis/gateway.networking.k8s.io/v1/namespaces/NS/httproutes",
+  Ingress: "/apis/networking.k8s.io/v1/namespaces/NS/ingresses",
   ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
 };
 
