@@ -15,6 +15,7 @@ import { readService, type Service } from "./objects/service.js";
 import { readTlsSecret, type TlsSecret, tlsSecretType } from "./objects/tls-secret.js";
 import { RouteTable } from "./resources/attached/route-table.js";
 import type { TableChange } from "./resources/made-resources.js";
+import type { ObjectTable } from "./resources/object-table.js";
 import { SecretTable } from "./resources/secret-table.js";
 import { ServiceTable } from "./resources/service-table.js";
 import { type HeldStatus, readStatus } from "./statuses/status-change.js";
@@ -113,6 +114,7 @@ class WatchedCluster implements KubernetesSource {
   readonly #routes: RouteTable;
   readonly #table: ServiceTable;
   readonly #secrets = new SecretTable();
+  readonly #tables: readonly ObjectTable[];
   readonly #watches: ListWatch<unknown>[] = [];
   /** Those that have read everything once. */
   readonly #synced = new Set<number>();
@@ -139,6 +141,7 @@ class WatchedCluster implements KubernetesSource {
     this.name = this.#layer;
     this.#routes = new RouteTable({ isPartial: options.selector !== undefined });
     this.#table = new ServiceTable(this.#routes);
+    this.#tables = [this.#table, this.#secrets];
     const { connection } = options;
     if (options.writesEvents)
       this.#events = new EventWriter({ connection, instance: hostname(), failed: this.#writing("Event") });
@@ -265,9 +268,9 @@ class WatchedCluster implements KubernetesSource {
   }
 
   *#take(): Steps<TableChange> {
-    const services = yield* this.#table.take();
-    const secrets = yield* this.#secrets.take();
-    return { upsert: [...services.upsert, ...secrets.upsert], remove: [...services.remove, ...secrets.remove] };
+    const changes: TableChange[] = [];
+    for (const table of this.#tables) changes.push(yield* table.take());
+    return { upsert: changes.flatMap(({ upsert }) => upsert), remove: changes.flatMap(({ remove }) => remove) };
   }
 
   async #publish(): Promise<void> {
@@ -277,8 +280,8 @@ class WatchedCluster implements KubernetesSource {
     const started = this.#started;
     // After one that was refused nobody knows what is there.
     const isWhole = started !== undefined || this.#isRefused;
-    const { upsert, remove } = isWhole ? { upsert: [...this.#table.made, ...this.#secrets.made], remove: [] } : change;
-    if (this.#table.isDue || this.#secrets.isDue) this.#soon();
+    const { upsert, remove } = isWhole ? { upsert: this.#tables.flatMap(({ made }) => [...made]), remove: [] } : change;
+    if (this.#tables.some(({ isDue }) => isDue)) this.#soon();
     // Annotations may have changed that make no difference.
     if (!isWhole && upsert.length === 0 && remove.length === 0) return this.#tell();
     try {

@@ -1,62 +1,40 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { createResource, type Resource, type Steps, validateMessage } from "@xdskit/api";
+import { createResource, validateMessage } from "@xdskit/api";
 import { type Secret, SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
 import type { ObjectFault } from "../objects/object-fault.js";
 import type { TlsSecret } from "../objects/tls-secret.js";
-import { MadeResources, type OpenChange, type TableChange } from "./made-resources.js";
-import { ObjectFaults } from "./object-faults.js";
+import { type MadeOfObject, ObjectTable } from "./object-table.js";
 
 /** The Secrets of certificates that there are, and the secrets (SDS) that were made of them. */
-export class SecretTable {
+export class SecretTable extends ObjectTable {
   readonly #secrets = new Map<string, TlsSecret>();
-  readonly made = new MadeResources();
-  readonly faults = new ObjectFaults();
-  #due = new Set<string>();
-
-  /** Something changed since it was taken last. */
-  get isDue(): boolean {
-    return this.#due.size > 0;
-  }
 
   /** Undefined: it is gone. */
   setSecret(key: string, secret: TlsSecret | undefined): void {
     if (secret === undefined) this.#secrets.delete(key);
     else this.#secrets.set(key, secret);
-    this.#due.add(key);
+    this.changed(key);
   }
 
-  /** Makes what is due. A certificate that no client would take changes nothing. */
-  *take(): Steps<TableChange> {
-    const change: OpenChange = { upsert: [], remove: [] };
-    const all = this.#due;
-    this.#due = new Set();
-    for (const key of all) {
-      const secret = this.#secrets.get(key);
-      const { resources, faults } = secret === undefined ? nothing : madeOf(secret);
-      this.faults.set(key, faults);
-      if (faults.length === 0) this.made.replace(key, resources, change);
-      yield;
-    }
-    return change;
+  /** A certificate that no client would take changes nothing. */
+  protected make(key: string): MadeOfObject {
+    const secret = this.#secrets.get(key);
+    return secret === undefined ? { resources: [], faults: [] } : madeOf(secret);
   }
 }
 
-interface MadeOfSecret {
-  readonly resources: readonly Resource[];
-  readonly faults: readonly ObjectFault[];
-}
-
-const nothing: MadeOfSecret = { resources: [], faults: [] };
-
-function madeOf(secret: TlsSecret): MadeOfSecret {
+function madeOf(secret: TlsSecret): MadeOfObject {
   const { namespace, name, uid } = secret;
   const object = { apiVersion: "v1", kind: "Secret", namespace, name, uid };
   try {
     const messages = secretsOf(secret);
     const faults = messages.flatMap(problemsOf).map((problem) => ({ object, reason: "NotServed", ...problem }));
-    return { resources: faults.length > 0 ? [] : messages.map((message) => createResource(message)), faults };
+    return { resources: faults.length > 0 ? undefined : messages.map((message) => createResource(message)), faults };
   } catch (error) {
-    return { resources: [], faults: [{ object, reason: "NotServed", field: "", message: (error as Error).message }] };
+    return {
+      resources: undefined,
+      faults: [{ object, reason: "NotServed", field: "", message: (error as Error).message }],
+    };
   }
 }
 
