@@ -16,6 +16,11 @@ import { changeByApi } from "./harness/xdskit/api-change.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
 /** Every view, and something in it that is there once it is drawn. */
+/** As when a rollout is under way, and there are errors and warnings. */
+const addCounts = `if (document.querySelector(".added") === null) for (const view of ["rollouts", "problems", "problems"])
+  document.querySelector("header nav a[href$='" + view + "']")
+    .insertAdjacentHTML("beforeend", "<span class='badge badge-error added'>12</span>")`;
+
 const views = [
   ["fleet", "text=Nodes × types"],
   ["node/shop-envoy", "text=What happened"],
@@ -201,6 +206,7 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     for (const [view, sign] of views) {
       await small.goTo(view);
       await small.page.locator(sign).first().waitFor();
+      await small.page.evaluate(addCounts);
       await mustFit(small, view);
       // A tablet.
       await small.page.setViewportSize({ width: 768, height: 740 });
