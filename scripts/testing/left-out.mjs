@@ -40,6 +40,7 @@ export const leftOut = new Map([
   ["packages/protocol/src/server/stream/growing-lists.test.ts", "the cost of one name on top of 100,000"],
   ["packages/relay/src/many-names.test.ts", "the memory of 16,000 names behind a relay"],
   ["packages/server/src/parts/on-demand/many-names.test.ts", "the cost of thousands of names, asked for at once"],
+  ["packages/server/src/sources/folder/long-rounds.test.ts", "files so long that others must not wait for them"],
   ["packages/server/src/streams/limits/held-names-bytes.test.ts", "the memory of 50,000 names of a client"],
   ["packages/server/src/streams/limits/stalled-memory.test.ts", "the memory of responses to streams that stall"],
   ["packages/server/src/streams/resumption/resumption-random.test.ts", "clients that are cut off at random moments"],
@@ -47,6 +48,7 @@ export const leftOut = new Map([
     "packages/server/src/transports/grpc/http2-attacks.test.ts",
     "attacks over HTTP/2, and what is left of them in memory",
   ],
+  ["packages/store-sqlite/src/crashes.test.ts", "processes that are killed while they write"],
   ["packages/store-sqlite/src/exits.test.ts", "processes that end in the middle of a write"],
   ["packages/store-sqlite/src/full-disk.test.ts", "a state whose disk is full"],
   ["packages/xdskit/src/apply/large-change.test.ts", "changes of 10,000 resources, over the API"],
@@ -55,6 +57,7 @@ export const leftOut = new Map([
   ["packages/xdskit/src/start.test.ts", "the modules that each command loads"],
   ["scripts/site.test.ts", "the manual, built as a site"],
   ["scripts/tarballs.test.ts", "every package as it is published, installed where nothing is"],
+  ["scripts/testing/bounded-processes.test.ts", "processes of tests that do not end"],
 ]);
 
 /** The test files of `npm run test:kubernetes` alone: to build what they need takes ten minutes of processor time. */
