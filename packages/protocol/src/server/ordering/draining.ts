@@ -9,6 +9,7 @@ import { isNamedBy } from "../../planning/named-by.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import { type Draining, nothingDrains, type Replaced, type Subscriber } from "../state/subscriber.js";
 import { comingBackTime, type OrderingTimes } from "./ordering-times.js";
+import { numberOf } from "./past-snapshots.js";
 
 /*
  * Replaced or removed listeners still serve their connections for a while, and no acknowledgement says how long (Envoy
@@ -23,6 +24,9 @@ const maxDraining = 256;
 
 /** By change and subscription, the replaced listeners. */
 const known = new PerKey<Change, Replaced>(maxTransitions);
+
+/** What is left of replaced listeners, by the numbers of its resources. */
+const left = new PerKey<Replaced, Replaced>(maxTransitions);
 
 /**
  * The client no longer uses the set `before`. Resources that are gone, or that name less now, drain from `now` on
@@ -120,17 +124,21 @@ export interface DrainingCheck {
 /** Forgets the changes that have drained by now. Returns whether the client has shown that something ends sooner. */
 export function drain(subscriber: Subscriber, check: DrainingCheck): boolean {
   const later = subscriber.draining.map((each) => drainingAt(each, check));
-  const isSooner = later.some(({ until = 0 }, index) => until < (subscriber.draining[index]?.until ?? 0));
+  const isSooner = later.some(({ what, until = 0 }, index) => {
+    const before = subscriber.draining[index];
+    return until < (before?.until ?? 0) || what !== before?.what;
+  });
   const left = later.filter(({ until }) => until === undefined || until > check.now);
   subscriber.draining = left.length === 0 ? nothingDrains : left;
   return isSooner;
 }
 
 /** What is known now of listeners that drain. */
-function drainingAt(before: Draining, check: DrainingCheck): Draining {
+function drainingAt(known: Draining, check: DrainingCheck): Draining {
   const { all, now, times } = check;
+  const before = now < known.since + comingBackTime ? { ...known, what: untold(known.what, all) } : known;
   const { what, since, begun = beginOf(before, check) } = before;
-  if (!serves(what)) return what.old.every((one) => isTold(one, all)) ? { ...before, until: now } : before;
+  if (!serves(what)) return what.old.length === 0 ? { ...before, until: now } : before;
   if (begun === undefined) return before;
   const { end = begun + Math.max(times.drain, times.linger) } = before;
   // A stream of one type that only now comes back asks from now on.
@@ -148,6 +156,19 @@ function drainingAt(before: Draining, check: DrainingCheck): Draining {
  */
 function serves({ old }: Replaced): boolean {
   return old.some(({ type }) => type.drains);
+}
+
+/**
+ * Without what the client has shown on an open stream, of which that stream tells more: routes that an old listener
+ * led to may be others by now. Only for a client that came back; all that drain by an acknowledgement are listeners.
+ */
+function untold(what: Replaced, all: readonly Subscriber[]): Replaced {
+  const [old, ledTo] = [what.old, what.ledTo].map((each) =>
+    each.filter((one) => one.type.drains || !isTold(one, all)),
+  ) as [Resource[], Resource[]];
+  if (old.length === what.old.length && ledTo.length === what.ledTo.length) return what;
+  const key = `${old.map(numberOf).join()} ${ledTo.map(numberOf).join()}`;
+  return left.get(what, key) ?? left.set(what, key, { ...what, old, ledTo });
 }
 
 /** Whether the client has shown, on a stream that asks for it, which content of a resource it uses. */
