@@ -1,5 +1,5 @@
 import type { Reference, Resource } from "@xdskit/api";
-import { maxTransitions } from "../../model/basics/limits.js";
+import { longestKey, maxTransitions } from "../../model/basics/limits.js";
 import { PerKey } from "../../model/basics/memo.js";
 import { type Change, changeBetween, type Difference } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
@@ -26,7 +26,7 @@ const maxDraining = 256;
 const known = new PerKey<Change, Replaced>(maxTransitions);
 
 /** What is left of replaced listeners, by the numbers of its resources. */
-const left = new PerKey<Replaced, Replaced>(maxTransitions);
+const unknownParts = new PerKey<Replaced, Replaced>(maxTransitions);
 
 /**
  * The client no longer uses the set `before`. Resources that are gone, or that name less now, drain from `now` on
@@ -134,9 +134,9 @@ export function drain(subscriber: Subscriber, check: DrainingCheck): boolean {
 }
 
 /** What is known now of listeners that drain. */
-function drainingAt(known: Draining, check: DrainingCheck): Draining {
+function drainingAt(last: Draining, check: DrainingCheck): Draining {
   const { all, now, times } = check;
-  const before = now < known.since + comingBackTime ? { ...known, what: untold(known.what, all) } : known;
+  const before = now < last.since + comingBackTime ? { ...last, what: untold(last.what, all) } : last;
   const { what, since, begun = beginOf(before, check) } = before;
   if (!serves(what)) return what.old.length === 0 ? { ...before, until: now } : before;
   if (begun === undefined) return before;
@@ -160,15 +160,16 @@ function serves({ old }: Replaced): boolean {
 
 /**
  * Without what the client has shown on an open stream, of which that stream tells more: routes that an old listener
- * led to may be others by now. Only for a client that came back; all that drain by an acknowledgement are listeners.
+ * led to may be others by now. Only a client that came back has such: an acknowledgement shows old listeners alone.
  */
 function untold(what: Replaced, all: readonly Subscriber[]): Replaced {
-  const [old, ledTo] = [what.old, what.ledTo].map((each) =>
-    each.filter((one) => one.type.drains || !isTold(one, all)),
-  ) as [Resource[], Resource[]];
+  const isUntold = (one: Resource) => one.type.drains || !isTold(one, all);
+  const [old, ledTo] = [what.old.filter(isUntold), what.ledTo.filter(isUntold)];
   if (old.length === what.old.length && ledTo.length === what.ledTo.length) return what;
   const key = `${old.map(numberOf).join()} ${ledTo.map(numberOf).join()}`;
-  return left.get(what, key) ?? left.set(what, key, { ...what, old, ledTo });
+  const part = unknownParts.get(what, key) ?? { ...what, old, ledTo };
+  if (key.length <= longestKey) unknownParts.set(what, key, part);
+  return part;
 }
 
 /** Whether the client has shown, on a stream that asks for it, which content of a resource it uses. */
