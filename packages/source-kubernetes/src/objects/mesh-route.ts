@@ -100,12 +100,7 @@ export interface RouteRetry {
   readonly backoffMs: number | undefined;
 }
 
-/** Names a route among those of both kinds. */
-export function routeKey({ kind, namespace, name }: Pick<MeshRoute, "kind" | "namespace" | "name">): string {
-  return `${kind} ${namespace}/${name}`;
-}
-
-/** Names a Service, or another object that has a namespace. */
-export function objectKey({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return `${namespace}/${name}`;
+/** Whether a reference names a Service. The documentation of the Gateway API writes its group in both ways. */
+export function isService({ group, kind }: { readonly group?: string; readonly kind: string }): boolean {
+  return kind === "Service" && (group === "" || group === "core");
 }

@@ -1,3 +1,5 @@
+import { objectKey } from "./object-shape.js";
+
 /** Who we are in Events and in the status of objects. */
 export const controllerName = "xdskit.github.io/xdskit";
 
@@ -21,7 +23,7 @@ export interface ObjectFault {
   readonly message: string;
 }
 
-/** `Service shop/cart`, as findings have it. */
+/** `Service shop/cart`: names an object among those of several kinds, and in findings. */
 export function textOfObject({ kind, namespace, name }: Omit<ObjectName, "apiVersion" | "uid">): string {
-  return `${kind} ${namespace}/${name}`;
+  return `${kind} ${objectKey({ namespace, name })}`;
 }

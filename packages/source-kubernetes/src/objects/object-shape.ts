@@ -14,8 +14,13 @@ export interface ObjectShape {
 export type Family = "IPv4" | "IPv6";
 
 /** Names an object among those of its kind. */
-export function keyOf({ metadata }: ObjectShape): string {
-  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
+export function keyOf({ metadata: { namespace = "", name = "" } = {} }: ObjectShape): string {
+  return objectKey({ namespace, name });
+}
+
+/** The same of one that was read, or that another one names. */
+export function objectKey({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
 }
 
 /** Only TCP: gRPC has no other. Kubernetes leaves it out, too. */

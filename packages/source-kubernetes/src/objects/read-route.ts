@@ -1,12 +1,13 @@
-import type {
-  HeaderChanges,
-  HeaderMatch,
-  MeshRoute,
-  RouteBackend,
-  RouteKind,
-  RouteMatch,
-  RouteParent,
-  RouteRule,
+import {
+  type HeaderChanges,
+  type HeaderMatch,
+  isService,
+  type MeshRoute,
+  type RouteBackend,
+  type RouteKind,
+  type RouteMatch,
+  type RouteParent,
+  type RouteRule,
 } from "./mesh-route.js";
 import type { ObjectShape } from "./object-shape.js";
 
@@ -73,15 +74,12 @@ export function readMeshRoute(object: ObjectShape, reading: RouteReading): MeshR
   const notes = hostnames.length > 0 ? ["spec.hostnames: they say nothing about calls of a Service"] : [];
   return {
     ...{ kind: reading.kind, namespace, name, uid, createdAt: creationTimestamp, generation },
-    parents: parentRefs.filter(isService).map((ref) => parentOf(ref, namespace)),
+    parents: parentRefs
+      .filter(({ group, kind = "Gateway" }) => isService({ group, kind }))
+      .map((ref) => parentOf(ref, namespace)),
     rules: rules.map((rule, index) => ruleOf(rule, namespace, notes, `spec.rules[${index}]`, reading)),
     notes,
   };
-}
-
-/** The documentation of the Gateway API writes the group of Services in both ways. */
-function isService({ group, kind = "Gateway" }: ParentShape): boolean {
-  return kind === "Service" && (group === "" || group === "core");
 }
 
 function parentOf(ref: ParentShape, own: string): RouteParent {

@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { createResource, validateMessage } from "@xdskit/api";
 import { type Secret, SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
 import type { ObjectFault } from "../objects/object-fault.js";
+import { objectKey } from "../objects/object-shape.js";
 import type { TlsSecret } from "../objects/tls-secret.js";
 import { type MadeOfObject, ObjectTable } from "./object-table.js";
 
@@ -39,9 +40,11 @@ function madeOf(secret: TlsSecret): MadeOfObject {
 }
 
 /** `NAMESPACE/NAME`, and `NAMESPACE/NAME/ca` for who issued it. */
-function secretsOf({ namespace, name, certificate, key, authorities }: TlsSecret): readonly Secret[] {
+function secretsOf(secret: TlsSecret): readonly Secret[] {
+  const { certificate, key, authorities } = secret;
+  const name = objectKey(secret);
   const own = create(SecretSchema, {
-    name: `${namespace}/${name}`,
+    name,
     type: {
       case: "tlsCertificate",
       value: { certificateChain: inline(certificate), privateKey: inline(key) },
@@ -49,7 +52,7 @@ function secretsOf({ namespace, name, certificate, key, authorities }: TlsSecret
   });
   if (authorities === undefined) return [own];
   const type = { case: "validationContext", value: { trustedCa: inline(authorities) } } as const;
-  return [own, create(SecretSchema, { name: `${namespace}/${name}/ca`, type })];
+  return [own, create(SecretSchema, { name: `${name}/ca`, type })];
 }
 
 type DataSource = NonNullable<

@@ -1,5 +1,6 @@
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { ObjectFault } from "../objects/object-fault.js";
+import { objectKey } from "../objects/object-shape.js";
 import type { PolicyFault } from "../objects/policy.js";
 import type { Service } from "../objects/service.js";
 import { RouteTable } from "./attached/route-table.js";
@@ -97,5 +98,5 @@ function reasonOf(field: string): string {
 }
 
 function serviceOf({ namespace, service }: EndpointSlice): string {
-  return `${namespace}/${service}`;
+  return objectKey({ namespace, name: service });
 }

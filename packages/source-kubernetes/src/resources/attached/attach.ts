@@ -1,5 +1,6 @@
 import type { RouteOption } from "@xdskit/api/builders";
-import { type MeshRoute, objectKey, type RouteParent } from "../../objects/mesh-route.js";
+import type { MeshRoute, RouteParent } from "../../objects/mesh-route.js";
+import { objectKey } from "../../objects/object-shape.js";
 import type { Service } from "../../objects/service.js";
 import { portName, unresolvedName } from "../names.js";
 import type { ResolvedRoute } from "./resolved-route.js";
@@ -33,7 +34,7 @@ const mostRoutes = 1_000;
 
 /** Joins the routes of a Service. The older come first; a GRPCRoute keeps HTTPRoutes away from its port. */
 export function attachRoutes(parent: Parent, all: readonly ResolvedRoute[]): Attachment {
-  const ports = new Map<number, { readonly kind: MeshRoute["kind"]; readonly routes: RankedRoute[] }>();
+  const ports: Ports = new Map();
   const verdicts: AttachedVerdict[] = [];
   for (const resolved of [...all].sort(byPrecedence)) {
     const { route } = resolved;

@@ -1,6 +1,7 @@
 import { validateMessage } from "@xdskit/api";
 import { routeConfiguration } from "@xdskit/api/builders";
-import { type MeshRoute, objectKey, type RouteBackend, type RouteRule } from "../../objects/mesh-route.js";
+import { isService, type MeshRoute, type RouteBackend, type RouteRule } from "../../objects/mesh-route.js";
+import { objectKey } from "../../objects/object-shape.js";
 import type { Service } from "../../objects/service.js";
 import { portName } from "../names.js";
 import { type ResolvedRule, routesOfRule } from "./rule-routes.js";
@@ -59,10 +60,9 @@ function resolveRule(route: MeshRoute, rule: RouteRule, known: KnownBackends, pr
 
 /** The name of its cluster. */
 function resolveBackend(route: MeshRoute, backend: RouteBackend, known: KnownBackends): string | RefProblem {
-  const { group, kind, namespace, port } = backend;
+  const { kind, namespace, port } = backend;
   const text = objectKey(backend);
-  if (kind !== "Service" || (group !== "" && group !== "core"))
-    return { reason: "InvalidKind", message: `${kind} ${text}: only Services can be backends` };
+  if (!isService(backend)) return { reason: "InvalidKind", message: `${kind} ${text}: only Services can be backends` };
   if (namespace !== route.namespace && !known.isGranted(route, backend)) {
     const message = `Service ${text}: no ReferenceGrant in ${namespace} allows it to a ${route.kind} of ${route.namespace}`;
     return { reason: "RefNotPermitted", message };

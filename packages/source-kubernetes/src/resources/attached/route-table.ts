@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RouteOption } from "@xdskit/api/builders";
-import { gatewayApi, type MeshRoute, objectKey, type RouteBackend, routeKey } from "../../objects/mesh-route.js";
+import { gatewayApi, type MeshRoute, type RouteBackend } from "../../objects/mesh-route.js";
+import { textOfObject } from "../../objects/object-fault.js";
+import { objectKey } from "../../objects/object-shape.js";
 import type { ReferenceGrant } from "../../objects/reference-grant.js";
 import type { Service } from "../../objects/service.js";
 import { ObjectFaults } from "../object-faults.js";
@@ -76,14 +78,14 @@ export class RouteTable {
   /** A client rejected what was made of the routes for a port of a Service. */
   rejected(port: string, service: string, words: string): void {
     this.#rejections.set(port, { service, words });
-    for (const route of this.#ofParent(service)) this.#changed.add(routeKey(route));
+    for (const route of this.#ofParent(service)) this.#changed.add(textOfObject(route));
   }
 
   /** Something else is served for a port now: what was rejected is gone. */
   replaced(port: string): void {
     const { service } = this.#rejections.get(port) ?? {};
     this.#rejections.delete(port);
-    if (service !== undefined) for (const route of this.#ofParent(service)) this.#changed.add(routeKey(route));
+    if (service !== undefined) for (const route of this.#ofParent(service)) this.#changed.add(textOfObject(route));
   }
 
   /** The routes of a Service, by its ports. A port without an entry has none. */
@@ -100,8 +102,8 @@ export class RouteTable {
       const own = verdicts.filter((one) => one.route === route);
       const isJudged = service !== undefined || !this.#isPartial;
       const said = isJudged ? own : own.map(({ parentRef }) => ({ parentRef, conditions: undefined }));
-      this.#verdicts.set(routeKey(route), (this.#verdicts.get(routeKey(route)) ?? new Map()).set(key, said));
-      this.#changed.add(routeKey(route));
+      this.#verdicts.set(textOfObject(route), (this.#verdicts.get(textOfObject(route)) ?? new Map()).set(key, said));
+      this.#changed.add(textOfObject(route));
     }
     return ports;
   }
