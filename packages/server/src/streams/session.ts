@@ -128,6 +128,7 @@ export class Session implements CallHandler, GroupClient, PulseListener {
   }
 
   nameDecided(type: ResourceType, name: ResourceName, outcome: NameDecision): void {
+    if (this.#call.isOver) return;
     this.#joined?.decided(type, name, outcome);
     this.#wantsWork("answers");
   }
