@@ -123,6 +123,7 @@ export {
 export { readBody, schemaOfType } from "./resources/resource-body.js";
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
 export { listNames } from "./text/list-names.js";
+export { snakeCase } from "./text/snake-case.js";
 export { type Backoff, createWaits, defaultBackoff, type Waits } from "./timing/backoff.js";
 export { type Clock, systemClock } from "./timing/clock.js";
 export { firstWithin } from "./timing/first-within.js";

@@ -1,15 +1,12 @@
 // Writes docs/settings.md from the schema of the settings: npm run docs -w xdskit
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { fixedLimits } from "@xdskit/server";
 import { settingsJsonSchema } from "../src/settings/described-settings.ts";
 import { relaySettingsSchema, settingsSchema } from "../src/settings/schema.ts";
-import { liveKeys } from "../src/settings/settings-change.ts";
+import { fixedKeys, liveKeys } from "../src/settings/settings-change.ts";
 
 /** Where the page is. */
 export const settingsPageFile = new URL("../../../docs/settings.md", import.meta.url);
-
-const fixed = fixedLimits.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 
 /** The page as it should be. */
 export function settingsPage() {
@@ -71,7 +68,7 @@ function valuesOf(schema, description) {
 function rowsOf(schema, prefix) {
   return Object.entries(propertiesOf(schema)).flatMap(([name, of]) => {
     const { description = "", default: usual } = of;
-    const isFixed = prefix === "" && fixed.includes(name) ? " A change needs a restart." : "";
+    const isFixed = prefix === "" && fixedKeys.includes(name) ? " A change needs a restart." : "";
     const words = [description, valuesOf(of, description)].filter(Boolean).join(" ") + isFixed;
     const row = [`\`${prefix}${name}\``, words, usual === undefined ? "" : `\`${usual}\``];
     // What stands on its own elsewhere is told there.

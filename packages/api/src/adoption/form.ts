@@ -4,6 +4,7 @@ import type { Finding } from "../errors/errors.js";
 import type { FieldStep } from "../errors/field-path.js";
 import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import type { Registry } from "../registry/registry.js";
+import { snakeCase } from "../text/snake-case.js";
 import { isObject, keepWritten, keysOfStep, writtenAs } from "../text/source-document.js";
 
 /** One thing that a document holds, in the order in which it is read. */
@@ -110,7 +111,7 @@ export const typeNames = {
 
 /** The proto name of a field, from either of its spellings. */
 export function protoNameOf(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return snakeCase(key);
 }
 
 /** A field in either spelling; undefined if it is missing or null. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "@xdskit/api";
+import { type JsonSchema, snakeCase } from "@xdskit/api";
 import { defaultOrderingTimes } from "@xdskit/protocol";
 import {
   defaultFolderLimits,
@@ -36,8 +36,6 @@ function longest<Value>(of: Readonly<Record<string, Value>>, path: readonly stri
   return undefined;
 }
 
-const inSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** `10m`, `15s`, `800ms`. */
 function writtenDuration(ms: number): string {
   if (ms % 60_000 === 0 && ms > 0) return `${ms / 60_000}m`;
@@ -50,7 +48,7 @@ function defaultsOf(
   options: Readonly<Record<string, unknown>>,
 ): readonly (readonly [string, string | number])[] {
   return Object.entries(options).flatMap(([name, value]) => {
-    const path = `${key}.${inSnakeCase(name.replace(/Ms$/, ""))}`;
+    const path = `${key}.${snakeCase(name.replace(/Ms$/, ""))}`;
     if (typeof value !== "number") return [];
     const isTime = name.endsWith("Ms") || key === "ordering";
     return [[path, isTime && Number.isFinite(value) ? writtenDuration(value) : value] as const];

@@ -1,4 +1,5 @@
 import { isAbsolute, normalize } from "node:path";
+import { snakeCase } from "@xdskit/api";
 import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
 import { accessSettings, tokensThatAreThere } from "./access-schema.js";
@@ -87,12 +88,7 @@ const group = z.strictObject({
 
 /** The server's limits: each by its own name, in snake_case. */
 const limits = z.strictObject(
-  Object.fromEntries(
-    Object.keys(defaultServerLimits).map((name) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      count.optional(),
-    ]),
-  ),
+  Object.fromEntries(Object.keys(defaultServerLimits).map((name) => [snakeCase(name), count.optional()])),
 );
 
 const aPlace = "expected over or under: what wins where the folder has a resource of the same name";

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { snakeCase } from "@xdskit/api";
 import { fixedLimits } from "@xdskit/server";
 import type { Settings } from "./schema.js";
 
@@ -31,7 +32,8 @@ export const liveKeys: ReadonlySet<Key> = new Set([
   ...accessKeys,
 ] as const);
 
-const fixedKeys = fixedLimits.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+/** The limits that need a restart. */
+export const fixedKeys = fixedLimits.map(snakeCase);
 
 /** Compares settings with those in use. `live`: the keys that this server can take over. */
 export function settingsChange(inUse: Settings, edited: Settings, live: ReadonlySet<Key> = liveKeys): SettingsChange {

@@ -1,3 +1,5 @@
+import { snakeCase } from "../../text/snake-case.js";
+
 /** How a value breaks a rule. */
 export interface Violation {
   /** Such as `must not be empty`. */
@@ -47,7 +49,7 @@ export function limitChecks<Value>(
     if (limit === undefined || (limit === false && name !== "const") || (Array.isArray(limit) && limit.length === 0))
       return [];
     const shown = name === "pattern" ? limit : show(limit);
-    const rule = `${kind}.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}: ${shown}`;
+    const rule = `${kind}.${snakeCase(name)}: ${shown}`;
     const text = typeof message === "string" ? message.replace("{}", () => show(limit)) : message(limit as never);
     return [ruleCheck(rule, text, createTest(limit as never))];
   });

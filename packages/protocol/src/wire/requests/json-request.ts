@@ -1,4 +1,4 @@
-import { canonicalName, type Nonce, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
+import { canonicalName, type Nonce, type ResourceName, snakeCase, type TypeUrl, type Version } from "@xdskit/api";
 import { MalformedMessage } from "@xdskit/api/wire";
 import { longestText } from "../../model/basics/limits.js";
 import type { Node } from "../../model/basics/node.js";
@@ -114,10 +114,6 @@ function field(object: JsonFields, jsonName: string): unknown {
 
 function own(object: JsonFields, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-function snakeCase(jsonName: string): string {
-  return jsonName.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function objectAt(value: unknown, path: string): JsonFields | undefined {

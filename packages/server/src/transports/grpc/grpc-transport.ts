@@ -1,4 +1,4 @@
-import type { ResourceTypes } from "@xdskit/api";
+import { type ResourceTypes, snakeCase } from "@xdskit/api";
 import type { GrpcServer, GrpcServerOptions } from "@xdskit/grpc-server";
 import {
   createGrpcServer,
@@ -82,7 +82,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
 
 /** The name as in settings, which operators know: `limits.streams_per_address`. */
 function limitName(limit: string): string {
-  return `limits.${limit.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+  return `limits.${snakeCase(limit)}`;
 }
 
 function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, accept: Accept): void {

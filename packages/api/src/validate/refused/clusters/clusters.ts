@@ -1,4 +1,5 @@
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { snakeCase } from "../../../text/snake-case.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, refused, refusedByEnvoy, within } from "../problem.js";
 import { dropProblems, numericEndpoints, weightProblems } from "./endpoints.js";
@@ -169,8 +170,4 @@ function isPrime(number: number): boolean {
   if (number < 1 || number > 5_000_011) return number > 0;
   for (let divisor = 2; divisor * divisor <= number; divisor += 1) if (number % divisor === 0) return false;
   return true;
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
