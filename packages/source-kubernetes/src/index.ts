@@ -8,5 +8,4 @@ export {
   type KubernetesStatus,
   kubernetesLayer,
   kubernetesLocalityTypes,
-  type RejectedNames,
 } from "./kubernetes-source.js";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
-import { type Finding, inTurns, printable, type Resource, type Steps, systemClock, type Where } from "@xdskit/api";
-import type { Source, SourceSink } from "@xdskit/server";
+import { type Finding, inTurns, type Steps, systemClock, type Where } from "@xdskit/api";
+import type { Part, Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
 import { failureText, warningsOf } from "./findings.js";
@@ -9,7 +9,6 @@ import { readGrpcRoute } from "./objects/grpc-route.js";
 import { readHttpRoute } from "./objects/http-route.js";
 import { gatewayApi, type MeshRoute } from "./objects/mesh-route.js";
 import type { ObjectFault } from "./objects/object-fault.js";
-import type { ObjectShape } from "./objects/object-shape.js";
 import { type ReferenceGrant, readReferenceGrant } from "./objects/reference-grant.js";
 import { readService, type Service } from "./objects/service.js";
 import { readTlsSecret, type TlsSecret, tlsSecretType } from "./objects/tls-secret.js";
@@ -18,9 +17,10 @@ import type { TableChange } from "./resources/made-resources.js";
 import type { ObjectTable } from "./resources/object-table.js";
 import { SecretTable } from "./resources/secret-table.js";
 import { ServiceTable } from "./resources/service-table.js";
+import { ClientRejections } from "./statuses/client-rejections.js";
 import { type HeldStatus, readStatus } from "./statuses/status-change.js";
 import { StatusWriter } from "./statuses/status-writer.js";
-import { ListWatch, type ListWatchOptions } from "./watching/list-watch.js";
+import { Watches } from "./watching/watches.js";
 
 /** The options of a source of Kubernetes. */
 export interface KubernetesSourceOptions {
@@ -72,17 +72,8 @@ export interface KubernetesStatus {
 /** A source, which also says how well it knows the cluster. */
 export interface KubernetesSource extends Source {
   status(): KubernetesStatus;
-  /** A client rejected what was made of routes: their status says so, as long as it is served. */
-  rejected(rejection: RejectedNames): void;
-}
-
-/** What a client rejected (NACK), and why. */
-export interface RejectedNames {
-  readonly type: Resource["type"];
-  readonly names: readonly Resource["name"][];
-  /** The id of its node. */
-  readonly node: string;
-  readonly message: string;
+  /** For `parts` of the server: the status of routes says what its clients reject. */
+  readonly part: Part;
 }
 
 /** For `localityTypes` of the server: clients that say a zone, or a node as `sub_zone`, find near pods. */
@@ -109,18 +100,23 @@ export function createKubernetesSource(options: KubernetesSourceOptions): Kubern
 
 class WatchedCluster implements KubernetesSource {
   readonly name: string;
+  readonly part: Part = ({ clock }) => {
+    if (this.#statuses === undefined) return {};
+    const progress = new ClientRejections("route", clock, () => this.#tell());
+    this.#clients = progress;
+    return { progress };
+  };
   readonly #options: KubernetesSourceOptions;
   readonly #layer: string;
   readonly #routes: RouteTable;
   readonly #table: ServiceTable;
   readonly #secrets = new SecretTable();
   readonly #tables: readonly ObjectTable[];
-  readonly #watches: ListWatch<unknown>[] = [];
-  /** Those that have read everything once. */
-  readonly #synced = new Set<number>();
-  readonly #failures = new Map<number, Error>();
+  readonly #watches: Watches;
   readonly #events: EventWriter | undefined;
   readonly #statuses: StatusWriter | undefined;
+  /** Undefined: no status says what they reject. */
+  #clients: ClientRejections | undefined;
   /** Why something cannot be written, by what that is. */
   readonly #unwritten = new Map<string, Error>();
   /** Of the faults that were reported. */
@@ -142,7 +138,12 @@ class WatchedCluster implements KubernetesSource {
     this.#routes = new RouteTable({ isPartial: options.selector !== undefined });
     this.#table = new ServiceTable(this.#routes);
     this.#tables = [this.#table, this.#secrets];
-    const { connection } = options;
+    const { connection, silenceMs } = options;
+    this.#watches = new Watches({
+      ...{ connection, silenceMs },
+      changed: () => this.#soon(),
+      failed: (error, path) => this.#failed(path, error),
+    });
     if (options.writesEvents)
       this.#events = new EventWriter({ connection, instance: hostname(), failed: this.#writing("Event") });
     if (options.gatewayApi)
@@ -156,10 +157,13 @@ class WatchedCluster implements KubernetesSource {
     });
     const { namespaces, selector, tlsSecrets } = this.#options;
     for (const path of namespaces?.map((name) => `namespaces/${encodeURIComponent(name)}/`) ?? [""]) {
-      this.#watch<Service>(`/api/v1/${path}services`, { labelSelector: selector }, readService, (key, _, service) =>
-        this.#table.setService(key, service),
+      this.#watches.add<Service>(
+        `/api/v1/${path}services`,
+        { labelSelector: selector },
+        readService,
+        (key, _, service) => this.#table.setService(key, service),
       );
-      this.#watch<EndpointSlice>(
+      this.#watches.add<EndpointSlice>(
         `/apis/discovery.k8s.io/v1/${path}endpointslices`,
         // Of those that belong to no Service nothing is read.
         { labelSelector: serviceLabel },
@@ -168,7 +172,7 @@ class WatchedCluster implements KubernetesSource {
       );
       if (this.#statuses !== undefined) this.#watchRoutes(path, this.#statuses);
       if (tlsSecrets === undefined) continue;
-      this.#watch<TlsSecret>(
+      this.#watches.add<TlsSecret>(
         `/api/v1/${path}secrets`,
         { labelSelector: tlsSecrets === "" ? undefined : tlsSecrets, fieldSelector: `type=${tlsSecretType}` },
         readTlsSecret,
@@ -178,26 +182,15 @@ class WatchedCluster implements KubernetesSource {
     return started;
   }
 
-  rejected({ type, names, node, message }: RejectedNames): void {
-    if (this.#statuses === undefined || type.name !== "route") return;
-    for (const name of names) {
-      const service = this.#table.made.objectOf({ type, name });
-      if (service === undefined) continue;
-      const words = `the client ${printable(node)} rejected what was made of it: ${printable(message)}`;
-      this.#routes.rejected(name, service, words);
-    }
-    this.#tell();
-  }
-
   status(): KubernetesStatus {
-    const heard = this.#watches.map(({ heardAt }) => heardAt ?? Number.NaN);
+    const { isFailing, heardAt } = this.#watches;
     return {
-      state: this.#started !== undefined ? "pending" : this.#failures.size > 0 ? "away" : "connected",
-      asOf: this.#lastApplied === undefined ? undefined : new Date(Math.min(...heard)),
+      state: this.#started !== undefined ? "pending" : isFailing ? "away" : "connected",
+      asOf: this.#lastApplied === undefined ? undefined : new Date(heardAt),
       lastApplied: this.#lastApplied,
       services: this.#table.size,
       findings: warningsOf(this.#unwritten, this.#faults(), this.#options.connection),
-      failure: this.#failures.size > 0 ? this.#lastError?.message : undefined,
+      failure: isFailing ? this.#lastError?.message : undefined,
       lastError: this.#lastError,
     };
   }
@@ -215,14 +208,14 @@ class WatchedCluster implements KubernetesSource {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#forget?.();
-    await Promise.all([...this.#watches, this.#events, this.#statuses].map((one) => one?.close()));
+    await Promise.all([this.#watches, this.#events, this.#statuses].map((one) => one?.close()));
     this.#started?.reject(new Error("the source is closed"));
     this.#sink?.ended?.();
   }
 
   #watchRoutes(path: string, statuses: StatusWriter): void {
     for (const [kind, read] of Object.entries({ GRPCRoute: readGrpcRoute, HTTPRoute: readHttpRoute }))
-      this.#watch<{ readonly route: MeshRoute; readonly status: HeldStatus }>(
+      this.#watches.add<{ readonly route: MeshRoute; readonly status: HeldStatus }>(
         `/apis/${gatewayApi}/${path}${kind.toLowerCase()}s`,
         {},
         (object) => ({ route: read(object), status: readStatus(object) }),
@@ -231,38 +224,17 @@ class WatchedCluster implements KubernetesSource {
           statuses.hold(`${kind} ${key}`, found?.status);
         },
       );
-    this.#watch<ReferenceGrant>(`/apis/${grantApi}/${path}referencegrants`, {}, readReferenceGrant, (key, _, grant) =>
-      this.#table.touch(...this.#routes.setGrant(key, grant)),
-    );
-  }
-
-  #watch<Value>(
-    path: string,
-    { labelSelector, fieldSelector }: Partial<Pick<ListWatchOptions<Value>, "labelSelector" | "fieldSelector">>,
-    read: (object: ObjectShape) => Value | undefined,
-    changed: (key: string, before: Value | undefined, value: Value | undefined) => void,
-  ): void {
-    const { connection, silenceMs } = this.#options;
-    const number = this.#watches.length;
-    this.#watches.push(
-      new ListWatch<Value>({
-        ...{ connection, path, read, silenceMs, labelSelector, fieldSelector },
-        changed: (key, before, value) => {
-          changed(key, before, value);
-          this.#soon();
-        },
-        synced: () => {
-          this.#synced.add(number);
-          this.#soon();
-        },
-        failed: (error) => this.#failed(number, path, error),
-      }) as ListWatch<unknown>,
+    this.#watches.add<ReferenceGrant>(
+      `/apis/${grantApi}/${path}referencegrants`,
+      {},
+      readReferenceGrant,
+      (key, _, grant) => this.#table.touch(...this.#routes.setGrant(key, grant)),
     );
   }
 
   /** One Service's slices are written one after the other: what comes together is one change. */
   #soon(): void {
-    if (this.#publishing || this.#isClosed || this.#synced.size < this.#watches.length) return;
+    if (this.#publishing || this.#isClosed || !this.#watches.areSynced) return;
     this.#publishing = true;
     this.#forget = systemClock.after(this.#options.settleMs ?? usualSettleMs, () => void this.#publish());
   }
@@ -296,9 +268,6 @@ class WatchedCluster implements KubernetesSource {
       return;
     }
     this.#isRefused = false;
-    // What a client rejected is no longer there.
-    for (const { type, name } of [...change.upsert, ...change.remove])
-      if (type.name === "route") this.#routes.replaced(name);
     this.#lastApplied = new Date();
     this.#started = undefined;
     if (isWhole) this.#sink.report(this.#findings());
@@ -306,14 +275,9 @@ class WatchedCluster implements KubernetesSource {
     this.#tell();
   }
 
-  #failed(number: number, path: string, error: Error | undefined): void {
-    const before = this.#failures.get(number)?.message;
-    if (before === error?.message) return;
-    if (error === undefined) this.#failures.delete(number);
-    else {
-      this.#failures.set(number, error);
+  #failed(path: string, error: Error | undefined): void {
+    if (error !== undefined)
       this.#lastError = { at: new Date(), message: failureText(error, this.#options.connection, path) };
-    }
     this.#sink?.report(this.#findings());
     this.#tell();
   }
@@ -335,14 +299,29 @@ class WatchedCluster implements KubernetesSource {
   }
 
   #findings(): readonly Finding[] {
-    if (this.#failures.size === 0 || this.#lastError === undefined) return [];
+    if (!this.#watches.isFailing || this.#lastError === undefined) return [];
     const { asOf } = this.status();
     const served = asOf === undefined ? "" : `; what is served is of ${asOf.toISOString()}`;
     return [{ code: "XDSKIT_KUBERNETES", severity: "error", message: this.#lastError.message + served }];
   }
 
+  /** What clients reject of what is served for ports. */
+  #rejections(): Parameters<RouteTable["setRejections"]>[0] {
+    const { made } = this.#table;
+    const found = new Map<string, { readonly service: string; readonly words: string }>();
+    for (const { resource, words } of this.#clients ?? []) {
+      const { name, version } = resource;
+      const service = made.objectOf(resource);
+      // What was rejected may not be what is served now.
+      if (service !== undefined && made.get(resource)?.version === version && !found.has(name))
+        found.set(name, { service, words });
+    }
+    return found;
+  }
+
   /** Something is another one, perhaps an annotation. */
   #tell(): void {
+    this.#routes.setRejections(this.#rejections());
     for (const [key, status] of this.#routes.takeStatuses()) this.#statuses?.want(key, status);
     const changes = this.#table.faults.changes + this.#secrets.faults.changes + this.#routes.faults.changes;
     if (this.#faultChanges !== changes) this.#events?.report(this.#faults());

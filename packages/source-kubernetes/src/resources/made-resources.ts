@@ -35,6 +35,11 @@ export class MadeResources {
     return [...(this.#made.get(object)?.values() ?? [])];
   }
 
+  get({ type, name }: RemovedResource): Resource | undefined {
+    const object = this.objectOf({ type, name });
+    return object === undefined ? undefined : this.#made.get(object)?.get(idOf(type, name));
+  }
+
   /** The object that a resource was made for. */
   objectOf({ type, name }: RemovedResource): string | undefined {
     return this.#madeFor.get(idOf(type, name));

@@ -32,8 +32,8 @@ export function readStatus(object: ObjectShape): HeldStatus {
 export interface StatusContext {
   /** In milliseconds since 1970. */
   readonly now: number;
-  /** Whether this server wrote of this route that a client rejected it. */
-  readonly isOwnRejection: boolean;
+  /** What this server said last of rejections of this route. */
+  readonly ownRejections: ReadonlySet<string>;
 }
 
 /** Clients of another server may have rejected a route: what that one wrote stays for so long, in milliseconds. */
@@ -75,7 +75,7 @@ function conditionsOf(
   const made = verdicts.map((verdict) => {
     const known = before.find(({ type }) => type === verdict.type);
     // Clients of several servers may reject it, each in its own words: the first ones stay.
-    if (known?.type === rejectedType && known.observedGeneration === observedGeneration) return known;
+    if (known !== undefined && isOthersRejection(known, observedGeneration, context)) return known;
     const lastTransitionTime =
       known?.status === verdict.status
         ? known.lastTransitionTime
@@ -96,7 +96,8 @@ function isOf(type: string) {
 }
 
 /** Whether it is what another server wrote of a rejection, and not long ago. */
-function isOthersRejection(one: Condition, generation: number, { now, isOwnRejection }: StatusContext): boolean {
-  if (one.type !== rejectedType || isOwnRejection || one.observedGeneration !== generation) return false;
+function isOthersRejection(one: Condition, generation: number, { now, ownRejections }: StatusContext): boolean {
+  if (one.type !== rejectedType || ownRejections.has(one.message) || one.observedGeneration !== generation)
+    return false;
   return Date.parse(one.lastTransitionTime) + othersRejectionMs > now;
 }

@@ -25,8 +25,8 @@ const condition = (type: string, more: object = {}) => ({
 const entry = (conditions: readonly object[], more: Partial<HeldParent> = {}): HeldParent =>
   ({ parentRef: toCart, controllerName: "xdskit.github.io/xdskit", conditions, ...more }) as HeldParent;
 const held = (...parents: readonly HeldParent[]): HeldStatus => ({ resourceVersion: "7", parents });
-const changed = (before: HeldStatus, next: WantedStatus, isOwnRejection = false, at = now) =>
-  changedParents(before, next, { now: at, isOwnRejection });
+const changed = (before: HeldStatus, next: WantedStatus, own: readonly string[] = [], at = now) =>
+  changedParents(before, next, { now: at, ownRejections: new Set(own) });
 
 describe("the status of a route", () => {
   it("has an entry of ours for each parent, and those of other controllers as they are", () => {
@@ -65,17 +65,19 @@ describe("the status of a route", () => {
     const next = wanted([verdict("Accepted")]);
     const from = Date.parse(then);
     const withoutIt = [entry([condition("Accepted")])];
-    assert.equal(changed(said(), next, false, from + hour - 1), undefined);
-    assert.deepEqual(changed(said(), next, false, from + hour), withoutIt);
-    assert.deepEqual(changed(said(), next, true, from), withoutIt);
+    assert.equal(changed(said(), next, [], from + hour - 1), undefined);
+    assert.deepEqual(changed(said(), next, [], from + hour), withoutIt);
+    assert.deepEqual(changed(said(), next, ["m"], from), withoutIt);
     // Of content that is not there any more.
-    assert.deepEqual(changed(said({ observedGeneration: 1 }), next, false, from), withoutIt);
+    assert.deepEqual(changed(said({ observedGeneration: 1 }), next, [], from), withoutIt);
   });
 
   it("keeps the words of the first client that rejected it", () => {
     const said = entry([condition("Accepted"), condition(rejectedType, { message: "a said no" })]);
     const next = wanted([verdict("Accepted"), verdict(rejectedType, "True", "b said no")]);
-    assert.equal(changed(held(said), next), undefined);
+    assert.equal(changed(held(said), next, [], Date.parse(then)), undefined);
+    const own = changed(held(said), next, ["a said no"], Date.parse(then));
+    assert.equal(own?.[0]?.conditions?.[1]?.message, "b said no");
     const older = entry([condition("Accepted"), condition(rejectedType, { message: "a", observedGeneration: 1 })]);
     assert.equal(changed(held(older), next)?.[0]?.conditions?.[1]?.message, "b said no");
   });

@@ -18,8 +18,8 @@ export interface StatusWriterOptions {
 interface Entry {
   wanted: WantedStatus | undefined;
   held: HeldStatus | undefined;
-  /** This server wrote that a client rejected it. */
-  isOwnRejection: boolean;
+  /** What this server said last of rejections. */
+  ownRejections: ReadonlySet<string>;
   /** When it may be written again, and until when that counts as soon, by the clock. */
   freeAt: number;
   calmAt: number;
@@ -111,8 +111,8 @@ export class StatusWriter {
   async #write(key: string): Promise<void> {
     const entry = this.#entries.get(key);
     if (entry?.wanted === undefined || entry.held === undefined) return;
-    const { wanted, held, isOwnRejection } = entry;
-    const parents = changedParents(held, wanted, { now: Date.now(), isOwnRejection });
+    const { wanted, held, ownRejections } = entry;
+    const parents = changedParents(held, wanted, { now: Date.now(), ownRejections });
     if (parents === undefined || this.#waits(key, entry)) return;
     const body = { metadata: { resourceVersion: held.resourceVersion }, status: { parents } };
     const path = `${pathOf(key)}/status`;
@@ -124,7 +124,7 @@ export class StatusWriter {
     now.pauseMs = at < now.calmAt ? Math.min(Math.max(firstPauseMs, 2 * now.pauseMs), longestPauseMs) : 0;
     now.freeAt = at + now.pauseMs;
     now.calmAt = now.freeAt + calmMs;
-    now.isOwnRejection = wanted.parents.some(({ conditions }) => conditions?.some(({ type }) => type === rejectedType));
+    now.ownRejections = new Set(rejectionsIn(wanted.parents));
     // The watch tells what it is now, if it has not done so already.
     if (now.held === held) now.held = undefined;
   }
@@ -149,8 +149,7 @@ export class StatusWriter {
   #planLook(): void {
     this.#forget?.();
     const keys = Array.from(this.#entries).flatMap(([key, { held }]) => {
-      const isRejected = held?.parents.some(({ conditions }) => conditions?.some(({ type }) => type === rejectedType));
-      return isRejected === true ? [key] : [];
+      return rejectionsIn(held?.parents ?? []).length > 0 ? [key] : [];
     });
     if (keys.length === 0 || this.#end.signal.aborted) return;
     this.#forget = this.#clock.after(othersRejectionMs, () => {
@@ -161,9 +160,16 @@ export class StatusWriter {
 }
 
 const unknown: Entry = {
-  ...{ wanted: undefined, held: undefined, isOwnRejection: false },
+  ...{ wanted: undefined, held: undefined, ownRejections: new Set<string>() },
   ...{ freeAt: 0, calmAt: 0, pauseMs: 0 },
 };
+
+/** What a status says of rejections. */
+function rejectionsIn(parents: WantedStatus["parents"] | HeldStatus["parents"]): readonly string[] {
+  return parents.flatMap(({ conditions = [] }) =>
+    conditions.flatMap(({ type, message }) => (type === rejectedType ? message : [])),
+  );
+}
 
 /** `GRPCRoute shop/cart`: where the API server has it. */
 function pathOf(key: string): string {

@@ -1,6 +1,6 @@
 import { createLog, logFinding } from "@xdskit/admin/log";
 import { XdskitError } from "@xdskit/api";
-import { createServer, type ServerOptions } from "@xdskit/server";
+import { createServer, defaultParts, type ServerOptions } from "@xdskit/server";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import type { Terminal } from "../output/terminal.js";
@@ -72,10 +72,10 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const server = createServer({
     ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
     localityTypes: cluster?.localityTypes,
+    parts: cluster && [...defaultParts, cluster.source.part],
     statusPeers: () => peering.statusPeers(),
     ...serving.callers,
   });
-  cluster?.tellRejections(server);
   const { place, told: log } = serving;
   const revisions = new RevisionEvents();
   let fromFolder: Promise<unknown> = Promise.resolve();

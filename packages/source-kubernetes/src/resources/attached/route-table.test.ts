@@ -366,16 +366,18 @@ describe("a GRPCRoute whose parent is a Service", () => {
     }
   });
 
-  it("has the words of a client that rejected it, until something else is made of it", () => {
+  it("has the words of a client that rejects what is made of it", () => {
     const cluster = new Cluster().put(cart, one, route([{ backendRefs: [to("one")] }]));
-    cluster.routes.rejected("cart.shop:80", "shop/cart", "the client web.1 rejected it: no");
+    const rejects = (port: string, words: string) =>
+      cluster.routes.setRejections(new Map([[port, { service: "shop/cart", words }]]));
+    rejects("cart.shop:80", "the client web.1 rejected it: no");
     assert.match(
       cluster.take().status(),
       /\nxdskit\.github\.io\/Rejected=True RejectedByClient: the client web\.1 rejected it: no$/,
     );
-    cluster.routes.replaced("one.shop:80");
-    assert.match(cluster.take().status(), /Rejected/);
-    cluster.routes.replaced("cart.shop:80");
+    rejects("cart.shop:80", "the client web.2 rejected it");
+    assert.match(cluster.take().status(), /: the client web\.2 rejected it$/);
+    rejects("cart.shop:81", "another port");
     assert.doesNotMatch(cluster.take().status(), /Rejected/);
   });
 

@@ -32,8 +32,8 @@ export class RouteTable {
   readonly #naming = new Map<string, Set<string>>();
   /** By the route, and by the Service that is the parent. */
   readonly #verdicts = new Map<string, Map<string, readonly (AttachedVerdict | Unjudged)[]>>();
-  /** The words of a client, by the name of what it rejected. */
-  readonly #rejections = new Map<string, { readonly service: string; readonly words: string }>();
+  /** The words of a client, by the name of what it rejects. */
+  #rejections: ReadonlyMap<string, { readonly service: string; readonly words: string }> = new Map();
   /** The routes whose status may be another one since it was taken last. */
   readonly #changed = new Set<string>();
 
@@ -75,17 +75,15 @@ export class RouteTable {
     return [...(this.#naming.get(service) ?? [])].flatMap((key) => parentsOf(this.#routes.get(key)));
   }
 
-  /** A client rejected what was made of the routes for a port of a Service. */
-  rejected(port: string, service: string, words: string): void {
-    this.#rejections.set(port, { service, words });
-    for (const route of this.#ofParent(service)) this.#changed.add(textOfObject(route));
-  }
-
-  /** Something else is served for a port now: what was rejected is gone. */
-  replaced(port: string): void {
-    const { service } = this.#rejections.get(port) ?? {};
-    this.#rejections.delete(port);
-    if (service !== undefined) for (const route of this.#ofParent(service)) this.#changed.add(textOfObject(route));
+  /** What clients reject of what is served, with their words, by the names of ports. */
+  setRejections(rejections: ReadonlyMap<string, { readonly service: string; readonly words: string }>): void {
+    const before = this.#rejections;
+    this.#rejections = rejections;
+    for (const port of new Set([...before.keys(), ...rejections.keys()])) {
+      const { service, words } = rejections.get(port) ?? before.get(port) ?? {};
+      if (service === undefined || (words === before.get(port)?.words && rejections.has(port))) continue;
+      for (const route of this.#ofParent(service)) this.#changed.add(textOfObject(route));
+    }
   }
 
   /** The routes of a Service, by its ports. A port without an entry has none. */

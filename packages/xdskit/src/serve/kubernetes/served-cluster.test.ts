@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { createAuthority } from "../../../../api/src/testing/certificates.js";
 import { serviceClient } from "../../../../server/src/testing/clients/service-client.js";
-import { sotw } from "../../../../server/src/testing/clients/xds-client.js";
-import { type Asked, spokenServer } from "../../../../source-kubernetes/src/testing/spoken-server.js";
+import { delta } from "../../../../server/src/testing/clients/xds-client.js";
+import {
+  type Asked,
+  type SpokenServer,
+  spokenServer,
+} from "../../../../source-kubernetes/src/testing/spoken-server.js";
 import { eventually } from "../../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../../testing/in-process.js";
@@ -57,6 +62,63 @@ async function address(running: RunningServer, listener: "grpc" | "admin"): Prom
 
 const got = async (running: RunningServer, type: string, ...names: readonly string[]) =>
   (await inProcessEnds("get", "--type", type, "--server", await address(running, "grpc"), "-o", "name", ...names)).out;
+
+/** A cluster with one Service and a route for its calls, for whose five watches the test speaks. */
+async function routed(t: TestContext, server: SpokenServer, running: RunningServer) {
+  const typeUrl = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+  const parentRefs = [{ group: "", kind: "Service", name: "cart" }];
+  let generation = 0;
+  let state: { status?: unknown } = {};
+  const route = (match: object) => ({
+    metadata: { namespace: "shop", name: "r", resourceVersion: `${Math.random()}`, generation },
+    spec: { parentRefs, rules: [{ matches: [match], backendRefs: [{ name: "cart", port: 8080 }] }] },
+    ...state,
+  });
+  let last: object = {};
+  const watches: Asked[] = [];
+  for (const _ of [1, 2, 3, 4, 5]) watches.push(await server.asked());
+  const routes = watches.find(({ path }) => path.endsWith("/grpcroutes")) ?? assert.fail("no routes");
+  const changes = (match: object) => {
+    generation += 1;
+    last = match;
+    routes.say({ type: generation === 1 ? "ADDED" : "MODIFIED", object: route(match) });
+  };
+  watches.find(({ path }) => path.endsWith("/services"))?.say(cart);
+  changes({});
+  for (const watch of watches) watch.say(all);
+  await running.seen(/^ready$/m);
+  return {
+    changes,
+    /** The reasons in the status that is written next. */
+    async written() {
+      const asked = await server.asked();
+      asked.end(200, {});
+      const { status } = asked.body as { status: { parents: { conditions: { reason: string; message: string }[] }[] } };
+      state = { status };
+      routes.say({ type: "MODIFIED", object: route(last) });
+      return (status.parents[0]?.conditions ?? []).map(({ reason, message }) => `${reason}: ${message}`);
+    },
+    async writesNothing(ms: number) {
+      await delay(ms);
+      assert.equal(server.waiting, 0);
+    },
+    /** A client that asks for the route. */
+    async connect() {
+      const client = serviceClient(await address(running, "grpc"));
+      t.after(() => client.close());
+      const service = "envoy.service.discovery.v3.AggregatedDiscoveryService";
+      const stream = delta(client.call(`/${service}/DeltaAggregatedResources`));
+      stream.send({ node: { id: "web.1" }, typeUrl, resourceNamesSubscribe: ["cart.shop:8080"] });
+      return {
+        next: async () => (await stream.next()).nonce,
+        accepts: (responseNonce: string) => stream.send({ typeUrl, responseNonce }),
+        rejects: (responseNonce: string, message: string) =>
+          stream.send({ typeUrl, responseNonce, errorDetail: { code: 3, message } }),
+        close: () => client.close(),
+      };
+    },
+  };
+}
 
 describe("serve --kubernetes", () => {
   it("opens the ports for clients once the API server has said all, and says meanwhile what is missing", async (t) => {
@@ -171,44 +233,43 @@ describe("serve --kubernetes", () => {
     await using folder = await testFolder();
     const kubernetes = await cluster(t, folder);
     await using running = servesHere("serve", ...kubernetes.args, "--gateway-api", ...anyPorts);
-    const route = {
-      metadata: { namespace: "shop", name: "r", resourceVersion: "1", generation: 1 },
-      spec: {
-        parentRefs: [{ group: "", kind: "Service", name: "cart" }],
-        rules: [{ backendRefs: [{ name: "cart", port: 8080 }] }],
-      },
-    };
-    const watches: Asked[] = [];
-    for (const _ of [1, 2, 3, 4, 5]) watches.push(await kubernetes.server.asked());
-    const routes = watches.find(({ path }) => path.endsWith("/grpcroutes")) ?? assert.fail("no routes");
-    watches.find(({ path }) => path.endsWith("/services"))?.say(cart);
-    routes.say({ type: "ADDED", object: route });
-    for (const watch of watches) watch.say(all);
-    await running.seen(/^ready$/m);
-    /** The reasons in the status that is written next. */
-    const written = async () => {
-      const asked = await kubernetes.server.asked();
-      asked.end(200, {});
-      const { status } = asked.body as { status: { parents: { conditions: { reason: string; message: string }[] }[] } };
-      const metadata = { ...route.metadata, resourceVersion: `${Math.random()}` };
-      routes.say({ type: "MODIFIED", object: { ...route, metadata, status } });
-      return (status.parents[0]?.conditions ?? []).map(({ reason, message }) => `${reason}: ${message}`);
-    };
+    const { written, writesNothing, connect } = await routed(t, kubernetes.server, running);
     assert.equal((await written()).length, 2);
-    const client = serviceClient(await address(running, "grpc"));
-    t.after(() => client.close());
-    const service = "envoy.service.discovery.v3.AggregatedDiscoveryService";
-    const stream = sotw(client.call(`/${service}/StreamAggregatedResources`));
-    const typeUrl = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
-    const resourceNames = ["cart.shop:8080"];
-    stream.send({ node: { id: "web.1" }, typeUrl, resourceNames });
-    const { nonce } = await stream.next();
-    const message = "cart.shop:8080: not this one";
-    stream.send({ typeUrl, resourceNames, responseNonce: nonce, errorDetail: { code: 3, message } });
+    const client = await connect();
+    client.rejects(await client.next(), "cart.shop:8080: not this one");
     const rejected = "RejectedByClient: the client web.1 rejected what was made of it: cart.shop:8080: not this one";
     assert.equal((await written())[2], rejected);
     const status = (await inProcessEnds("status", "--server", await address(running, "grpc"))).out;
     assert.match(status, /1 rejected/);
+    // One that comes back at once is not gone, and one that is gone rejects nothing.
+    client.close();
+    const again = await connect();
+    again.rejects(await again.next(), "cart.shop:8080: not this one");
+    await writesNothing(6_000);
+    again.close();
+    assert.equal((await written()).length, 2);
+  });
+
+  it("says nothing in a route's status of a rejection of what was made of it before", async (t) => {
+    await using folder = await testFolder();
+    const kubernetes = await cluster(t, folder);
+    await using running = servesHere("serve", ...kubernetes.args, "--gateway-api", ...anyPorts);
+    const { written, writesNothing, connect, changes } = await routed(t, kubernetes.server, running);
+    assert.equal((await written()).length, 2);
+    const client = await connect();
+    const old = await client.next();
+    changes({ method: { service: "a.B" } });
+    const next = await client.next();
+    // Of another generation.
+    assert.equal((await written()).length, 2);
+    client.rejects(old, "cart.shop:8080: too late");
+    await writesNothing(1_000);
+    client.rejects(next, "cart.shop:8080: nor this one");
+    assert.match((await written())[2] ?? "", /: nor this one$/);
+    changes({});
+    client.accepts(await client.next());
+    assert.equal((await written()).length, 2);
+    await writesNothing(1_000);
   });
 
   it("warns if the kubeconfig has the certificate of the server not checked", async (t) => {

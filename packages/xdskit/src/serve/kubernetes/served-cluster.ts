@@ -1,7 +1,7 @@
 import type { AnySourceStatus } from "@xdskit/admin/listener";
 import { logFinding } from "@xdskit/admin/log";
 import { type Finding, findingText, printable, type Resource, type Where } from "@xdskit/api";
-import type { ServerOptions, XdsServer } from "@xdskit/server";
+import type { ServerOptions } from "@xdskit/server";
 import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
 import { counted } from "../../output/counts.js";
 import { ownState } from "../../revisions/state.js";
@@ -31,8 +31,6 @@ export interface ServedCluster {
   whereIs(resource: Pick<Resource, "type" | "key">): Where | undefined;
   status(findings: readonly Finding[]): ClusterStatus;
   counts(): readonly string[];
-  /** The status of routes says what clients of this server reject. */
-  tellRejections(server: Pick<XdsServer, "on">): void;
 }
 
 /**
@@ -86,15 +84,6 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
         lastApplied: lastApplied?.toISOString() ?? null,
       };
     },
-    tellRejections: (server) =>
-      void server.on(
-        (event) => {
-          if (event.kind !== "rejected") return;
-          const { type, names, message, stream } = event;
-          source.rejected({ type, names, message, node: stream.node.id });
-        },
-        (kind) => settings.gatewayApi && kind === "rejected",
-      ),
     counts: () => [`Kubernetes at ${server}: ${counted(source.status().services, "Service")}`],
   };
 }
