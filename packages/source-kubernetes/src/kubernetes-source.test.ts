@@ -65,7 +65,7 @@ describe("a source of Kubernetes", () => {
   });
 
   it("makes one change of a burst of slices, and none of what is equal", async (t) => {
-    const { sink, started, services, slices } = await watched(t);
+    const { sink, started, services, slices } = await watched(t, { settleMs: 300 });
     said(services, event("ADDED", service("cart")), event("ADDED", service("other")), all);
     said(slices, all);
     await within("the start", started);
@@ -78,12 +78,33 @@ describe("a source of Kubernetes", () => {
     // The same pods in other slices.
     said(slices, event("MODIFIED", slice("cart-1", "cart", "10.0.0.2", "10.0.0.1")));
     said(slices, event("DELETED", slice("cart-2", "cart", "10.0.0.2")));
-    await delay(200);
+    await delay(500);
     assert.equal(sink.applied.length, 2);
     said(services, event("DELETED", service("cart")));
     await sink.untilApplied(3);
     assert.equal(held(sink).filter((key) => key.includes("cart")).length, 0);
     assert.equal(held(sink).length, 3);
+  });
+
+  it("brings a change at once after a quiet time, and what comes soon after it together", async (t) => {
+    const settleMs = 2_000;
+    const { sink, started, services, slices } = await watched(t, { settleMs });
+    said(services, event("ADDED", service("cart")), all);
+    said(slices, all);
+    await within("the start", started);
+    await delay(settleMs);
+    const begun = performance.now();
+    said(slices, event("ADDED", slice("cart-1", "cart", "10.0.0.1")));
+    await sink.untilApplied(2);
+    assert.ok(performance.now() - begun < settleMs / 2, "a lone change waits");
+    for (const n of [2, 3]) {
+      said(slices, event("ADDED", slice(`cart-${n}`, "cart", `10.0.0.${n}`)));
+      await delay(50);
+    }
+    assert.equal(sink.applied.length, 2);
+    await sink.untilApplied(3);
+    await delay(50);
+    assert.equal(sink.applied.length, 3);
   });
 
   it("watches each namespace that it is given, with the labels of Services", async (t) => {

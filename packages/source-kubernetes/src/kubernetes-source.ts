@@ -32,7 +32,7 @@ export interface KubernetesSourceOptions {
   readonly selector?: string | undefined;
   /** The layer that it fills. Default: `kubernetes`. */
   readonly layer?: string | undefined;
-  /** What changes within this time is one change, in milliseconds. Default: 20. */
+  /** A change goes out at once, and what comes within this time after it together, in milliseconds. Default: 20. */
   readonly settleMs?: number | undefined;
   /**
    * The labels of the Secrets of the type `kubernetes.io/tls` that are served, as secrets (SDS) `NAMESPACE/NAME` and
@@ -123,10 +123,10 @@ class WatchedCluster implements KubernetesSource {
   #faultChanges = 0;
   #sink: SourceSink | undefined;
   #started: { resolve(): void; reject(error: Error): void } | undefined;
+  /** A change is being made, or soon will be: takes that back. */
   #forget: (() => void) | undefined;
   #isClosed = false;
-  /** A change is being made, or soon will be. */
-  #publishing = false;
+  #publishedAt = Number.NEGATIVE_INFINITY;
   #isRefused = false;
   #lastApplied: Date | undefined;
   #lastError: KubernetesStatus["lastError"];
@@ -232,11 +232,15 @@ class WatchedCluster implements KubernetesSource {
     );
   }
 
-  /** One Service's slices are written one after the other: what comes together is one change. */
+  /**
+   * One Service's slices are written one after the other, and rollouts change many: what comes soon after a change is
+   * one change. Nobody has to wait for one that comes alone.
+   */
   #soon(): void {
-    if (this.#publishing || this.#isClosed || !this.#watches.areSynced) return;
-    this.#publishing = true;
-    this.#forget = systemClock.after(this.#options.settleMs ?? usualSettleMs, () => void this.#publish());
+    if (this.#forget !== undefined || this.#isClosed || !this.#watches.areSynced) return;
+    const since = systemClock.now() - this.#publishedAt;
+    const wait = Math.max(0, (this.#options.settleMs ?? usualSettleMs) - since);
+    this.#forget = systemClock.after(wait, () => void this.#publish());
   }
 
   *#take(): Steps<TableChange> {
@@ -247,7 +251,8 @@ class WatchedCluster implements KubernetesSource {
 
   async #publish(): Promise<void> {
     const change = await inTurns(this.#take());
-    this.#publishing = false;
+    this.#forget = undefined;
+    this.#publishedAt = systemClock.now();
     if (this.#isClosed || this.#sink === undefined) return;
     const started = this.#started;
     // After one that was refused nobody knows what is there.
