@@ -43,7 +43,7 @@ export interface RelayOptions {
   readonly lingerMs?: number | undefined;
   /** How strictly to check the origin's resources and the cache. Default `types`: clients judge them themselves. */
   readonly validate?: ValidateLevel | undefined;
-  /** How many names all clients together may ask for, see `OnDemandOptions`. Default 100,000. */
+  /** How many names all clients together may ask for, see `OnDemandOptions`. Default 200,000. */
   readonly names?: number | undefined;
   /** Told of resources that could not be served or read from the cache, and what happened to them. */
   report(group: string, findings: readonly Finding[]): void;

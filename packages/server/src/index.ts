@@ -97,6 +97,7 @@ export { defaultRestOptions, type RestOptions } from "./settings/rest-options.js
 export { defaultRolloutSettings, type RolloutSettings, type RolloutStep } from "./settings/rollout-settings.js";
 export {
   defaultFolderLimits,
+  defaultFolderTimes,
   type FolderGroup,
   type FolderLimits,
   type FolderSourceOptions,

@@ -17,6 +17,7 @@ import { tlsOf } from "../settings/options/tls-options.js";
 import { groupsWithFolders, upstreamLayer } from "../settings/relay-groups.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
+import { usualUpstream } from "../settings/usual-settings.js";
 
 /** The origin on the command line; the settings give the rest. */
 export interface UpstreamArguments extends AskingOptions {
@@ -40,11 +41,10 @@ export interface UpstreamSettings extends Pick<RelayOptions, "servers" | "groups
   readonly cache: string | undefined;
   /** How many names clients may ask for. */
   readonly names: number | undefined;
-  readonly holdMs: number | undefined;
+  readonly holdMs: number;
   readonly validate: ValidateLevel;
 }
 
-const usualAckWaitMs = 3_000;
 const usualWildcard = ["cluster", "listener"];
 /** The default id of a relay. */
 const usualNode = { id: "xdskit-relay" };
@@ -66,7 +66,7 @@ export async function upstreamSettings(
   const servers = originServers(asked, loaded, bootstrap?.servers);
   const node = relayNode(asked, upstream.node, bootstrap?.node);
   const wildcard = asked.wildcard ?? upstream.wildcard ?? usualWildcard;
-  const prefetch = asked.prefetch ?? upstream.prefetch ?? false;
+  const prefetch = asked.prefetch ?? upstream.prefetch ?? usualUpstream.prefetch;
   const only: RelayedGroup = {
     name: everyNode,
     layer: upstreamLayer,
@@ -94,11 +94,11 @@ export async function upstreamSettings(
       tls: serverTls(loaded, "tls"),
     },
     cache: asked.cache === undefined ? path(upstream.cache) : resolve(asked.cache),
-    nack: asked.nack ?? upstream.nack ?? "all",
-    ackWaitMs: asked.ackWait ?? upstream.ack_wait ?? usualAckWaitMs,
-    holdMs: asked.hold ?? upstream.hold,
+    nack: asked.nack ?? upstream.nack ?? usualUpstream.nack,
+    ackWaitMs: asked.ackWait ?? upstream.ack_wait ?? usualUpstream.ackWaitMs,
+    holdMs: asked.hold ?? upstream.hold ?? usualUpstream.holdMs,
     // The clients judge the origin's resources themselves.
-    validate: asked.validate ?? upstream.validate ?? "types",
+    validate: asked.validate ?? upstream.validate ?? usualUpstream.validate,
   };
 }
 
@@ -115,11 +115,14 @@ function originServers(
   const servers = asked.servers ?? upstream.servers;
   if (servers === undefined)
     throw wrongOrigin("no origin is named: --server HOST:PORT, --bootstrap FILE, or upstream.servers in the settings");
-  const perType = asked.perType ?? upstream.per_type ?? false;
+  const perType = asked.perType ?? upstream.per_type ?? usualUpstream.perType;
   const tokenFile = asked.tokenFile ?? (upstream.token_file && pathFromSettings(loaded, upstream.token_file));
-  const both = { tokenFile, api: asked.api ?? upstream.api, tls: upstreamTls(asked, loaded) };
-  const grpc = { ...both, variant: asked.variant ?? upstream.variant, aggregated: !perType };
-  const rest = { ...both, refreshDelayMs: asked.refreshDelay ?? upstream.refresh_delay };
+  const both = { tokenFile, api: asked.api ?? upstream.api ?? usualUpstream.api, tls: upstreamTls(asked, loaded) };
+  const grpc = { ...both, variant: asked.variant ?? upstream.variant ?? usualUpstream.variant, aggregated: !perType };
+  const rest = {
+    ...both,
+    refreshDelayMs: asked.refreshDelay ?? upstream.refresh_delay ?? usualUpstream.refreshDelayMs,
+  };
   return servers.map((server) => inFull(server, grpc, rest));
 }
 

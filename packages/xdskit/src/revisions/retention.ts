@@ -1,12 +1,8 @@
 import type { Retention, RolloutState, SharedRollouts, Store, XdsServer } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
+import { usualHistory } from "../settings/usual-settings.js";
 
 type StateSettings = Settings["state"];
-
-/** How many revisions of each layer are kept by default, and how many more that leases made. */
-const keptRevisions = 1_000;
-const keptOfLeases = 5_000;
-const keptMs = 90 * 24 * 3_600_000;
 
 /**
  * The number of newest revisions that stay, however old they are. The server looks in them for what clients have that
@@ -56,7 +52,8 @@ export class KeptHistory {
 
   /** What history to keep now. */
   readonly now = (): Retention => {
-    const { revisions = keptRevisions, leases = keptOfLeases, age = keptMs } = this.#settings ?? {};
+    const { revisions = usualHistory.revisions, leases = usualHistory.leases } = this.#settings ?? {};
+    const { age = usualHistory.ageMs } = this.#settings ?? {};
     const began = this.#options.server
       .rollouts()
       .filter(({ state, group }) => (state === "rolled-back" ? this.#keepsBack(group) : !over.has(state)))

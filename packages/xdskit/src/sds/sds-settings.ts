@@ -6,10 +6,13 @@ export interface SdsSettings {
   readonly sds_bundle?: string | undefined;
 }
 
-/** The names of the secrets; by default those of SPIRE for the workload that asks, and for its trust domain. */
+/** SPIRE's names for the certificate of the workload that asks, and for the authorities of its trust domain. */
+export const usualSecretNames = { sds_certificate: "default", sds_bundle: "ROOTCA" };
+
+/** The names of the secrets. */
 export const secretNames = ({
-  sds_certificate: certificate = "default",
-  sds_bundle: bundle = "ROOTCA",
+  sds_certificate: certificate = usualSecretNames.sds_certificate,
+  sds_bundle: bundle = usualSecretNames.sds_bundle,
 }: SdsSettings) => ({
   certificate,
   bundle,

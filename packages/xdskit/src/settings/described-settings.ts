@@ -1,14 +1,19 @@
+import { usualWritesPerSecond } from "@xdskit/admin/access";
 import { type JsonSchema, snakeCase } from "@xdskit/api";
 import { defaultOrderingTimes } from "@xdskit/protocol";
 import {
   defaultFolderLimits,
+  defaultFolderTimes,
   defaultKeepalive,
+  defaultLoadReportSettings,
   defaultRestOptions,
   defaultRolloutSettings,
   defaultServerLimits,
 } from "@xdskit/server";
 import { z } from "zod";
+import { usualSecretNames } from "../sds/sds-settings.js";
 import { settingWords } from "./setting-words.js";
+import { usualHistory, usualUpstream } from "./usual-settings.js";
 
 /** The schema of settings as one writes them: a duration is a text. Each key says what it is. */
 export function settingsJsonSchema(title: string, schema: z.ZodType): JsonSchema {
@@ -22,7 +27,9 @@ function wordsOf(path: readonly string[]): string | undefined {
 }
 
 /** What holds if the setting is left out, as one would write it. */
-function defaultOf(path: readonly string[]): string | number | boolean | undefined {
+type Default = string | number | boolean;
+
+function defaultOf(path: readonly string[]): Default | undefined {
   return longest(settingDefaults, path);
 }
 
@@ -36,42 +43,40 @@ function longest<Value>(of: Readonly<Record<string, Value>>, path: readonly stri
   return undefined;
 }
 
-/** `10m`, `15s`, `800ms`. */
+/** `90d`, `10m`, `15s`, `800ms`; a time without an end is off. */
 function writtenDuration(ms: number): string {
+  if (!Number.isFinite(ms)) return "off";
+  if (ms % 86_400_000 === 0 && ms > 0) return `${ms / 86_400_000}d`;
   if (ms % 60_000 === 0 && ms > 0) return `${ms / 60_000}m`;
   return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
 }
 
 /** `intervalMs: 30_000` is `KEY.interval: 30s`. */
-function defaultsOf(
-  key: string,
-  options: Readonly<Record<string, unknown>>,
-): readonly (readonly [string, string | number])[] {
-  return Object.entries(options).flatMap(([name, value]) => {
+function defaultsOf(key: string, options: Readonly<Record<string, unknown>>): readonly (readonly [string, Default])[] {
+  return Object.entries(options).flatMap(([name, value]): readonly (readonly [string, Default])[] => {
     const path = `${key}.${snakeCase(name.replace(/Ms$/, ""))}`;
+    if (typeof value === "string" || typeof value === "boolean") return [[path, value]];
     if (typeof value !== "number") return [];
     const isTime = name.endsWith("Ms") || key === "ordering";
-    return [[path, isTime && Number.isFinite(value) ? writtenDuration(value) : value] as const];
+    return [[path, isTime ? writtenDuration(value) : value]];
   });
 }
 
-const settingDefaults: Readonly<Record<string, string | number | boolean>> = {
+const settingDefaults: Readonly<Record<string, Default>> = {
   ...{ ttl: "auto", resource_errors: "advertised", on_reject: "newest", on_invalid: "refuse", references: "refuse" },
   ...{ rollout: "off", csds: "on", reflection: "on", rebalance: "on", workers: 1 },
   ...Object.fromEntries(defaultsOf("limits", { ...defaultServerLimits })),
   ...Object.fromEntries(defaultsOf("keepalive", { ...defaultKeepalive })),
-  "keepalive.max_age": "off",
   ...Object.fromEntries(defaultsOf("rest", { ...defaultRestOptions })),
   ...Object.fromEntries(defaultsOf("ordering", { ...defaultOrderingTimes })),
   ...Object.fromEntries(defaultsOf("rollout", { ...defaultRolloutSettings })),
-  ...Object.fromEntries(defaultsOf("folder", { ...defaultFolderLimits, settleMs: 100, pollMs: 2_000 })),
-  ...{ "load_reports.interval": "10s", "load_reports.clusters": "all", "load_reports.endpoints": false },
-  ...{ "state.revisions": 1_000, "state.leases": 5_000, "state.age": "90d", "layers.place": "over" },
-  ...{ "roles.writes_per_second": 100, "tls.client_certs": "required", "types.wildcard": true },
-  ...{ "tls.sds_certificate": "default", "tls.sds_bundle": "ROOTCA" },
-  ...{ "upstream.variant": "delta", "upstream.per_type": false, "upstream.api": "v3", "upstream.prefetch": false },
-  ...{ "upstream.refresh_delay": "1s", "upstream.nack": "all", "upstream.ack_wait": "3s", "upstream.hold": "15s" },
-  ...{ "upstream.held_bytes": 1_610_612_736, "upstream.names": 200_000, "upstream.validate": "types" },
+  ...Object.fromEntries(defaultsOf("folder", { ...defaultFolderLimits, ...defaultFolderTimes })),
+  ...Object.fromEntries(defaultsOf("load_reports", { ...defaultLoadReportSettings })),
+  ...Object.fromEntries(defaultsOf("state", usualHistory)),
+  ...Object.fromEntries(defaultsOf("tls", usualSecretNames)),
+  ...Object.fromEntries(defaultsOf("upstream", usualUpstream)),
+  ...{ "layers.place": "over", "tls.client_certs": "required", "types.wildcard": true },
+  "roles.writes_per_second": usualWritesPerSecond,
 };
 
 function described(schema: unknown, path: readonly string[]): unknown {

@@ -10,6 +10,7 @@ import {
 } from "@xdskit/api";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderSummary } from "./folder-summary.js";
+import { leastPollMs } from "./scanning/poll-wait.js";
 
 /** The extensions of files that hold resources, in any case. Everything else in the folder is left alone. */
 export const resourceFileExtensions: ReadonlySet<string> = new Set([
@@ -46,6 +47,9 @@ export const defaultFolderLimits: FolderLimits = {
   depth: 32,
   findings: 100,
 };
+
+/** The times of a folder that nobody set, in milliseconds; a folder that takes long to look at is polled less often. */
+export const defaultFolderTimes = { settleMs: 100, pollMs: leastPollMs };
 
 /** A group of nodes, and the layers that it has. */
 export interface FolderGroup {

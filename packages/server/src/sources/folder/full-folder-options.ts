@@ -3,6 +3,7 @@ import { longestTimerMs, type ReadResourcesOptions, XdskitError } from "@xdskit/
 import {
   checkFolderOptions,
   defaultFolderLimits,
+  defaultFolderTimes,
   type FolderGroup,
   type FolderLimits,
   type FolderSourceOptions,
@@ -38,7 +39,7 @@ export interface FullFolderOptions {
 export function fullFolderOptions(options: FolderSourceOptions): FullFolderOptions {
   checkFolderOptions(options);
   const { directory, allowEmpty = false, allowPartial = false, waits = false, onInvalid = "refuse", read } = options;
-  const settleMs = time("settleMs", options.settleMs ?? 100);
+  const settleMs = time("settleMs", options.settleMs ?? defaultFolderTimes.settleMs);
   const maxSettleMs = time("maxSettleMs", options.maxSettleMs ?? Math.max(1000, settleMs * 10));
   const writeSettleMs = time("writeSettleMs", options.writeSettleMs ?? settleMs * 5);
   const pollMs = options.pollMs === undefined ? undefined : time("pollMs", options.pollMs);
