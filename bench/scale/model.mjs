@@ -1,5 +1,6 @@
 /**
- * Computes from measured.json how many processes a fleet needs, and writes it into docs/scale.md.
+ * Computes from measured.json how many processes a fleet needs, and writes it into docs/scale.md and
+ * bench/scale/README.md.
  *
  *   node bench/scale/model.mjs            # writes the tables
  *   node bench/scale/model.mjs --check    # exit status 1 if the page has others
@@ -8,7 +9,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const measuredFile = new URL("measured.json", import.meta.url);
-const page = new URL("../../docs/scale.md", import.meta.url);
+/** The pages, each with the tables whose marks it has. */
+const pages = ["../../docs/scale.md", "README.md"].map((page) => new URL(page, import.meta.url));
 
 /** What a plan assumes. Change it for your own fleet. */
 export const assumed = {
@@ -131,7 +133,7 @@ function planTable(measured) {
   );
 }
 
-/** The page with these tables between its marks. */
+/** The page with the tables whose marks it has. */
 export function written(text, measured) {
   const tables = {
     streams: measuredTable(measured),
@@ -139,18 +141,21 @@ export function written(text, measured) {
     plan: planTable(measured),
     machine: `${measured.machine}; ${measured.date}; ${measured.configuration}; ${count(measured.streams)} streams.`,
   };
-  return Object.entries(tables).reduce((before, [name, shown]) => {
-    const marks = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- end -->)`);
-    if (!marks.test(before)) throw new Error(`docs/scale.md has no marks for ${name}`);
-    return before.replace(marks, (_, begin, end) => `${begin}${shown}\n${end}`);
-  }, text);
+  return text.replaceAll(/(<!-- (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) => {
+    if (!Object.hasOwn(tables, name)) throw new Error(`there is no table ${name}`);
+    return `${begin}${tables[name]}\n${end}`;
+  });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const before = readFileSync(page, "utf8");
-  const after = written(before, JSON.parse(readFileSync(measuredFile, "utf8")));
-  if (process.argv[2] === "--check") {
-    if (before !== after) console.error("docs/scale.md is not what bench/scale/model.mjs computes: run it");
-    process.exitCode = before === after ? 0 : 1;
-  } else writeFileSync(page, after);
+  const measured = JSON.parse(readFileSync(measuredFile, "utf8"));
+  for (const page of pages) {
+    const before = readFileSync(page, "utf8");
+    const after = written(before, measured);
+    if (process.argv[2] !== "--check") writeFileSync(page, after);
+    else if (before !== after) {
+      console.error(`${page.pathname} is not what bench/scale/model.mjs computes: run it`);
+      process.exitCode = 1;
+    }
+  }
 }
