@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import { help as conformanceHelp } from "../../conformance/src/command/usage.ts";
 import { commands, definedCommand } from "../src/commands.ts";
 
 /** Where the page is. */
@@ -22,6 +23,7 @@ export async function commandsPage() {
       parts.push(`### xdskit ${entry.name}\n\n\`\`\`\n${help.trimEnd()}\n\`\`\`\n`);
     }
   }
+  parts.push(`## Conformance\n\n### xds-conformance\n\n\`\`\`\n${conformanceHelp.trimEnd()}\n\`\`\`\n`);
   return `<!-- Made by \`npm run docs -w xdskit\` from the definitions of the commands: change them there. -->
 
 # Every command

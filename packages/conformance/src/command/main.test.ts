@@ -201,11 +201,11 @@ test("the list has every check, and each is explained", async () => {
   }
 });
 
-test("the page and the help have every option, and no others", async () => {
+test("the help has every option, and the page of commands has the help", async () => {
   const { out } = await run("--help");
-  const page = readFileSync(new URL("../../../../docs/conformance.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../../docs/commands.md", import.meta.url), "utf8");
   const options = (text: string) => [...new Set(text.match(/--[a-z][a-z-]+/g) ?? [])].sort();
-  assert.deepEqual(options(page.slice(page.indexOf("## Options"))), options(out));
+  assert.ok(page.includes(out.trimEnd()));
   for (const option of options(out)) {
     const { err } = await run("server", "nowhere", option, "1");
     assert.doesNotMatch(err, /Unknown option/);
