@@ -1,6 +1,6 @@
-// `npm run weights` writes the table of docs/library.md that says what each package weighs, and what its import costs:
-// the tarballs are installed in an empty folder, and imported in turns with a program that imports nothing. It compares
-// within one run; processor time hardly depends on what else the machine does.
+// `npm run weights` writes the table of reports/weights.md that says what each package weighs, and what its import
+// costs: the tarballs are installed in an empty folder, and imported in turns with a program that imports nothing. It
+// compares within one run; processor time hardly depends on what else the machine does.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { pinned } from "./packed/pinned.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const rounds = 9;
-const page = join(root, "docs/library.md");
+const page = join(root, "reports/weights.md");
 const [begin, end] = ["<!-- npm run weights -->\n", "<!-- end -->\n"];
 const folder = mkdtempSync(join(tmpdir(), "xdskit-weights-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));

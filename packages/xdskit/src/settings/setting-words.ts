@@ -51,7 +51,7 @@ export const settingWords: Readonly<Record<string, string>> = {
   authorities:
     "The authorities of [names](naming.md) (`xdstp://authority/…`) for which the server answers. Without it, any.",
   resource_errors:
-    "Which clients are told [why a resource is missing](naming.md#errors-of-single-resources-points-15-and-16): `advertised`, or all of v3 (`always`).",
+    "Which clients are told [why a resource is missing](naming.md#errors-of-single-resources): `advertised`, or all of v3 (`always`).",
   on_reject:
     "What clients get that connect after another one [rejected](rollouts.md) something: the `newest`, or the `last_good`.",
   on_invalid:
