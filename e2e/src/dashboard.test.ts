@@ -201,6 +201,17 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     });
   }
 
+  await scene.step(
+    "in forced colours the legend of the last 30 minutes has a colour of its own for each kind",
+    async () => {
+      const forced = await openDashboard(browser, server.admin, { forcedColors: "active" });
+      await forced.page.locator(".activity-key").first().waitFor();
+      const colours = await forced.page.evaluate<readonly string[]>(coloursOfKeys);
+      assert.equal(new Set(colours).size, 3, `${colours}`);
+      await forced.page.context().close();
+    },
+  );
+
   await scene.step("nothing is wider than a screen of 360 px, or cut on one of 768", async () => {
     const small = await openDashboard(browser, server.admin, { viewport: { width: 360, height: 740 } });
     for (const [view, sign] of views) {
@@ -228,6 +239,9 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     assert.doesNotMatch(await page.title(), /broken/);
   });
 });
+
+const coloursOfKeys =
+  '[...document.querySelectorAll(".activity-key")].map((key) => getComputedStyle(key).backgroundColor)';
 
 interface Loaded {
   readonly name: string;
