@@ -90,6 +90,13 @@ install_kubernetes() {
   "$cache/bin/kube-apiserver" --version
 }
 
+# What bench/kubernetes.mjs measures beside xdskit, and what measures.
+install_kubernetes_bench() {
+  (cd "$here/../../bench" \
+    && go build -trimpath -o "$cache/bin/kube-load" ./kubeload \
+    && go build -trimpath -o "$cache/bin/kube-go-control-plane" ./kubeserver)
+}
+
 # The CRDs of the Gateway API, which are files of its module, and its own checks of what a status says.
 install_gateway_api() {
   (cd "$here/go-gateway-api" \
@@ -250,6 +257,7 @@ java_peers() {
 if [[ ${1:-} == kubernetes ]]; then
   once kubernetes go-kubernetes
   once gateway_api go-gateway-api
+  once kubernetes_bench "../../bench/go.mod ../../bench/internal ../../bench/kubeload ../../bench/kubeserver"
   exit
 fi
 

@@ -8,6 +8,7 @@ export const leftOut = new Map([
   ["bench/src/hidden-classes.test.ts", "the hidden classes of V8, while a thousand clients are served"],
   ["bench/src/main.test.ts", "every scenario of the benchmarks, with few clients"],
   ["bench/src/operations.test.ts", "counted operations: what a change costs with more and more clients"],
+  ["e2e/src/bench-kubernetes.test.ts", "the benchmark of Services of Kubernetes, with few of them"],
   ["e2e/src/bundle.test.ts", "the bundle that is published, made anew and started in many ways"],
   ["e2e/src/client-restarts.test.ts", "clients of a server that is killed again and again"],
   ["e2e/src/conformance-clients.test.ts", "the conformance suite for clients, on Envoys, gRPC's clients and our own"],
@@ -61,7 +62,7 @@ export const leftOut = new Map([
 ]);
 
 /** The test files of `npm run test:kubernetes` alone: to build what they need takes ten minutes of processor time. */
-export const runLater = new Set(["e2e/src/kubernetes.test.ts"]);
+export const runLater = new Set(["e2e/src/bench-kubernetes.test.ts", "e2e/src/kubernetes.test.ts"]);
 
 /** The part of their usual length that random tests have beside them. */
 export const shortEffort = 0.1;

@@ -31,6 +31,8 @@ export type PeerName =
   | "kube-etcd"
   | "kube-gateway-api"
   | "kube-route-judge"
+  | "kube-load"
+  | "kube-go-control-plane"
   | "promtool"
   | "hadolint"
   | "bwrap"
