@@ -4,7 +4,7 @@ import type { Ran } from "./transcript-run.js";
 
 /** Fails with the story up to the first step that differs from the case. */
 export function compareCase(one: Case, mode: Mode, ran: readonly Ran[]): void {
-  const failed = ran.find(({ step, got }) => (got ?? []).join("\n") !== wanted(step, mode).join("\n"));
+  const failed = ran.find((one) => !isAsWanted(one, mode));
   if (failed === undefined) return;
   const { step, got } = failed;
   const steps = one.steps.slice(
@@ -24,6 +24,11 @@ export function compareCase(one: Case, mode: Mode, ran: readonly Ran[]): void {
       show(got ?? []),
     ].join("\n"),
   );
+}
+
+/** Whether the code does at this step what the case says. */
+export function isAsWanted({ step, got }: Ran, mode: Mode): boolean {
+  return (got ?? []).join("\n") === wanted(step, mode).join("\n");
 }
 
 function wanted(step: Case["steps"][number], mode: Mode): readonly string[] {

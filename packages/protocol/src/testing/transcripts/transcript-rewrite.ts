@@ -1,9 +1,10 @@
 import type { Case } from "./transcript.js";
+import { isAsWanted } from "./transcript-compare.js";
 import type { Ran } from "./transcript-run.js";
 
 /**
  * A transcript file with its expectations replaced by the code's behavior, for a person to review. A case that fails
- * for another reason stays as it is.
+ * for another reason stays as it is, and so does a step that passes.
  */
 export function rewriteTranscript(text: string, cases: readonly Case[], run: (one: Case) => readonly Ran[]): string {
   const replaced = new Map<number, readonly string[]>();
@@ -16,9 +17,12 @@ export function rewriteTranscript(text: string, cases: readonly Case[], run: (on
       console.error(`not rewritten: ${(error as Error).message}`);
       continue;
     }
-    const type = one.modes[0]?.type;
+    const [mode] = one.modes;
+    const type = mode?.type;
     const word = type === undefined ? undefined : new RegExp(`(?<!\\w)${type.replace(/\W/g, "\\$&")}(?!\\w)`, "g");
-    for (const { step, got } of ran) {
+    for (const at of ran) {
+      if (mode !== undefined && isAsWanted(at, mode)) continue;
+      const { step, got } = at;
       const lines = (got ?? []).map((line) => (word === undefined ? line : line.replace(word, "TYPE")));
       replaced.set(step.number, lines);
       for (const { number } of step.expected) dropped.add(number);
