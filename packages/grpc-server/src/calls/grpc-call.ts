@@ -59,6 +59,12 @@ export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Http2
   return call;
 }
 
+/** The request of a unary call, and its answer, which goes out only with status OK. */
+interface UnaryExchange {
+  request: Uint8Array | undefined;
+  answer: readonly [body: Uint8Array, tail: Uint8Array, again: RemakableBytes | undefined] | undefined;
+}
+
 /** One call: the server's `GrpcCall`, the handler of its HTTP/2 stream, and the sink of its messages. */
 class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   readonly #context: GrpcContext;
@@ -72,12 +78,10 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   /** The first request came whole; for a unary call, the end came too. */
   #wasAsked = false;
   #handler: GrpcCallHandler | undefined;
-  #isEnded = false;
-  #isClosed = false;
+  /** `ended`: its status is on the way. `closed`: the stream is gone. */
+  #phase: "open" | "ended" | "closed" = "open";
   #hasHead = false;
-  /** For a unary call: its request, and its answer, which goes out only with status OK. */
-  #request: Uint8Array | undefined;
-  #answer: readonly [body: Uint8Array, tail: Uint8Array, again: RemakableBytes | undefined] | undefined;
+  readonly #unary: UnaryExchange | undefined;
   #cutOff: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
@@ -91,6 +95,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     this.#head = head;
     this.#context = context;
     this.#method = method;
+    this.#unary = method.unary ? { request: undefined, answer: undefined } : undefined;
     this.#stream = stream;
     const { requestBytes: maxBytes, use, fault } = context;
     this.#reader = new MessageReader(this, { maxBytes, encoding, hold: use.hold, fault });
@@ -112,33 +117,33 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
       return;
     }
     this.#context.patience.begin(this);
-    if (!this.#method.unary) this.#accept();
+    if (this.#unary === undefined) this.#accept();
   }
 
   send(body: Uint8Array, tail: Uint8Array = nothing, again?: RemakableBytes): boolean {
-    if (this.#isEnded || this.#isClosed) return false;
-    if (!this.#method.unary) return this.#send(body, tail, again);
-    this.#answer = [body, tail, again];
+    if (this.#phase !== "open") return false;
+    if (this.#unary === undefined) return this.#send(body, tail, again);
+    this.#unary.answer = [body, tail, again];
     return false;
   }
 
   end(code: GrpcCode, message: string): void {
-    if (this.#isEnded || this.#isClosed) return;
-    this.#isEnded = true;
+    if (this.#phase !== "open") return;
+    this.#phase = "ended";
     this.#reader.close();
     this.#context.patience.end(this);
     clearTimeout(this.#deadline);
-    const { unary } = this.#method;
+    const unary = this.#unary;
     let told = code;
-    if (unary && code === grpcCode.ok) {
-      if (this.#answer === undefined) told = grpcCode.unavailable;
-      else this.#send(...this.#answer);
-      this.#answer = undefined;
+    if (unary !== undefined && code === grpcCode.ok) {
+      if (unary.answer === undefined) told = grpcCode.unavailable;
+      else this.#send(...unary.answer);
+      unary.answer = undefined;
     }
     // The status goes out once all messages have left the queue, which never happens if the client reads nothing.
-    if (unary || told !== grpcCode.ok) {
+    if (unary !== undefined || told !== grpcCode.ok) {
       const cutOff = () => this.#guard(() => this.#stream.reset(http2Error.cancel));
-      this.#cutOff = setTimeout(cutOff, unary ? unreadMs : lastWordMs).unref();
+      this.#cutOff = setTimeout(cutOff, unary === undefined ? lastWordMs : unreadMs).unref();
     }
     this.#stream.end(statusBlock(told, message, this.#hasHead));
   }
@@ -154,7 +159,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
 
   /** The client still has to send its first request, or the rest of one. */
   get #isLacking(): boolean {
-    return !this.#isEnded && !this.#isClosed && (!this.#wasAsked || this.#reader.waiting > 0);
+    return this.#phase === "open" && (!this.#wasAsked || this.#reader.waiting > 0);
   }
 
   #waitOrNot(): void {
@@ -187,7 +192,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   }
 
   drained(): void {
-    if (!this.#isEnded && !this.#isClosed && !this.#method.unary) this.#handler?.drained();
+    if (this.#phase === "open" && this.#unary === undefined) this.#handler?.drained();
   }
 
   stopped(): void {
@@ -195,7 +200,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   }
 
   closed(): void {
-    this.#isClosed = true;
+    this.#phase = "closed";
     this.#reader.close();
     this.#context.patience.end(this);
     this.#context.use.closeStream();
@@ -205,22 +210,22 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   }
 
   message(bytes: Uint8Array): void {
-    if (!this.#method.unary) this.#wasAsked = true;
+    if (this.#unary === undefined) this.#wasAsked = true;
     if (this.due > 0) this.#context.patience.begin(this);
-    if (!this.#method.unary) this.#handler?.received(bytes);
-    else if (this.#request === undefined) this.#request = Buffer.from(bytes);
+    if (this.#unary === undefined) this.#handler?.received(bytes);
+    else if (this.#unary.request === undefined) this.#unary.request = Buffer.from(bytes);
     else this.end(grpcCode.unimplemented, "a unary call has one request");
   }
 
   lastMessage(): void {
     this.#wasAsked = true;
     this.#context.patience.end(this);
-    if (this.#method.unary) this.#callUnary();
-    else if (!this.#isEnded && !this.#isClosed) this.#handler?.finished();
+    if (this.#unary !== undefined) this.#callUnary(this.#unary);
+    else if (this.#phase === "open") this.#handler?.finished();
   }
 
   failed(code: GrpcCode, message: string): void {
-    if (!this.#isEnded && !this.#isClosed) this.#context.refused(code, message);
+    if (this.#phase === "open") this.#context.refused(code, message);
     this.end(code, message);
   }
 
@@ -236,15 +241,15 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   }
 
   /** A unary call is accepted once its request is whole, so that half a request costs the method nothing. */
-  #callUnary(): void {
-    if (this.#isEnded || this.#isClosed) return;
-    if (this.#request === undefined) {
+  #callUnary({ request }: UnaryExchange): void {
+    if (this.#phase !== "open") return;
+    if (request === undefined) {
       this.end(grpcCode.internal, "a unary call without a request");
       return;
     }
     if (!this.#accept()) return;
-    this.#handler?.received(this.#request);
-    if (!this.#isEnded) this.#handler?.finished();
+    this.#handler?.received(request);
+    if (this.#phase === "open") this.#handler?.finished();
   }
 
   #accept(): boolean {

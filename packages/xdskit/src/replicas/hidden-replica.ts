@@ -1,6 +1,7 @@
 import type { Finding } from "@xdskit/api";
 import type { SharedKeys } from "@xdskit/server";
-import { membersPrefix, type Replica, ReplicaList } from "./replica-list.js";
+import { membersPrefix, ReplicaList } from "./replica-list.js";
+import type { Replica } from "./replicas-there.js";
 import { mayBeListening } from "./state-socket.js";
 
 export interface HiddenReplicaOptions {

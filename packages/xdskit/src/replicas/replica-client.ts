@@ -12,8 +12,8 @@ import type { ServerTls } from "@xdskit/server";
 import { hostOf } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
 import { askPath, parsedBody } from "./questions.js";
-import type { Replica } from "./replica-list.js";
 import { readReplicaTls } from "./replica-tls.js";
+import type { Replica } from "./replicas-there.js";
 
 export interface AskOptions {
   readonly token: string;

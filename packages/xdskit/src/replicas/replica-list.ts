@@ -1,23 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Finding } from "@xdskit/api";
-import type { SharedEntry, SharedKeys, SharedSession, SharedVersion, StoreWatch } from "@xdskit/server";
+import type { SharedKeys, SharedSession, StoreWatch } from "@xdskit/server";
+import { type Replica, ReplicasThere } from "./replicas-there.js";
 import type { FindNeighbors } from "./state-socket.js";
-
-/** One server of a store, as the others know it. */
-export interface Replica {
-  /** Another one with each start. */
-  readonly id: string;
-  /** For people: the host and the process, or the name of its place. */
-  readonly name: string;
-  /** The address for the others: `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`. */
-  readonly address: string;
-  /** The version of xdskit that it runs. */
-  readonly version: string;
-  /** In milliseconds since 1970. */
-  readonly since: number;
-  /** Its clients come to an address of its own: no other server's clients can be sent to it. */
-  readonly isApart?: boolean | undefined;
-}
 
 export interface ReplicaListOptions {
   readonly shared: SharedKeys;
@@ -41,25 +26,15 @@ export interface ReplicaListOptions {
 /** A server that is silent for this many milliseconds is taken for dead. */
 const ttlMs = 6_000;
 const retryMs = 1_000;
-const usualReturnMs = 8_000;
 export const membersPrefix = "replicas/members/";
 
-/** An entry of the store. */
-interface Listed {
-  readonly replica: Replica;
-  readonly version: SharedVersion;
-}
-
-/**
- * Knows the servers of the same store. While the store is away, the last known servers stay known. When it is back, all
- * of them join it again, each in its own time: until then one that was known before counts as there.
- */
+/** Knows the servers of the same store, and makes this one known to them. */
 export class ReplicaList {
   readonly #options: ReplicaListOptions;
   readonly #watch: StoreWatch;
   readonly #stopped = new AbortController();
   #session: SharedSession | undefined;
-  #others = new Map<string, Replica>();
+  #others: ReadonlyMap<string, Replica> = new Map();
   #isTold = false;
   /** Neighbors at the start that have not joined yet; undefined: nobody has looked. */
   #awaited: Set<string> | undefined;
@@ -71,22 +46,21 @@ export class ReplicaList {
     this.#knows = resolve;
   });
   #timer: NodeJS.Timeout | undefined;
-  #isAway = false;
   /** It has joined, or need not. */
   #hasAdapted = false;
-  /** As the store told it last. */
-  #listed: ReadonlyMap<string, Listed> = new Map();
-  /** Those that may still join again. */
-  readonly #returning = new Map<string, Listed & { readonly timer: NodeJS.Timeout }>();
+
+  readonly #there: ReplicasThere;
 
   constructor(options: ReplicaListOptions) {
     this.#options = options;
+    this.#there = new ReplicasThere(options.self.id, options.returnMs, () => this.#are());
     this.#adapt();
     this.#watch = options.shared.watch(options.prefix ?? membersPrefix, {
-      changed: (entries) => this.#hear(entries),
-      away: () => {
-        this.#isAway = true;
+      changed: (entries) => {
+        this.#isTold = true;
+        this.#there.told(entries);
       },
+      away: () => this.#there.away(),
     });
   }
 
@@ -105,7 +79,7 @@ export class ReplicaList {
     this.#watch.close();
     this.#stopped.abort();
     clearTimeout(this.#timer);
-    for (const { timer } of this.#returning.values()) clearTimeout(timer);
+    this.#there.close();
     await this.#changing;
     await this.#session?.close().catch(() => {});
   }
@@ -188,42 +162,9 @@ export class ReplicaList {
     await session?.close().catch(() => {});
   }
 
-  #hear(entries: readonly SharedEntry[]): void {
-    this.#isTold = true;
-    const listed = new Map<string, Listed>();
-    for (const { value, version } of entries) {
-      const replica = JSON.parse(value) as Replica;
-      if (replica.id !== this.#options.self.id) listed.set(replica.id, { replica, version });
-    }
-    if (this.#isAway) this.#awaitReturns();
-    this.#isAway = false;
-    this.#listed = listed;
-    // The store may still tell of a session that is about to end: only a new entry says that a server has come back.
-    for (const [id, { version, timer }] of this.#returning)
-      if (listed.has(id) && listed.get(id)?.version !== version) {
-        clearTimeout(timer);
-        this.#returning.delete(id);
-      }
-    this.#are();
-  }
-
-  /** A known server may have ended while the store was away, and nobody knows yet. */
-  #awaitReturns(): void {
-    const { returnMs = usualReturnMs } = this.#options;
-    for (const [id, { replica, version }] of this.#listed) {
-      if (this.#returning.has(id)) continue;
-      const timer = setTimeout(() => {
-        this.#returning.delete(id);
-        this.#are();
-      }, returnMs).unref();
-      this.#returning.set(id, { replica, version, timer });
-    }
-  }
-
   #are(): void {
     const before = this.#others;
-    const others = new Map<string, Replica>();
-    for (const [id, { replica }] of [...this.#returning, ...this.#listed]) others.set(id, replica);
+    const others = this.#there.all();
     this.#others = others;
     this.#seen(...others.keys());
     for (const [id, replica] of before) if (!others.has(id)) this.#options.gone(replica);

@@ -3,7 +3,7 @@ import type { ServerTls } from "@xdskit/server";
 import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
 import type { ReplicaListOptions } from "./replica-list.js";
-import { type Replica, ReplicaList } from "./replica-list.js";
+import { ReplicaList } from "./replica-list.js";
 import {
   type ListeningPlace,
   type ReplicaListener,
@@ -11,6 +11,7 @@ import {
   startReplicaListener,
 } from "./replica-listener.js";
 import { ReplicaToken } from "./replica-token.js";
+import type { Replica } from "./replicas-there.js";
 import { listenForState, type StateSocket } from "./state-socket.js";
 
 export interface ReplicasOptions extends Pick<ReplicaListOptions, "shared" | "gone" | "problem"> {

@@ -46,10 +46,11 @@ export class WantedName {
   /** The number of failed calls in a row, and of absences in a row. */
   failures = 0;
   absences = 0;
-  /** Its waits. */
-  #answer: WaitingNames<WantedName> | undefined;
-  #linger: WaitingNames<WantedName> | undefined;
-  #nextCall: WaitingNames<WantedName> | undefined;
+  readonly #waits: Record<WaitKind, WaitingNames<WantedName> | undefined> = {
+    answer: undefined,
+    linger: undefined,
+    "next-call": undefined,
+  };
 
   constructor(type: ResourceType, name: ResourceName, node: Node) {
     this.type = type;
@@ -59,29 +60,12 @@ export class WantedName {
 
   /** The list in which it waits, by kind. */
   waiting(kind: WaitKind): WaitingNames<WantedName> | undefined {
-    switch (kind) {
-      case "answer":
-        return this.#answer;
-      case "linger":
-        return this.#linger;
-      case "next-call":
-        return this.#nextCall;
-    }
+    return this.#waits[kind];
   }
 
   /** Only `Waits` calls it. */
   waits(kind: WaitKind, names: WaitingNames<WantedName> | undefined): void {
-    switch (kind) {
-      case "answer":
-        this.#answer = names;
-        break;
-      case "linger":
-        this.#linger = names;
-        break;
-      case "next-call":
-        this.#nextCall = names;
-        break;
-    }
+    this.#waits[kind] = names;
   }
 
   /** Ends a wait; only `Waits` calls it. */

@@ -10,9 +10,9 @@ import { version } from "../../process/version.js";
 import type { FolderVersions, OtherFolder } from "../../replicas/folder-comparison.js";
 import { HiddenReplica } from "../../replicas/hidden-replica.js";
 import type { ReplicaAnswers } from "../../replicas/questions.js";
-import type { Replica } from "../../replicas/replica-list.js";
 import type { ReplicaPlace } from "../../replicas/replica-listener.js";
 import { Replicas } from "../../replicas/replicas.js";
+import type { Replica } from "../../replicas/replicas-there.js";
 import type { ProcessPlace } from "../../workers/process-place.js";
 
 /** How a server finds the other servers of its store. */
