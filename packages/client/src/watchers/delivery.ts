@@ -1,4 +1,4 @@
-import type { XdskitError } from "@xdskit/api";
+import { type Deferred, deferred, type XdskitError } from "@xdskit/api";
 import { type Merge, Pending } from "./pending.js";
 
 /** Any watcher. */
@@ -30,7 +30,7 @@ export class Delivery<Value> {
   #working = true;
   #late = false;
   #cancelled = false;
-  #waiting: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  #waiting: Deferred<void> | undefined;
 
   constructor(watcher: Watcher<Value>, context: DeliveryContext<Value>) {
     this.#watcher = watcher;
@@ -120,13 +120,7 @@ export class Delivery<Value> {
   /** Resolves once the watcher has taken everything; undefined if it has, or if it is late. */
   get busy(): Promise<void> | undefined {
     if (!this.#working || this.#late || this.#cancelled) return undefined;
-    if (this.#waiting === undefined) {
-      let resolve = () => {};
-      const promise = new Promise<void>((settle) => {
-        resolve = settle;
-      });
-      this.#waiting = { promise, resolve };
-    }
+    this.#waiting ??= deferred();
     return this.#waiting.promise;
   }
 

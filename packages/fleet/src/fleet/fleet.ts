@@ -1,3 +1,4 @@
+import { deferred } from "@xdskit/api";
 import { createConnecting } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { CrowdClient } from "../crowd/crowd-client.js";
@@ -24,9 +25,9 @@ export class Fleet {
   readonly times = new Times();
   #startedAt = performance.now();
   #complete = 0;
-  #resolveAll: () => void = () => {};
+  readonly #all = deferred();
   /** Resolves once all nodes did. */
-  readonly allComplete: Promise<void>;
+  readonly allComplete = this.#all.promise;
   readonly #targets: readonly BenchTarget[];
   readonly #stalling: ReadonlySet<number>;
   readonly carriers: Carrier[] = [];
@@ -38,9 +39,6 @@ export class Fleet {
   constructor(options: FleetOptions, interests: readonly CrowdInterest[]) {
     const { nodes: count, nodesPerConnection, variant, ads } = options;
     this.#options = options;
-    this.allComplete = new Promise<void>((resolve) => {
-      this.#resolveAll = resolve;
-    });
     this.#stalling = new Set(chosen(count, options.stall, 0));
     const rejecting = new Set(chosen(count, options.reject, 1));
     const shared = new SharedState({ variant, aggregated: ads, interests });
@@ -65,7 +63,7 @@ export class Fleet {
       times: this.times,
       completed: () => {
         this.#complete++;
-        if (this.#complete === this.#options.nodes) this.#resolveAll();
+        if (this.#complete === this.#options.nodes) this.#all.resolve();
       },
       startedAt: () => this.#startedAt,
       now: () => performance.now(),

@@ -1,12 +1,5 @@
 import { type Clock, systemClock, type TypeUrl } from "@xdskit/api";
-import {
-  type Node,
-  type ResourceErrorPolicy,
-  replacesListeners,
-  type Snapshot,
-  statusCode,
-  type TtlPolicy,
-} from "@xdskit/protocol";
+import { type Node, type ResourceErrorPolicy, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
 import { isBelow, layerBelow } from "../configuration/below.js";
 import type { Groups } from "../configuration/groups.js";
 import type { Layers } from "../configuration/layers.js";
@@ -24,6 +17,7 @@ import type { LayerName } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { denied } from "./denied.js";
+import { rememberEarlier } from "./earlier-snapshots.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
 import { Membership, MembershipWithoutSecrets } from "./membership.js";
 import { NodeCounts, quoted } from "./node-counts.js";
@@ -31,9 +25,6 @@ import { plainPolicy } from "./plain-policy.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
-
-/** The number of snapshots from before a restart that are kept whatever changed. */
-const maxEarlier = 10;
 
 /** What parts add to it. */
 interface PublicationParts {
@@ -116,13 +107,7 @@ export class Publication {
 
   /** By name: a group that got other layers is listed twice until the last poll has left. */
   get groups(): readonly GroupStats[] {
-    const groups = new Map<string, GroupStats>();
-    for (const { group, members } of this.#inUse.values()) {
-      const { streams = 0, polls = 0 } = groups.get(group.name) ?? {};
-      const all = { name: group.name, streams: streams + members.stream, polls: polls + members.poll };
-      groups.set(group.name, all);
-    }
-    return [...groups.values()];
+    return groupStats(this.#inUse.values());
   }
 
   /** Whether nodes are told the configuration. They are, once one was applied and no part of it is awaited. */
@@ -245,30 +230,9 @@ export class Publication {
     return keptMs(this.#stacks.drainMs());
   }
 
-  /**
-   * Begins to record the snapshots that clients may have from before a restart (`Resumption`), for some minutes. Each
-   * call of the returned function records the snapshots of that moment. The newest ones must come first. Of many, only
-   * those are kept from whose listeners connections may drain.
-   */
+  /** Begins to record the snapshots that clients may have from before a restart (`rememberEarlier`). */
   rememberEarlier(): () => void {
-    const remembering = [...this.#stacks].map((shared) => {
-      const snapshot = shared.stack.snapshot();
-      return { shared, last: snapshot, seen: new Set([snapshot]) };
-    });
-    this.#clock.after(this.rememberedMs, () => {
-      for (const { shared } of remembering) shared.earlier = [];
-    });
-    return () => {
-      for (const one of remembering) {
-        const { shared, seen, last } = one;
-        const snapshot = shared.stack.snapshot();
-        if (snapshot === undefined || seen.has(snapshot)) continue;
-        const isOld = seen.size > maxEarlier && last !== undefined && !replacesListeners(snapshot, last);
-        seen.add(snapshot);
-        one.last = snapshot;
-        if (!isOld) shared.earlier = [...shared.earlier, snapshot];
-      }
-    };
+    return rememberEarlier(this.#stacks, this.#clock, this.rememberedMs);
   }
 
   /**
@@ -351,6 +315,15 @@ export class Publication {
     targets.close?.();
     this.#stacks.release(shared);
   }
+}
+
+function groupStats(all: Iterable<GroupInUse>): readonly GroupStats[] {
+  const groups = new Map<string, GroupStats>();
+  for (const { group, members } of all) {
+    const { streams = 0, polls = 0 } = groups.get(group.name) ?? {};
+    groups.set(group.name, { name: group.name, streams: streams + members.stream, polls: polls + members.poll });
+  }
+  return [...groups.values()];
 }
 
 /** Names the compared values, so that a reader of Envoy's log can fix the match or the node. */

@@ -1,6 +1,6 @@
+import { Alarm } from "@xdskit/api";
 import type { Node, Stream } from "@xdskit/protocol";
 import { tellsTtl } from "@xdskit/protocol";
-import { Alarm } from "../basics/alarm.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
 import type { Caller } from "../identity/caller.js";
 import type { GroupLags } from "../publication/latencies.js";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Finding } from "@xdskit/api";
+import { deferred, type Finding } from "@xdskit/api";
 import type { SharedKeys, SharedSession, StoreWatch } from "@xdskit/server";
 import { type Replica, ReplicasThere } from "./replicas-there.js";
 import type { FindNeighbors } from "./state-socket.js";
@@ -40,11 +40,9 @@ export class ReplicaList {
   #awaited: Set<string> | undefined;
   #changing = Promise.resolve();
   #isDue = false;
-  #knows: () => void = () => {};
+  readonly #known = deferred();
   /** Resolves once `isKnown`, and the others know of this server. */
-  readonly known = new Promise<void>((resolve) => {
-    this.#knows = resolve;
-  });
+  readonly known = this.#known.promise;
   #timer: NodeJS.Timeout | undefined;
   /** It has joined, or need not. */
   #hasAdapted = false;
@@ -174,6 +172,6 @@ export class ReplicaList {
   /** Nobody waits for these any more. */
   #seen(...ids: readonly string[]): void {
     for (const id of ids) this.#awaited?.delete(id);
-    if (this.isKnown && this.#hasAdapted) this.#knows();
+    if (this.isKnown && this.#hasAdapted) this.#known.resolve();
   }
 }

@@ -1,4 +1,4 @@
-import { inTurns, type ResourceName, type ResourceType, readResources, XdskitError } from "@xdskit/api";
+import { Alarm, inTurns, type ResourceName, type ResourceType, readResources, XdskitError } from "@xdskit/api";
 import type { ReadingThread } from "@xdskit/api/threads";
 import {
   type ClientTypeStatus,
@@ -33,7 +33,7 @@ export class TypeFile {
   /** Settles when the watchers have taken everything that was told; undefined if they have. */
   #told: Promise<void> | undefined;
   #bringing = false;
-  #stopTimer = () => {};
+  readonly #expiry: Alarm;
   #closed = false;
 
   constructor(
@@ -51,6 +51,7 @@ export class TypeFile {
     this.#sink = sink;
     this.#reading = reading;
     this.#subscription = new FileSubscription(type);
+    this.#expiry = new Alarm(context.clock, () => this.#tell(this.#subscription.expire(context.clock.now())));
   }
 
   get isIdle(): boolean {
@@ -95,7 +96,7 @@ export class TypeFile {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#stopTimer();
+    this.#expiry.set(undefined);
     if (this.#file !== undefined) this.#close(this.#file);
     await Promise.all(this.#closing);
   }
@@ -251,12 +252,6 @@ export class TypeFile {
   }
 
   #awaitExpiry(): void {
-    this.#stopTimer();
-    const { clock } = this.#context;
-    const deadline = this.#subscription.deadline();
-    if (deadline === undefined || this.#closed) return;
-    this.#stopTimer = clock.after(Math.max(0, deadline - clock.now()), () =>
-      this.#tell(this.#subscription.expire(clock.now())),
-    );
+    if (!this.#closed) this.#expiry.set(this.#subscription.deadline());
   }
 }

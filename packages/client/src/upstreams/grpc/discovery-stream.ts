@@ -1,4 +1,12 @@
-import { type Clock, createWaits, type ResourceType, type Waits } from "@xdskit/api";
+import {
+  Alarm,
+  type Clock,
+  createWaits,
+  type Deferred,
+  deferred,
+  type ResourceType,
+  type XdskitError,
+} from "@xdskit/api";
 import {
   type ClientStream,
   type ClientStreamEffect,
@@ -9,7 +17,9 @@ import {
 import { awayError } from "../../errors/client-errors.js";
 import { answerLater } from "../contract/answer-later.js";
 import { prepareLong, ResponseTurns } from "../contract/long-response.js";
+import { UpdatesTaken } from "../contract/updates-taken.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
+import { AttemptTimes } from "./attempt-times.js";
 import {
   type DiscoveryStreamState,
   finished,
@@ -22,6 +32,7 @@ import {
 } from "./discovery-stream-state.js";
 import type { DiscoveryMethod } from "./methods.js";
 import { createRepeatPace, type RepeatPace } from "./repeat-pace.js";
+import { RequestPump } from "./request-pump.js";
 import type { OpenStream, StreamTransport } from "./stream-transport.js";
 
 /** The time for which an unneeded stream stays open: programs often ask for the next name after they left the last. */
@@ -52,26 +63,25 @@ export class DiscoveryStream {
   readonly #options: DiscoveryStreamOptions;
   readonly machine: ClientStream;
   readonly #clock: Clock;
-  readonly #waits: Waits;
+  readonly #attempts: AttemptTimes;
   readonly #pace: RepeatPace;
   #state: DiscoveryStreamState = idle;
-  #stopDeadline: () => void = () => {};
-  #deadline: number | undefined;
-  /** The earliest time of the next attempt. */
-  #notBefore: number = Number.NEGATIVE_INFINITY;
-  #pumping = false;
+  readonly #alarm: Alarm;
+  readonly #pump: RequestPump;
   readonly #turns: ResponseTurns;
-  /** Updates that watchers are still taking, of this stream or an earlier one. */
-  #held = 0;
-  #closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  /** Updates that watchers are still taking, of this stream or an earlier one: then it reads on. */
+  readonly #taking = new UpdatesTaken(() => this.#read());
+  #closing: Deferred<void> | undefined;
 
   constructor(options: DiscoveryStreamOptions) {
     const { machine, method, context, sink } = options;
     this.#options = options;
     this.machine = machine;
     this.#clock = context.clock;
-    this.#waits = createWaits(context.backoff, context.random);
+    this.#alarm = new Alarm(context.clock, (at) => this.#due(at));
+    this.#attempts = new AttemptTimes(createWaits(context.backoff, context.random));
     this.#pace = createRepeatPace(method.variant);
+    this.#pump = new RequestPump(machine, () => (this.#state.kind === "open" ? this.#state : undefined));
     this.#turns = new ResponseTurns((bytes) => prepareLong(bytes, machine, sink));
   }
 
@@ -97,7 +107,7 @@ export class DiscoveryStream {
 
   /** Tries once the time for it has come. */
   #backOff(): void {
-    const wait = this.#notBefore - this.#clock.now();
+    const wait = this.#attempts.notBefore - this.#clock.now();
     if (wait > 0) this.#state = { kind: "backing-off", stopTimer: this.#clock.after(wait, () => this.#attempt()) };
     else this.#attempt();
   }
@@ -111,7 +121,7 @@ export class DiscoveryStream {
       this.#state = idle;
       return;
     }
-    this.#notBefore = startedAt + this.#waits.next();
+    this.#attempts.begun(startedAt);
     const stream: OpenStream = transport.open(method, {
       opened: () => {
         const state = this.#state;
@@ -136,7 +146,7 @@ export class DiscoveryStream {
     const effects = this.machine.step({ kind: "opened" }, this.#clock.now());
     this.#options.sink.connected(this.#options.method.only);
     this.#handle(effects);
-    this.#pump();
+    this.#pump.now();
     this.#read();
     this.#look();
   }
@@ -158,7 +168,7 @@ export class DiscoveryStream {
       });
     }
     this.#handle(effects);
-    this.#pump();
+    this.#pump.now();
   }
 
   #ended(code: number, message: string): void {
@@ -173,35 +183,17 @@ export class DiscoveryStream {
 
   /** The open stream is gone, or was given up. */
   #left(before: OpenState, code: number, message: string): void {
-    const isWell = before.isAnswered || (code === statusCode.ok && this.#isAgreed(before));
+    const ageMs = this.#clock.now() - before.openedAt;
+    const isWell = before.isAnswered || (code === statusCode.ok && isAgreed(this.#options, ageMs));
     this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
     this.#options.sink.disconnected(this.#options.method.only, code === statusCode.ok ? undefined : { code, message });
     // A57: the end of an answered stream is no failure, and the waits start again.
-    if (isWell) {
-      this.#waits.reset();
-      this.#notBefore = before.startedAt + this.#waits.next();
-    } else {
-      this.#failed(code, message);
-    }
-  }
-
-  /** The server did not answer, and need not: the client said which versions it has. */
-  #isAgreed({ openedAt }: OpenState): boolean {
-    if (this.#clock.now() - openedAt < agreeingMs) return false;
-    const hasVersion =
-      this.#options.method.variant === "sotw"
-        ? ({ version, isWhole }: ClientTypeStatus) => isWhole && version !== undefined
-        : ({ resources }: ClientTypeStatus) => [...resources.values()].some(({ version }) => version !== "");
-    return this.machine.status().some(hasVersion);
+    if (isWell) this.#attempts.succeeded(before.startedAt);
+    else this.#failed(code, message);
   }
 
   #failed(code: number, message: string): void {
-    const why = code === statusCode.ok ? "it ended the stream without an answer" : `${message} (code ${code})`;
-    this.#options.sink.failed(
-      this.#options.method.only,
-      awayError(this.#options.server, why, { cause: { code, message } }),
-      false,
-    );
+    this.#options.sink.failed(this.#options.method.only, endError(this.#options, code, message), false);
   }
 
   /** Ends the open stream cleanly: it is not needed. */
@@ -211,7 +203,7 @@ export class DiscoveryStream {
     this.#state = ending;
     this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
     this.#options.sink.disconnected(this.#options.method.only, undefined);
-    this.#waits.reset();
+    this.#attempts.reset();
     stream.finish();
     // The rest of the stream must be read, or its end would never come.
     this.#read();
@@ -232,7 +224,7 @@ export class DiscoveryStream {
           break;
         case "update":
           update = effect.update;
-          this.#hold(this.#options.sink.update(effect.update));
+          this.#taking.add(this.#options.sink.update(effect.update));
           break;
         case "rejected":
           this.#options.sink.rejected(effect.type, effect.version, effect.message, effect.bad);
@@ -246,10 +238,10 @@ export class DiscoveryStream {
       const response = unanswered;
       answerLater(this.#options.sink, type, update, (error) => {
         this.#handle(this.machine.step({ kind: "answer", response, error }, this.#clock.now()));
-        this.#pump();
+        this.#pump.now();
       });
     }
-    this.#arm();
+    this.#alarm.set(this.machine.deadline());
   }
 
   /** The response breaks the protocol, so it does not count as an answer. */
@@ -264,70 +256,27 @@ export class DiscoveryStream {
     this.#look();
   }
 
-  /** Reads on once watchers have taken their updates. */
-  #hold(taken: void | Promise<void>): void {
-    if (taken === undefined) return;
-    this.#held += 1;
-    void taken.then(() => {
-      this.#held -= 1;
-      this.#read();
-    });
-  }
-
   #read(): void {
     const state = this.#state;
     if ((state.kind !== "open" && state.kind !== "ending") || state.isReading) return;
     if (state.kind === "open") {
-      if (this.#held > 0 || state.stopPace !== undefined) return;
+      if (this.#taking.isBusy || state.stopPace !== undefined) return;
       state.readAt = this.#clock.now();
     }
     state.isReading = true;
     state.stream.read();
   }
 
-  #pump(): void {
-    for (;;) {
-      const state = this.#state;
-      if (state.kind !== "open" || state.isWriting) return;
-      const request = this.machine.next();
-      if (request === undefined) return;
-      state.isWriting = true;
-      state.stream.send(request.bytes, () => {
-        if (this.#state !== state) return;
-        state.isWriting = false;
-        this.#pump();
-      });
-    }
-  }
-
-  #pumpSoon(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    queueMicrotask(() => {
-      this.#pumping = false;
-      this.#pump();
-    });
-  }
-
-  /** Sets a timer for the machine's next deadline. */
-  #arm(): void {
-    const next = this.machine.deadline();
-    if (next === this.#deadline) return;
-    this.#deadline = next;
-    this.#stopDeadline();
-    this.#stopDeadline = () => {};
-    if (next === undefined) return;
-    this.#stopDeadline = this.#clock.after(Math.max(0, next - this.#clock.now()), () => {
-      this.#deadline = undefined;
-      if (this.#closing !== undefined) return;
-      const now = this.#clock.now();
-      const state = this.#state;
-      const isOpen = state.kind === "open";
-      // The unread responses of a server that repeats itself are most likely the same again.
-      const unread = isOpen && (this.#held > 0 || this.#turns.isBusy || now - next > lateMs);
-      this.#handle(this.machine.step({ kind: "time", unread, unsent: isOpen && state.isWriting }, now));
-      this.#pump();
-    });
+  /** The machine's deadline is over. */
+  #due(deadline: number): void {
+    if (this.#closing !== undefined) return;
+    const now = this.#clock.now();
+    const state = this.#state;
+    const isOpen = state.kind === "open";
+    // The unread responses of a server that repeats itself are most likely the same again.
+    const unread = isOpen && (this.#taking.isBusy || this.#turns.isBusy || now - deadline > lateMs);
+    this.#handle(this.machine.step({ kind: "time", unread, unsent: isOpen && state.isWriting }, now));
+    this.#pump.now();
   }
 
   /**
@@ -337,17 +286,14 @@ export class DiscoveryStream {
   touched(effects: readonly ClientStreamEffect[]): void {
     this.#handle(effects);
     this.#look();
-    this.#pumpSoon();
+    this.#pump.soon();
   }
 
   close(): Promise<void> {
     if (this.#closing !== undefined) return this.#closing.promise;
-    let resolve = () => {};
-    const promise = new Promise<void>((settle) => {
-      resolve = settle;
-    });
+    const { promise, resolve } = deferred();
     this.#closing = { promise, resolve };
-    this.#stopDeadline();
+    this.#alarm.set(undefined);
     const state = this.#state;
     // The end of the stream resolves it.
     if (state.kind === "open") this.#finish(state);
@@ -357,4 +303,19 @@ export class DiscoveryStream {
     }
     return promise;
   }
+}
+
+/** The server did not answer within `ageMs`, and need not: the client said which versions it has. */
+function isAgreed({ machine, method }: DiscoveryStreamOptions, ageMs: number): boolean {
+  if (ageMs < agreeingMs) return false;
+  const hasVersion =
+    method.variant === "sotw"
+      ? ({ version, isWhole }: ClientTypeStatus) => isWhole && version !== undefined
+      : ({ resources }: ClientTypeStatus) => [...resources.values()].some((one) => one.version !== "");
+  return machine.status().some(hasVersion);
+}
+
+function endError({ server }: DiscoveryStreamOptions, code: number, message: string): XdskitError {
+  const why = code === statusCode.ok ? "it ended the stream without an answer" : `${message} (code ${code})`;
+  return awayError(server, why, { cause: { code, message } });
 }

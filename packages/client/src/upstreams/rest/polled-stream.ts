@@ -1,4 +1,4 @@
-import type { ResourceType } from "@xdskit/api";
+import { Alarm, type ResourceType } from "@xdskit/api";
 import {
   type ClientStream,
   type ClientStreamEffect,
@@ -41,12 +41,13 @@ export class PolledStream {
   #taken: { readonly digest: string; readonly good: number } | undefined;
   /** The watchers are still taking the last answer. */
   #isDelivering = false;
-  #stopDeadline = () => {};
+  readonly #alarm: Alarm;
   /** The client is closed: the sink is told nothing any more. */
   #isClosed = false;
 
   constructor(options: PolledStreamOptions) {
     this.#options = options;
+    this.#alarm = new Alarm(options.context.clock, () => this.step({ kind: "time", unread: this.#isDelivering }));
   }
 
   /** Whether a poll of this stream was answered. */
@@ -118,7 +119,7 @@ export class PolledStream {
     this.#taken = undefined;
     this.#state = "shut";
     if (before === "open" || before === "answered") this.step({ kind: "closed" });
-    if (why === undefined) this.#stopDeadline();
+    if (why === undefined) this.#alarm.set(undefined);
     if (before !== "answered" && before !== "broken") return;
     if (this.#isClosed) return;
     sink.disconnected(type, why === undefined ? undefined : { code: statusCode.unavailable, message: why });
@@ -127,7 +128,7 @@ export class PolledStream {
   /** The client is closed. */
   close(): void {
     this.#isClosed = true;
-    this.#stopDeadline();
+    this.#alarm.set(undefined);
   }
 
   #effectsOf(event: ClientStreamEvent): readonly ClientStreamEffect[] {
@@ -160,18 +161,7 @@ export class PolledStream {
       // The decision goes out with the next poll.
       answerLater(sink, type, update, (error) => this.step({ kind: "answer", response, error }));
     }
-    this.#awaitDeadline();
+    if (!this.#isClosed) this.#alarm.set(this.#options.machine.deadline());
     return { delivered, broken };
-  }
-
-  /** Sets a timer for the machine's next deadline. */
-  #awaitDeadline(): void {
-    this.#stopDeadline();
-    const { machine, context } = this.#options;
-    const deadline = machine.deadline();
-    if (deadline === undefined || this.#isClosed) return;
-    this.#stopDeadline = context.clock.after(Math.max(0, deadline - context.clock.now()), () => {
-      if (!this.#isClosed) this.step({ kind: "time", unread: this.#isDelivering });
-    });
   }
 }

@@ -18,10 +18,9 @@ import { type Snapshot, snapshotOf } from "../../model/snapshots/snapshot.js";
 import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { hasOf, isUsed, replacedSince } from "../ordering/past-listeners.js";
-import { find } from "../state/find.js";
 import type { Replaced } from "../state/subscriber.js";
 import { isSet } from "./compared-claims.js";
-import { mayBeWarming } from "./may-be-warming.js";
+import { mayBeWarming, type Warming, warmingOf } from "./may-be-warming.js";
 import { perhapsAwaited } from "./perhaps-awaited.js";
 import { type Claim, isOurs, mayName, shownNames } from "./shown-names.js";
 
@@ -36,11 +35,7 @@ export interface HeldSnapshot {
   readonly asked: ReadonlySet<TypeUrl>;
   /** Its earlier listeners, by which it may still serve. */
   readonly replaced: readonly Replaced[];
-  /**
-   * Whether clusters that the client has may be warming: it asks for their endpoints and for routes or listeners, and
-   * not for clusters. Certain: it waits for endpoints that are not there.
-   */
-  readonly warming: "no" | "possible" | "certain";
+  readonly warming: Warming;
   /** By type, the names that it claims to have and that its clusters may be waiting for all the same. */
   readonly awaited: ReadonlyMap<TypeUrl, NameSet>;
 }
@@ -120,7 +115,7 @@ class HeldDraft {
     for (const type of this.#warming) {
       const set = this.#unionOf(type);
       this.#sets.set(type.typeUrl, set);
-      const has = (resource: Resource | undefined) => resource !== undefined && this.#mayHave(type, resource);
+      const has = (resource: Resource | undefined) => resource !== undefined && mayHave(this.#asked, type, resource);
       this.#has.set(type.typeUrl, { has: (name) => has(ResourceSets.get(set, name)) });
     }
   }
@@ -184,7 +179,7 @@ class HeldDraft {
 
   finish(): HeldSnapshot {
     const asked = new Set(this.#asked.keys());
-    const [snapshot, warming] = [snapshotOf(this.#sets), this.#isWarming()];
+    const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, this.#asked, this.#warming)];
     const has = hasOf(snapshot, asked);
     const replaced = replacedSince(this.#known, snapshot).filter((one) => isUsed(one, has));
     const [isKnown, isForeign] = [this.#isKnown, !this.#isKnown && this.#isForeign];
@@ -194,17 +189,6 @@ class HeldDraft {
   #noteUnknown(version: Version): void {
     this.#isKnown = false;
     this.#isForeign &&= !isOurs(version);
-  }
-
-  #isWarming(): HeldSnapshot["warming"] {
-    const warmers = new Set(this.#warming.flatMap(({ warmedBy }) => warmedBy));
-    // A client of endpoints alone has no routes that could break.
-    if (warmers.size === 0 || [...this.#asked.keys()].every((url) => warmers.has(url))) return "no";
-    const isMissing = [...warmers].some((url) => {
-      const set = this.#sets.get(url);
-      return [...(this.#asked.get(url)?.names ?? [])].some((name) => set === undefined || find(set, name).length === 0);
-    });
-    return isMissing ? "certain" : "possible";
   }
 
   /** Unknown contents of an answered type may name what the client has claimed since. */
@@ -278,7 +262,8 @@ class HeldDraft {
     const gone = new Map<ResourceName, Resource>();
     for (const other of others)
       for (const resource of changeBetween(other, newest).removed)
-        if (!gone.has(resource.key) && this.#mayHave(type, resource) && had(resource)) gone.set(resource.key, resource);
+        if (!gone.has(resource.key) && mayHave(this.#asked, type, resource) && had(resource))
+          gone.set(resource.key, resource);
     return sharedBranch(newest, gone);
   }
 
@@ -294,13 +279,6 @@ class HeldDraft {
     return this.#unionOf(type, (resource) => {
       const isWarmed = resource.references.some((one) => type.warmedBy.includes(one.type) && this.#asked.has(one.type));
       return isWarmed || named.has(calledName(resource));
-    });
-  }
-
-  #mayHave({ warmedBy }: ResourceType, { references }: Resource): boolean {
-    return references.every((one) => {
-      const asked = isCollection(one) || !warmedBy.includes(one.type) ? undefined : this.#asked.get(one.type);
-      return asked === undefined || isCollection(one) || asked.wildcard || asked.names.has(one.name);
     });
   }
 
@@ -336,19 +314,33 @@ class HeldDraft {
 
   /** A content that is in none of the snapshots: the client goes on with it until it is told otherwise. */
   #unknown(type: ResourceType, name: ResourceName, version: Version): Resource {
-    return unknownContent(type, name, version, this.#namesOf(type));
+    const names = this.#names.get(type) ?? namesOfGoing(type, this.#going);
+    this.#names.set(type, names);
+    return unknownContent(type, name, version, names);
   }
+}
 
-  #namesOf(type: ResourceType): readonly Reference[] {
-    let names = this.#names.get(type);
-    if (names === undefined) {
-      names = [...this.#going].flatMap(([named, going]) =>
-        mayName(type, named) ? going.map((name) => ({ type: named.typeUrl, name })) : [],
-      );
-      this.#names.set(type, names);
-    }
-    return names;
-  }
+/** Whether a client may have a resource: it asks for what warms it. */
+function mayHave(
+  asked: ReadonlyMap<TypeUrl, Subscription>,
+  { warmedBy }: ResourceType,
+  { references }: Resource,
+): boolean {
+  return references.every((one) => {
+    if (isCollection(one) || !warmedBy.includes(one.type)) return true;
+    const subscription = asked.get(one.type);
+    return subscription === undefined || subscription.wildcard || subscription.names.has(one.name);
+  });
+}
+
+/** What unknown contents of a type may name. */
+function namesOfGoing(
+  type: ResourceType,
+  going: ReadonlyMap<ResourceType, readonly ResourceName[]>,
+): readonly Reference[] {
+  return [...going].flatMap(([named, names]) =>
+    mayName(type, named) ? names.map((name) => ({ type: named.typeUrl, name })) : [],
+  );
 }
 
 function keysOf(resources: readonly Resource[]): readonly ResourceName[] {

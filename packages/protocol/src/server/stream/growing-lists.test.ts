@@ -14,8 +14,8 @@ const limits = { ...defaultStreamLimits, namesPerRequest: 100_000, namesPerStrea
 type Client = "answers" | "answers nothing" | "reads nothing";
 
 /**
- * The time of a request of one name on top of `names` names, in microseconds. The median of many leaves out compilation,
- * and the pauses of a busy machine.
+ * The time of a request of one name on top of `names` names, in microseconds. The median of many leaves out
+ * compilation, and the pauses of a busy machine.
  */
 function timeOfGrowth(names: number, client: Client, change: "added" | "removed", snapshot: Snapshot): number {
   const variant = "delta";

@@ -78,7 +78,7 @@ export class PendingChanges {
       if (each.until > now) break;
       left.delete(key);
       const isRemoval = each.resource === undefined;
-      const message = isRemoval ? this.#stillNamedMessage(each, removedLongAgo) : this.#stillMissingMessage(each);
+      const message = isRemoval ? this.#reasons.stillNamedText(each, removedLongAgo) : this.#stillMissingMessage(each);
       const where = { type: each.type.name, resource: each.name };
       if (message !== undefined && stillNamed.length + stillMissing.length < maxFindings)
         (isRemoval ? stillNamed : stillMissing).push({ ...dangling, message, ...where });
@@ -200,7 +200,7 @@ export class PendingChanges {
       // It may have come again meanwhile.
       if (removal === undefined || removal.resource !== undefined || this.#rests(removal)) continue;
       left.delete(key);
-      const message = this.#stillNamedMessage(removal, "its TTL is over");
+      const message = this.#reasons.stillNamedText(removal, "its TTL is over");
       if (findings.length < maxFindings)
         findings.push({ ...dangling, message, type: type.name, resource: removal.name });
     }
@@ -208,12 +208,6 @@ export class PendingChanges {
     this.#options.report(findings);
     this.#release(left);
     this.look();
-  }
-
-  #stillNamedMessage({ type, name }: Waiting, why: string): string {
-    const referrer = this.#reasons.referrerOf(type, name);
-    const by = referrer === undefined ? "something" : `${referrer.type.name} ${JSON.stringify(referrer.name)}`;
-    return `${why}, and ${by} still names it: it goes now`;
   }
 
   #stillMissingMessage(late: Waiting): string | undefined {

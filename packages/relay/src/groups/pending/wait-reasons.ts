@@ -1,4 +1,4 @@
-import { maxNamesKept, type Reference, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import { maxNamesKept, type Reference, type Resource } from "@xdskit/api";
 import { createDanglingNames, type DanglingNames, hasNamed, type Snapshot } from "@xdskit/protocol";
 import { dropOldest } from "@xdskit/server";
 import { changeKey, comingAt, isRemoved, type OriginChange, waitKeysAt } from "./origin-change.js";
@@ -112,10 +112,11 @@ export class WaitReasons {
     return staying;
   }
 
-  /** A resource that is served and has this name in it. */
-  referrerOf(type: ResourceType, name: ResourceName): Resource | undefined {
+  /** Says of a removal that it goes, `why`, although something still names it. */
+  stillNamedText({ type, name }: OriginChange, why: string): string {
     const [referrer] = this.#named?.referrers({ type: type.typeUrl, name }) ?? [];
-    return referrer;
+    const by = referrer === undefined ? "something" : `${referrer.type.name} ${JSON.stringify(referrer.name)}`;
+    return `${why}, and ${by} still names it: it goes now`;
   }
 
   /**

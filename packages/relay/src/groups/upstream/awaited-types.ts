@@ -1,4 +1,4 @@
-import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
+import { canonicalName, deferred, type ResourceName, type ResourceType } from "@xdskit/api";
 
 /**
  * Types that are asked for as a whole, and whose content neither the origin nor a sound cache has given yet. Clients
@@ -39,10 +39,7 @@ export function createAwaitedTypes(
 ): AwaitedTypes {
   /** By type: each collection, and whether the origin answered with an error. */
   const awaited = new Map<ResourceType, Map<ResourceName, boolean>>();
-  let allKnown = () => {};
-  const known = new Promise<void>((resolve) => {
-    allKnown = resolve;
-  });
+  const { promise: known, resolve: allKnown } = deferred();
   const tell = () => {
     changed(awaited.keys());
     if (awaited.size === 0) allKnown();

@@ -1,15 +1,11 @@
+import { deferred } from "@xdskit/api";
+
 /** Waits for the first answers to the requests of the start. */
 export function createFirstAnswers() {
   const expected = new Set<object>();
   let over = false;
-  let came = () => {};
-  let allCame = () => {};
-  const first = new Promise<void>((resolve) => {
-    came = resolve;
-  });
-  const all = new Promise<void>((resolve) => {
-    allCame = resolve;
-  });
+  const first = deferred();
+  const all = deferred();
   return {
     /** Expects one more answer during the start; call the returned function when it came. */
     expect(): () => void {
@@ -17,8 +13,8 @@ export function createFirstAnswers() {
       if (!over) expected.add(one);
       return () => {
         if (!expected.delete(one)) return;
-        came();
-        if (expected.size === 0) allCame();
+        first.resolve();
+        if (expected.size === 0) all.resolve();
       };
     },
     /**
@@ -27,9 +23,9 @@ export function createFirstAnswers() {
      */
     async settled(afterFirstMs: number): Promise<void> {
       if (expected.size > 0) {
-        await first;
+        await first.promise;
         const late = new Promise<void>((resolve) => void setTimeout(resolve, afterFirstMs).unref());
-        await Promise.race([all, late]);
+        await Promise.race([all.promise, late]);
       }
       over = true;
       expected.clear();

@@ -1,4 +1,4 @@
-import type { Finding } from "@xdskit/api";
+import { deferred, type Finding } from "@xdskit/api";
 import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
 import type { Revision, Store } from "../../contracts/stores/store.js";
 
@@ -13,10 +13,7 @@ export function watchHeads(
   store: Pick<Store, "watch">,
   { take, away }: HeadsTaker,
 ): { readonly watch: StoreWatch; readonly first: Promise<void> } {
-  let tell: () => void = () => {};
-  const first = new Promise<void>((resolve) => {
-    tell = resolve;
-  });
+  const { promise: first, resolve: tell } = deferred();
   const watch = store.watch({
     moved: (heads) => void take(heads).then(tell),
     away: (finding) => {

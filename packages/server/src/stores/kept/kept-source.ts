@@ -1,3 +1,4 @@
+import { deferred } from "@xdskit/api";
 import { heldBy } from "../../configuration/held-by.js";
 import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { ApplyOptions, LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
@@ -11,8 +12,9 @@ import { stepsBack } from "../history/steps-back.js";
 import { decodeStored } from "../history/stored-content.js";
 import { watchHeads } from "../history/watch-heads.js";
 import { type WentBack, WentBackLooks, wentBackFinding } from "../history/went-back.js";
+import { keepLeft } from "./keep-left.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
-import { type LastGood, lastGoodUnlike, readLastGood, withFilesSince } from "./last-good.js";
+import { headsOfAll, type LastGood, lastGoodUnlike, ownHeads, readLastGood, withFilesSince } from "./last-good.js";
 import { RevisionWriter } from "./revision-writer.js";
 import { Rollbacks } from "./rollbacks.js";
 import { RollingBack } from "./rolling-back.js";
@@ -74,24 +76,13 @@ export class KeptSource implements Source {
   async load(): Promise<void> {
     const { store, onProblem } = this.#options;
     try {
-      await this.#keepLeft();
-      await this.#rollbacks.remember(store, await this.#heads(), (stored) => decodeStored(stored, this.#options));
+      await keepLeft(this.#options);
+      await this.#rollbacks.remember(store, await ownHeads(this.#options), (stored) =>
+        decodeStored(stored, this.#options),
+      );
     } catch (error) {
       onProblem(storeFindings(error));
     }
-  }
-
-  async #keepLeft(): Promise<void> {
-    const { ahead, store, source, layers } = this.#options;
-    for (const { layer, time, upsert, remove } of (await ahead?.left()) ?? []) {
-      const head = await store.head(layer);
-      // Without a head nothing of the layer was ever kept, and a rollback came after it.
-      if (head === undefined || head.cause.kind === "rollback" || !layers.includes(layer)) continue;
-      const commit = { layer, kind: "patch", parent: head.id, upsert, remove } as const;
-      const cause = { kind: "source", source: source.name } as const;
-      await store.commit([commit], { author: head.author, cause, message: "", time });
-    }
-    ahead?.clear();
   }
 
   readonly catchUp: NonNullable<Source["catchUp"]> = () => this.#options.source.catchUp?.();
@@ -101,11 +92,8 @@ export class KeptSource implements Source {
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
     // Asked for before the source brings the first content. None, too, if it cannot be read.
-    const headsBefore = this.#heads().catch(() => []);
-    let restored: () => void = () => {};
-    const isRestored = new Promise<void>((resolve) => {
-      restored = resolve;
-    });
+    const headsBefore = ownHeads(this.#options).catch(() => []);
+    const restored = deferred();
     const begun = this.#options.source.start({
       prepare: (updates) => this.#prepare(updates),
       apply: (updates, how) => this.#apply(updates, sink, how),
@@ -117,11 +105,11 @@ export class KeptSource implements Source {
         if (this.#phase !== "starting" || !hasErrors || this.#options.restores === false) return;
         this.#phase = "restoring";
         void this.#restore(sink).then((isServed) => {
-          if (isServed) restored();
+          if (isServed) restored.resolve();
         });
       },
     });
-    await Promise.race([begun, isRestored]);
+    await Promise.race([begun, restored.promise]);
     if (this.#isLive && (await headsBefore).length > 0) await inTime((late) => this.#resume(sink, late));
     this.#served = undefined;
     if (!this.#isClosing) await inTime(() => this.#follows());
@@ -200,7 +188,7 @@ export class KeptSource implements Source {
     this.#hadNothing = restores === false;
     if (this.#hadNothing) return;
     try {
-      const heads = await this.#headsOfAll();
+      const heads = await headsOfAll(this.#options);
       this.#hadNothing = heads === undefined;
       const now = this.#rollbacks.served(updates);
       const lastGood = heads && (await lastGoodUnlike(now, store, heads, this.#options));
@@ -240,7 +228,7 @@ export class KeptSource implements Source {
   async #restore(sink: SourceSink): Promise<boolean> {
     const { store, onRestored, onProblem } = this.#options;
     try {
-      const heads = await this.#headsOfAll();
+      const heads = await headsOfAll(this.#options);
       if (heads === undefined) return false;
       const lastGood = this.#lastGood ?? (await readLastGood(store, heads, this.#options));
       if (this.#isLive) return false;
@@ -252,16 +240,6 @@ export class KeptSource implements Source {
       onProblem(storeFindings(error));
       return false;
     }
-  }
-
-  /** Undefined: a layer has none. */
-  async #headsOfAll(): Promise<readonly Revision[] | undefined> {
-    const heads = await this.#heads();
-    return heads.length < this.#options.layers.length ? undefined : heads;
-  }
-
-  async #heads(): Promise<readonly Revision[]> {
-    return (await this.#options.store.heads()).filter(({ layer }) => this.#options.layers.includes(layer));
   }
 
   /**

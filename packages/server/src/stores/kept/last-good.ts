@@ -4,7 +4,9 @@ import type { LayerUpdate, Source } from "../../contracts/source.js";
 import type { Revision, RevisionId, Store, StoredResource, StoredVersion } from "../../contracts/stores/store.js";
 import { maxChanges } from "../history/following.js";
 import { decodeStored } from "../history/stored-content.js";
+import type { KeptSourceOptions } from "./kept-options.js";
 
+type Owned = Pick<KeptSourceOptions, "store" | "layers">;
 type DecodingOptions = { readonly types: ResourceTypes; readonly registry: Registry };
 
 /** What a source had when it was good for the last time. */
@@ -12,6 +14,17 @@ export interface LastGood {
   /** Of all its layers. */
   readonly heads: readonly Revision[];
   readonly updates: readonly LayerUpdate[];
+}
+
+/** The heads of the source's layers. */
+export async function ownHeads({ store, layers }: Owned): Promise<readonly Revision[]> {
+  return (await store.heads()).filter(({ layer }) => layers.includes(layer));
+}
+
+/** The same; undefined: a layer has none. */
+export async function headsOfAll(owned: Owned): Promise<readonly Revision[] | undefined> {
+  const heads = await ownHeads(owned);
+  return heads.length < owned.layers.length ? undefined : heads;
 }
 
 /** Reads all that these heads hold. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Finding, XdskitError } from "@xdskit/api";
+import { deferred, type Finding, XdskitError } from "@xdskit/api";
 import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { Cause, CommitInfo, LayerCommit, Revision } from "../../contracts/stores/store.js";
@@ -96,10 +96,7 @@ export class RevisionWriter {
 
   /** Writes nothing while the task runs. Call it while nothing is being written. */
   async alone<T>(task: () => Promise<T>): Promise<T> {
-    let over: () => void = () => {};
-    const done = new Promise<void>((resolve) => {
-      over = resolve;
-    });
+    const { promise: done, resolve: over } = deferred();
     this.#state = { kind: "writing", done };
     try {
       return await task();

@@ -1,4 +1,4 @@
-import type { Clock } from "@xdskit/api";
+import { Alarm, type Clock } from "@xdskit/api";
 
 /** Calls a function for each of many names when its time is over. One timer serves all. */
 export class Deadlines {
@@ -7,11 +7,12 @@ export class Deadlines {
   /** In the order in which they were set; times differ by name. */
   readonly #at = new Map<string, number>();
   #next = Number.POSITIVE_INFINITY;
-  #cancel: () => void = () => {};
+  readonly #alarm: Alarm;
 
   constructor(clock: Clock, over: (name: string) => void) {
     this.#clock = clock;
     this.#over = over;
+    this.#alarm = new Alarm(clock, () => this.#look());
   }
 
   /** Sets the time of a name anew. */
@@ -32,14 +33,13 @@ export class Deadlines {
   }
 
   close(): void {
-    this.#cancel();
+    this.#alarm.set(undefined);
     this.#at.clear();
   }
 
   #wait(until: number): void {
-    this.#cancel();
     this.#next = until;
-    this.#cancel = this.#clock.after(Math.max(0, until - this.#clock.now()), () => this.#look());
+    this.#alarm.set(until);
   }
 
   #look(): void {

@@ -1,4 +1,4 @@
-import type { Clock, Finding } from "@xdskit/api";
+import { Alarm, type Clock, type Finding } from "@xdskit/api";
 import type { RolloutPeer, RolloutSharing } from "../../../contracts/rollouts/rollout-sharing.js";
 import type { SharedKeys, SharedSession, StoreWatch } from "../../../contracts/stores/shared-keys.js";
 import { readAgainMs, sessionMs } from "../../../stores/basics/paces.js";
@@ -52,11 +52,12 @@ export class Leader {
   #isClosed = false;
   /** When it looked last. */
   #looked = Number.NEGATIVE_INFINITY;
-  #cancel: (() => void) | undefined;
+  readonly #alarm: Alarm;
   #running: Promise<void> | undefined;
 
   constructor(options: LeaderOptions) {
     this.#options = options;
+    this.#alarm = new Alarm(options.clock, () => this.#run());
     this.#watch = options.shared.watch(leaderKey, {
       changed: (entries) => {
         this.#isFree = entries.length === 0;
@@ -81,9 +82,7 @@ export class Leader {
   nudge(): void {
     this.#isNudged = true;
     if (this.#isClosed || this.#isRunning || (!this.#isFree && !this.#isLeading)) return;
-    this.#cancel?.();
-    const { clock } = this.#options;
-    this.#cancel = clock.after(Math.max(0, this.#looked + leastMs - clock.now()), () => this.#run());
+    this.#alarm.set(this.#looked + leastMs);
   }
 
   /** The answers of all servers that it knows, by group; this one first. */
@@ -121,7 +120,7 @@ export class Leader {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#watch.close();
-    this.#cancel?.();
+    this.#alarm.set(undefined);
     await this.#running;
     await this.#session?.close().catch(() => {});
   }
@@ -142,8 +141,7 @@ export class Leader {
       })
       .then((afterMs) => {
         this.#isRunning = false;
-        if (afterMs !== undefined && !this.#isClosed)
-          this.#cancel = this.#options.clock.after(afterMs, () => this.#run());
+        if (afterMs !== undefined && !this.#isClosed) this.#alarm.set(this.#options.clock.now() + afterMs);
         else if (this.#isNudged) this.nudge();
       });
   }

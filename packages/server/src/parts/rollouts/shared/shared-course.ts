@@ -1,10 +1,11 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { FullRolloutSettings } from "../../../settings/rollout-settings.js";
-import { begun, ended, isOver, newCourse } from "../course/course.js";
+import { ended, isOver } from "../course/course.js";
 import { type KeyChange, type Override, resourceIn } from "../members/overrides.js";
-import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "../records/record.js";
+import { preparedFor, type RolloutRecord } from "../records/record.js";
 import type { RolloutMachine } from "../steps/rollout.js";
 import type { RolloutChange } from "../steps/rollout-change.js";
+import { BroughtChange, changesSince, Patience, recordAfter } from "./brought-change.js";
 import { nobodyThere } from "./count-json.js";
 import { type CourseStep, type HeldChange, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
@@ -31,9 +32,6 @@ export interface SharedTargets {
   spread(): void;
 }
 
-/** For this many milliseconds a server takes a change that it does not have for one that comes. */
-const patienceMs = 2_000;
-
 /**
  * Brings together what a group of this server holds back, and what the record of its rollout says. The change of the
  * record may be this server's; or this server is behind, and waits; or it is ahead, and proposes its own.
@@ -47,19 +45,14 @@ export class SharedCourse implements GroupSide {
   #state: "shut" | "late" | "open" = "shut";
   #settings: FullRolloutSettings | undefined;
   /** What the machine brings. */
-  #change = "";
-  /** All that it brought. */
-  readonly #history = new Set<string>();
-  /** A change came here that nobody may know of yet. */
-  #isFresh = false;
+  readonly #brought = new BroughtChange();
   /** The record that the machine carried out last; undefined: it has a part in none yet. */
   #followed: Pick<RolloutRecord, "id" | "writes"> | undefined;
   /** The last rollout that this server had a part in. */
   #lastId = 0;
   /** The change of a record that what is held back was compared with. */
   #aligned = "";
-  /** The change that this server does not have was asked about first then. */
-  #asked = { change: "", at: 0 };
+  readonly #patience = new Patience();
   /** The rolled-back change that is in quarantine. */
   #back = "";
   #wanted: Wanted | undefined;
@@ -85,14 +78,14 @@ export class SharedCourse implements GroupSide {
     if (how === "at-once") {
       if (known === undefined) return;
       known.pass(changes);
-      this.#changeIs(known);
+      this.#brought.is(known);
     } else {
       this.#settings = how;
       const machine = known ?? this.#begin();
       machine.change(changes, how);
-      this.#changeIs(machine);
+      this.#brought.is(machine);
     }
-    this.#isFresh = true;
+    this.#brought.isFresh = true;
     this.#follow();
   }
 
@@ -118,20 +111,10 @@ export class SharedCourse implements GroupSide {
     const now = Date.now();
     if (this.#wanted === "withdraw")
       return record && { next: { ...record, course: ended(record.course, "withdrawn"), since: now } };
-    const isOn = record !== undefined && !isOver(record.course);
     const settings = this.#settings ?? record?.course.settings;
     if (settings === undefined) return undefined;
-    return {
-      next: {
-        id: isOn ? record.id : (record?.id ?? 0) + 1,
-        course: begun(isOn ? record.course : newCourse(settings), settings),
-        change: this.#change,
-        past: pastAfter(record, this.#change),
-        startedAt: isOn ? record.startedAt : now,
-        since: now,
-      },
-      list: [...machine.brings.list()],
-    };
+    const next = recordAfter(record, this.#brought.change, settings, now);
+    return { next, list: [...machine.brings.list()] };
   }
 
   needsPast({ course, change }: RolloutRecord): boolean {
@@ -144,7 +127,7 @@ export class SharedCourse implements GroupSide {
     if (this.#state === "shut") return nobodyThere(record.course);
     const machine = this.#targets.underWay;
     if (machine === undefined) return this.#isPast(record) ? nobodyThere(record.course) : undefined;
-    if (this.#change !== record.change || this.#followed?.id !== record.id) return undefined;
+    if (this.#brought.change !== record.change || this.#followed?.id !== record.id) return undefined;
     return { ...machine.count, isDeserted: this.#targets.isDeserted() };
   }
 
@@ -154,10 +137,8 @@ export class SharedCourse implements GroupSide {
 
   /** All that the record's change brings is for all here: nothing has to be proven. */
   #isPast({ change }: RolloutRecord): boolean {
-    const now = Date.now();
-    if (this.#asked.change !== change) this.#asked = { change, at: now };
     // Mostly the change comes in a moment, and its list need not be read.
-    if (now - this.#asked.at < patienceMs) return false;
+    if (!this.#patience.isOver(change)) return false;
     const [prepared, newest] = [this.#share.prepared(), this.#targets.newest()];
     if (prepared === undefined || newest === undefined) return false;
     return [...prepared.values()].every((each) => resourceIn(newest, each)?.version === each.wanted);
@@ -180,33 +161,25 @@ export class SharedCourse implements GroupSide {
       return;
     }
     this.#lastId = record.id;
-    const changes = [...prepared.values()].flatMap(({ type, key, from, resource }): readonly KeyChange[] => {
-      const after = resourceIn(newest, { type, key });
-      return after?.version === from ? [] : [{ type, key, before: resource, after }];
-    });
+    const changes = changesSince(prepared, newest);
     if (changes.length === 0) return;
     // Changes may have come here before the record was known.
     const machine = this.#targets.underWay ?? this.#begin();
     machine.change(changes, this.#settings ?? record.course.settings);
-    this.#changeIs(machine);
-    this.#isFresh = this.#change !== record.change;
+    this.#brought.is(machine);
+    this.#brought.isFresh = this.#brought.change !== record.change;
     this.#targets.spread();
   }
 
   #begin(): RolloutMachine {
     const { record } = this.#share;
-    this.#history.clear();
+    this.#brought.forget();
     this.#aligned = "";
     this.#followed = undefined;
     const machine = this.#targets.renew((record?.id ?? 0) + 1);
     // Whom the rollout has reached gets what comes on top at once.
     if (record !== undefined && !isOver(record.course)) this.#followRecord(record, machine);
     return machine;
-  }
-
-  #changeIs(machine: RolloutMachine): void {
-    this.#change = changeOf(machine.brings.list());
-    this.#history.add(this.#change);
   }
 
   /** Compares what is held back here with the record, and goes on from there. */
@@ -221,14 +194,7 @@ export class SharedCourse implements GroupSide {
   }
 
   #heldBack({ undo }: RolloutMachine): HeldChange {
-    return {
-      isNothing: undo.size === 0,
-      change: this.#change,
-      history: this.#history,
-      isFresh: this.#isFresh,
-      id: this.#followed?.id,
-      lastId: this.#lastId,
-    };
+    return this.#brought.heldBack({ isNothing: undo.size === 0, id: this.#followed?.id, lastId: this.#lastId });
   }
 
   /** Returns the record to write. */
@@ -271,7 +237,7 @@ export class SharedCourse implements GroupSide {
     if (prepared === undefined) return false;
     this.#aligned = aligned;
     if (!machine.brings.rebase(prepared)) return true;
-    this.#changeIs(machine);
+    this.#brought.is(machine);
     this.#targets.spread();
     return true;
   }
@@ -279,9 +245,7 @@ export class SharedCourse implements GroupSide {
   #carryOut(record: RolloutRecord, known: RolloutMachine): void {
     const { id = record.id } = this.#followed ?? {};
     const machine = id === record.id ? known : this.#renew(known);
-    this.#isFresh = false;
-    this.#history.clear();
-    this.#history.add(this.#change);
+    this.#brought.known();
     if (record.course.phase === "rolled-back" && machine.isUnderWay) {
       this.#back = record.change;
       this.#targets.keepFromAll(machine.undo.values());
@@ -306,7 +270,7 @@ export class SharedCourse implements GroupSide {
   #keepBack(record: RolloutRecord): void {
     const newest = this.#targets.newest();
     if (newest === undefined || this.#back === record.change) return;
-    if (this.#targets.underWay !== undefined && this.#change === record.change) return;
+    if (this.#targets.underWay !== undefined && this.#brought.change === record.change) return;
     const prepared = this.#share.prepared();
     if (prepared === undefined) return;
     this.#back = record.change;

@@ -6,24 +6,21 @@ import type {
   RolloutSharing,
   SharedRollouts,
 } from "../../../contracts/rollouts/rollout-sharing.js";
-import { maxConflicts, readAgainMs } from "../../../stores/basics/paces.js";
+import { readAgainMs } from "../../../stores/basics/paces.js";
 import { storeFinding } from "../../../stores/basics/store-finding.js";
 import { Troubles } from "../../../stores/basics/troubles.js";
 import { isOver } from "../course/course.js";
 import { isHolding, type RolloutRecord } from "../records/record.js";
-import { othersAreFaster, RecordStore } from "../records/record-store.js";
+import { RecordStore } from "../records/record-store.js";
 import { type LeadOptions, leadByHand, releaseByHand } from "./by-hand.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
+import { FreshRecords } from "./fresh-records.js";
 import type { GroupShare, GroupSide, Prepared } from "./group-side.js";
 import { Leader } from "./leader.js";
 import { PreparedChanges } from "./prepared-changes.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
+import { writeProposals } from "./write-proposals.js";
 
-/**
- * How long after a change a start waits for the record of its rollout, in milliseconds: the change is in the store
- * before. Servers whose clocks differ by more do not wait.
- */
-const freshMs = 1_500;
 /** How long a rollout of a group that is not here needs what was there before, in milliseconds: a week. */
 const elsewhereMs = 7 * 24 * 3_600_000;
 
@@ -32,26 +29,22 @@ const elsewhereMs = 7 * 24 * 3_600_000;
  * asks all servers for their nodes' answers, and decides.
  */
 export class SharedRolloutHub implements SharedRollouts {
-  readonly #sharing: RolloutSharing;
   readonly #clock: Clock;
   readonly #records: RecordStore;
   readonly #prepared: PreparedChanges;
   readonly #leader: Leader;
   readonly #rejected: RejectedContents;
   readonly #sides = new Map<string, Set<GroupSide>>();
-  /** Called at each record that is heard. */
-  readonly #waiting = new Set<() => void>();
+  readonly #fresh: FreshRecords;
   /** The preparation of all records that is under way. */
   #preparingAll: Promise<void> | undefined;
   readonly #proposing = new Set<string>();
-  readonly #timers = new Set<() => void>();
   #isOpen = false;
   #isClosed = false;
   #closing: Promise<void> | undefined;
   readonly #troubles: Troubles;
 
   private constructor(sharing: RolloutSharing, clock: Clock, types: ResourceTypes) {
-    this.#sharing = sharing;
     this.#clock = clock;
     this.#troubles = new Troubles(sharing.problem);
     const { shared } = sharing.store;
@@ -60,12 +53,16 @@ export class SharedRolloutHub implements SharedRollouts {
       told: () => this.#troubles.over(),
       away: (finding) => this.#trouble(finding),
     });
+    this.#fresh = new FreshRecords(sharing.store, (since) => {
+      const isRecorded = (group: string) => (this.#records.of(group)?.since ?? 0) >= since;
+      return [...this.#sides.keys()].every(isRecorded);
+    });
     const problem = (finding: Finding) => this.#trouble(finding);
     this.#prepared = new PreparedChanges({ ...sharing, types, records: this.#records, problem });
     this.#rejected = new RejectedContents({
       ...{ shared, clock, problem },
       heard: (group) => {
-        for (const side of this.#sides.get(group) ?? []) side.rejectedHeard();
+        for (const side of this.#sidesOf(group)) side.rejectedHeard();
       },
     });
     this.#leader = new Leader({
@@ -77,12 +74,12 @@ export class SharedRolloutHub implements SharedRollouts {
   /** Reads the records, and what nodes have that their rollouts have not reached. */
   static async open(sharing: RolloutSharing, clock: Clock, types: ResourceTypes): Promise<SharedRolloutHub> {
     const hub = new SharedRolloutHub(sharing, clock, types);
-    const rejected = hub.#rejected.read().catch((error: unknown) => hub.#trouble(storeFinding(error)));
+    const rejected = hub.#rejected.read().catch(hub.failed);
     try {
       // While the store is away, a copy of it may have these.
       await hub.#records.read();
     } catch (error) {
-      hub.#trouble(storeFinding(error));
+      hub.failed(error);
     }
     await Promise.all([hub.#prepareAll(), rejected]);
     return hub;
@@ -103,53 +100,19 @@ export class SharedRolloutHub implements SharedRollouts {
 
   async #prepareNewest(): Promise<void> {
     await this.#prepareAll();
-    await this.#recordsOfFresh().catch((error: unknown) => this.#trouble(storeFinding(error)));
-  }
-
-  /** Waits for the records of changes that were made just now, and reads what each is about. */
-  async #recordsOfFresh(): Promise<void> {
-    const heads = await this.#sharing.store.heads();
-    const changedAt = Math.max(...heads.map(({ time }) => time));
-    const started = Date.now();
-    if (changedAt > started + freshMs) return;
-    const leftMs = () => Math.min(changedAt, started) + freshMs - Date.now();
-    const isRecorded = (group: string) => (this.#records.of(group)?.since ?? 0) >= changedAt;
-    while (leftMs() > 0 && ![...this.#sides.keys()].every(isRecorded) && !this.#isClosed) {
-      await this.#nextRecord(leftMs());
-      await this.#prepareAll();
-    }
-  }
-
-  /** Resolves at the next record, or after this many milliseconds. */
-  async #nextRecord(withinMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(done, withinMs);
-      this.#waiting.add(done);
-    });
+    await this.#fresh.wait(() => this.#prepareAll()).catch(this.failed);
   }
 
   async #prepareAll(): Promise<void> {
-    await this.#prepared.readAll(() => this.#isClosed).catch((error: unknown) => this.#trouble(storeFinding(error)));
+    await this.#prepared.readAll(() => this.#isClosed).catch(this.failed);
   }
 
   get neededSince(): number | undefined {
     if (!this.#records.isRead) return 0;
-    const began = this.#records.all.filter((record) => this.#isNeeded(record)).map(({ startedAt }) => startedAt);
+    const isNeeded = (record: RolloutRecord) =>
+      this.#isOpen ? mayBeNeeded(record, this.#sideOf(record.group)) : isHolding(record);
+    const began = this.#records.all.filter(isNeeded).map(({ startedAt }) => startedAt);
     return began.length === 0 ? undefined : Math.min(...began);
-  }
-
-  /** Nodes of this server, or of another one, may have what was there before. */
-  #isNeeded(record: RolloutRecord): boolean {
-    if (!this.#isOpen) return isHolding(record);
-    const side = this.#sideOf(record.group);
-    if (side !== undefined) return side.needsPast(record);
-    // Other servers may have the group still; or it was removed in the middle of its rollout.
-    return !isOver(record.course) && Date.now() - record.since < elsewhereMs;
   }
 
   /** From now on nodes are told what there is, and every group is here that has nodes. */
@@ -168,11 +131,8 @@ export class SharedRolloutHub implements SharedRollouts {
 
   /** What clients of this server rejected may be another list now. */
   tellRejected(group: string): void {
-    const sides = [...(this.#sides.get(group) ?? [])];
-    this.#rejected.tell(
-      group,
-      sides.flatMap((side) => side.ownRejected()),
-    );
+    const rejected = this.#sidesOf(group).flatMap((side) => side.ownRejected());
+    this.#rejected.tell(group, rejected);
   }
 
   /** Somebody ended the quarantine of some of what was rolled back, for all servers. */
@@ -180,25 +140,16 @@ export class SharedRolloutHub implements SharedRollouts {
     await releaseByHand(this.#records, group, ids);
   }
 
-  /** An order that somebody gave by hand could not be written. */
-  failed(error: unknown): void {
-    this.#trouble(storeFinding(error));
-  }
+  /** The store cannot be read or written, or an order that somebody gave by hand could not be. */
+  readonly failed = (error: unknown): void => this.#trouble(storeFinding(error));
 
   join(group: string, side: GroupSide): GroupShare {
     const sides = getOrInsert(this.#sides, group, () => new Set()).add(side);
-    const records = this.#records;
-    return {
-      get isRead() {
-        return records.isRead;
-      },
-      get record() {
-        return records.of(group);
-      },
+    return shareOf(this.#records, group, {
       prepared: () => this.#preparedNow(group),
       propose: () => void this.#propose(group),
       leave: () => this.#left(group, sides, side),
-    };
+    });
   }
 
   /** Groups that a function names come and go with their streams. */
@@ -238,8 +189,7 @@ export class SharedRolloutHub implements SharedRollouts {
 
   async #close(): Promise<void> {
     this.#isClosed = true;
-    for (const stop of this.#timers) stop();
-    for (const done of this.#waiting) done();
+    this.#fresh.close();
     this.#records.close();
     await Promise.all([this.#leader.close(), this.#rejected.close()]);
   }
@@ -252,11 +202,11 @@ export class SharedRolloutHub implements SharedRollouts {
 
   #heard(group: string): void {
     if (this.#isClosed) return;
-    for (const done of this.#waiting) done();
+    this.#fresh.heard();
     // A record is heard while the hub is made.
     queueMicrotask(() => {
       if (this.#isClosed) return;
-      for (const side of [...(this.#sides.get(group) ?? [])]) side.heard();
+      for (const side of this.#sidesOf(group)) side.heard();
       this.#leader.heard();
     });
   }
@@ -268,7 +218,7 @@ export class SharedRolloutHub implements SharedRollouts {
     if (known !== undefined) return known.kind === "read" ? known.prepared : undefined;
     void this.#prepared
       .read(record)
-      .catch((error: unknown) => this.#trouble(storeFinding(error)))
+      .catch(this.failed)
       .then(() => this.#heardPrepared(group));
     return undefined;
   }
@@ -281,7 +231,7 @@ export class SharedRolloutHub implements SharedRollouts {
       this.#later(() => this.#preparedNow(group));
       return;
     }
-    for (const side of [...(this.#sides.get(group) ?? [])]) side.heard();
+    for (const side of this.#sidesOf(group)) side.heard();
   }
 
   /** A content that the store has; undefined: it has it no more. */
@@ -293,18 +243,12 @@ export class SharedRolloutHub implements SharedRollouts {
     if (this.#isClosed || this.#proposing.has(group)) return;
     this.#proposing.add(group);
     try {
-      for (let tries = 0; ; tries += 1) {
-        const record = this.#records.of(group);
-        const proposal = this.#sideOf(group)?.proposal(record);
-        if (proposal === undefined || this.#isClosed) break;
-        if (tries === maxConflicts) throw othersAreFaster();
-        await this.#records.write(group, record, proposal.next, proposal.list);
-        // Those who hear of it answer first.
-        await Promise.resolve();
-      }
+      const proposal = (record: RolloutRecord | undefined) =>
+        this.#isClosed ? undefined : this.#sideOf(group)?.proposal(record);
+      await writeProposals(this.#records, group, proposal);
       this.#troubles.over();
     } catch (error) {
-      this.#trouble(storeFinding(error));
+      this.failed(error);
       this.#later(async () => {
         await this.#records.read().catch(() => {});
         void this.#propose(group);
@@ -316,19 +260,40 @@ export class SharedRolloutHub implements SharedRollouts {
 
   /** A group that got other layers is there twice for a moment: the newer one counts. */
   #sideOf(group: string): GroupSide | undefined {
-    return [...(this.#sides.get(group) ?? [])].at(-1);
+    return this.#sidesOf(group).at(-1);
+  }
+
+  #sidesOf(group: string): readonly GroupSide[] {
+    return [...(this.#sides.get(group) ?? [])];
   }
 
   #later(run: () => void): void {
-    if (this.#isClosed) return;
-    const stop = this.#clock.after(readAgainMs, () => {
-      this.#timers.delete(stop);
-      run();
+    this.#clock.after(readAgainMs, () => {
+      if (!this.#isClosed) run();
     });
-    this.#timers.add(stop);
   }
 
   #trouble(finding: Finding): void {
     if (!this.#isClosed) this.#troubles.tell(finding);
   }
+}
+
+/** Nodes of this server, or of another one, may have what was there before. */
+function mayBeNeeded(record: RolloutRecord, side: GroupSide | undefined): boolean {
+  if (side !== undefined) return side.needsPast(record);
+  // Other servers may have the group still; or it was removed in the middle of its rollout.
+  return !isOver(record.course) && Date.now() - record.since < elsewhereMs;
+}
+
+/** The record of a group as it is at each look. */
+function shareOf(records: RecordStore, group: string, rest: Omit<GroupShare, "isRead" | "record">): GroupShare {
+  return {
+    ...rest,
+    get isRead() {
+      return records.isRead;
+    },
+    get record() {
+      return records.of(group);
+    },
+  };
 }

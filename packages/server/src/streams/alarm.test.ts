@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Alarm } from "@xdskit/api";
 import { manualClock } from "../testing/basics/manual-clock.js";
 import { waitFor } from "../testing/basics/wait-for.js";
 import { delta } from "../testing/clients/xds-client.js";
 import { ads, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster, routeConfiguration } from "../testing/test-resources.js";
-import { Alarm } from "./alarm.js";
 
 test("an alarm rings once at the last set time, and not at all if that is never", () => {
   const clock = manualClock();
