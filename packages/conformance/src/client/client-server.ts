@@ -2,13 +2,13 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
 import { Arrivals } from "../wire/arrivals.js";
+import { bytesService } from "../wire/bytes-service.js";
 import type { Variant } from "../wire/messages.js";
 import type { Transcript } from "../wire/transcript.js";
 import { type ClientCall, ClientStream } from "./client-stream.js";
 import { freePort } from "./free-port.js";
 
 const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
-const whole = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /** A server that clients are told of. It says only what a check says. */
 export class ClientServer {
@@ -44,10 +44,7 @@ export class ClientServer {
     const server = new Server({ "grpc.max_receive_message_length": -1 });
     const methods = { sotw: `${ads}/StreamAggregatedResources`, delta: `${ads}/DeltaAggregatedResources` } as const;
     for (const variant of ["sotw", "delta"] as const) {
-      const bytes = { requestSerialize: whole, requestDeserialize: whole };
-      const both = { ...bytes, responseSerialize: whole, responseDeserialize: whole };
-      const method = { path: methods[variant], requestStream: true, responseStream: true, ...both };
-      server.addService({ method }, { method: (call: ClientCall) => this.#open(variant, call) });
+      server.addService(bytesService(methods[variant]), { method: (call: ClientCall) => this.#open(variant, call) });
     }
     this.#port = await new Promise<number>((resolve, reject) => {
       const bound = (error: Error | null, port: number) => (error === null ? resolve(port) : reject(error));

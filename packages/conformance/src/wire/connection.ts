@@ -8,6 +8,7 @@ import {
 } from "@grpc/grpc-js";
 import { type Bounds, pause } from "../verdicts/bounds.js";
 import type { Arrivals } from "./arrivals.js";
+import { wholeBytes } from "./bytes-service.js";
 
 /** Where the server is, and how to reach it. */
 export interface Target {
@@ -24,7 +25,6 @@ export interface Target {
 export type Call = ClientDuplexStream<Uint8Array, Uint8Array>;
 
 const nothing = new Uint8Array();
-const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 /** So much of a call comes without being read. */
 const stalledWindow = 16_384;
 /** No server has it. Each says so. */
@@ -68,7 +68,7 @@ export class Connection {
 
   call(path: string): Call {
     const interceptors = this.#interceptors;
-    return this.#client.makeBidiStreamRequest(path, bytes, (message) => message, this.#metadata, { interceptors });
+    return this.#client.makeBidiStreamRequest(path, wholeBytes, (message) => message, this.#metadata, { interceptors });
   }
 
   /** Reads what came, and all that comes. */
@@ -102,7 +102,7 @@ export class Connection {
     return new Promise((resolve) => {
       const deadline = Date.now() + this.#bounds.answerMs;
       const answered = () => resolve();
-      this.#client.makeUnaryRequest(noMethod, bytes, bytes, nothing, this.#metadata, { deadline }, answered);
+      this.#client.makeUnaryRequest(noMethod, wholeBytes, wholeBytes, nothing, this.#metadata, { deadline }, answered);
     });
   }
 

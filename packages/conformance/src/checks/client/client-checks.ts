@@ -1,12 +1,13 @@
 import { contentFor, namesAsked } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
+import type { ClientStream } from "../../client/client-stream.js";
 import { pause } from "../../verdicts/bounds.js";
 import { nameList } from "../../verdicts/names.js";
 import { hold, Skipped } from "../../verdicts/verdicts.js";
 import type { Request } from "../../wire/messages.js";
 import { type Check, type CheckBody, checksOf } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { accepted, answerTo, begun, brokenBody, brokenFor, unavailable } from "./answering.js";
+import { accepted, answerTo, type Begun, begun, brokenBody, brokenFor, unavailable } from "./answering.js";
 import { fallbackChecks } from "./fallback.js";
 import { followingChecks } from "./following.js";
 import { clientStatusChecks } from "./status.js";
@@ -17,6 +18,22 @@ import { clientStatusChecks } from "./status.js";
  */
 const mostAttempts = 20;
 const [ownAttempts, everyMs] = [40, 250];
+
+/** The client has accepted a first response, and rejected a second one that nobody can read. */
+async function rejected(client: ClientPeer): Promise<Begun & { readonly answer: Request }> {
+  const { stream, request } = await accepted(client);
+  const answer = await answerTo(stream, stream.send(request.type, "v2", brokenFor(request)));
+  hold(answer.error !== undefined, "the answer has no error_detail");
+  return { stream, request, answer };
+}
+
+/** Throws Failed if the answer lacks a name of the request, Skipped if answers need none. */
+function repeatsNames({ variant }: ClientStream, request: Request, answer: Request, what: string): void {
+  if (variant === "delta") throw new Skipped("the client uses delta");
+  const dropped = namesAsked(request).filter((name) => !namesAsked(answer).includes(name));
+  hold(dropped.length === 0, `${what} does not name ${nameList(dropped)}`);
+}
+
 const bodies: readonly CheckBody<ClientPeer>[] = [
   {
     id: "client-node",
@@ -47,9 +64,7 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
     link: documents.names,
     async run(client) {
       const { stream, request, answer } = await accepted(client);
-      if (stream.variant === "delta") throw new Skipped("the client uses delta");
-      const dropped = namesAsked(request).filter((name) => !namesAsked(answer).includes(name));
-      hold(dropped.length === 0, `the ACK does not name ${nameList(dropped)}`);
+      repeatsNames(stream, request, answer, "the ACK");
     },
   },
   {
@@ -58,9 +73,7 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
     because: "NACK signifies unsuccessful configuration and is indicated by the presence of the error_detail field.",
     link: documents.nack,
     async run(client) {
-      const { stream, request } = await accepted(client);
-      const answer = await answerTo(stream, stream.send(request.type, "v2", brokenFor(request)));
-      hold(answer.error !== undefined, "the answer has no error_detail");
+      const { answer } = await rejected(client);
       hold(answer.version !== "v2", "the answer has the version that it rejects");
     },
   },
@@ -70,12 +83,8 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
     because: "The client must specify all resource names it is interested in with each request.",
     link: documents.names,
     async run(client) {
-      const { stream, request } = await accepted(client);
-      if (stream.variant === "delta") throw new Skipped("the client uses delta");
-      const answer = await answerTo(stream, stream.send(request.type, "v2", brokenFor(request)));
-      hold(answer.error !== undefined, "the answer has no error_detail");
-      const dropped = namesAsked(request).filter((name) => !namesAsked(answer).includes(name));
-      hold(dropped.length === 0, `the NACK does not name ${nameList(dropped)}`);
+      const { stream, request, answer } = await rejected(client);
+      repeatsNames(stream, request, answer, "the NACK");
     },
   },
   {
@@ -100,8 +109,7 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
     because: "After a NACK, an API update may succeed at a new version.",
     link: documents.versions,
     async run(client) {
-      const { stream, request } = await accepted(client);
-      await answerTo(stream, stream.send(request.type, "v2", brokenFor(request)));
+      const { stream, request } = await rejected(client);
       const answer = await answerTo(stream, stream.send(request.type, "v3", contentFor(request)));
       hold(answer.error === undefined, `the client rejected the response: ${answer.error}`);
     },

@@ -1,21 +1,22 @@
 import { baseWorld } from "../../driver/driven-content.js";
-import type { Request, Variant } from "../../wire/messages.js";
+import type { Peer } from "../../peer/peer.js";
+import type { ReceivedResource, Request, Variant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
-import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { begin, comesChanged, comesWith, lastOf, resourceIn, settledStream } from "./driving.js";
+import { allClusters, comesChanged, comesWith, lastOf, resourceIn, settledClusters, withClusters } from "./driving.js";
 
 const cluster = typeUrlOf("cluster");
-const names = ["a", "b", "c"];
-const changedA = { ...baseWorld, clusters: { ...baseWorld.clusters, a: 2 } };
+const changedA = withClusters({ a: 2 });
 
-/** Ends a stream, and returns with what its client asks on the next one: it has what it had. */
-function leave(old: XdsStream): Request {
-  const held = names.map((name) => [name, lastOf(old, cluster, name)!.version] as const);
+/** A client whose stream has ended: what it had of `a`, and its `first` request on the next one. */
+async function left(peer: Peer, variant: Variant): Promise<{ before: ReceivedResource; first: Request }> {
+  const old = await settledClusters(peer, variant);
+  const held = Object.keys(baseWorld.clusters).map((name) => [name, lastOf(old, cluster, name)!.version] as const);
   const { version } = old.received(cluster).at(-1)!;
   old.cancel();
-  return { type: cluster, ...(old.variant === "sotw" ? { version } : { initial: Object.fromEntries(held) }) };
+  const has = variant === "sotw" ? { version } : { initial: Object.fromEntries(held) };
+  return { before: lastOf(old, cluster, "a")!, first: { type: cluster, ...has } };
 }
 
 /** Clients that reject, reconnect, or are not alone. */
@@ -27,8 +28,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "After a NACK, an API update may succeed at a new version.",
       link: documents.versions,
       async run(peer) {
-        await begin(peer);
-        const stream = await settledStream(peer, variant, "cluster", names, "wildcard");
+        const stream = await settledClusters(peer, variant);
         const first = lastOf(stream, cluster, "a")!;
         await peer.set(changedA);
         let response = await stream.next(cluster);
@@ -40,7 +40,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
         // The server must have heard of it. Whether it sends the same again is another check's.
         for (const again of await stream.comes()) stream.nack(again);
         const rejected = resourceIn(response, "a")!.body;
-        await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, a: 3 } });
+        await peer.set(withClusters({ a: 3 }));
         for (;;) {
           const next = await stream.next(cluster);
           const body = resourceIn(next, "a")?.body;
@@ -55,11 +55,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "A client may use a stream for each resource.",
       link: documents.many,
       async run(peer) {
-        await begin(peer);
-        const streams = [
-          await settledStream(peer, variant, "cluster", names, "wildcard"),
-          await settledStream(peer, variant, "cluster", names, "wildcard"),
-        ];
+        const streams = [await settledClusters(peer, variant), await allClusters(peer, variant)];
         const before = lastOf(streams[0]!, cluster, "a")!;
         await peer.set(changedA);
         for (const stream of streams) await comesChanged(stream, cluster, "a", before.body);
@@ -71,10 +67,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "The server sends the resources that have changed since the version that the client has seen.",
       link: documents.overview,
       async run(peer) {
-        await begin(peer);
-        const old = await settledStream(peer, variant, "cluster", names, "wildcard");
-        const before = lastOf(old, cluster, "a")!;
-        const first = leave(old);
+        const { before, first } = await left(peer, variant);
         await peer.set(changedA);
         const stream = peer.open(variant);
         stream.send(first);
@@ -87,11 +80,8 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "The version for a resource type is a property of the resources, and not of a stream.",
       link: documents.versions,
       async run(peer) {
-        await begin(peer);
+        const { before, first } = await left(peer, variant);
         peer.needs("restart");
-        const old = await settledStream(peer, variant, "cluster", names, "wildcard");
-        const before = lastOf(old, cluster, "a")!;
-        const first = leave(old);
         peer.transcript.add("restart");
         await peer.driver.restart();
         peer.reconnect();

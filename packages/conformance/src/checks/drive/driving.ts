@@ -9,6 +9,22 @@ export async function begin(peer: Peer, changed: Partial<World> = {}): Promise<v
   await peer.set({ ...baseWorld, ...changed });
 }
 
+/** The base world, with these clusters changed or added: their contents. */
+export const withClusters = (contents: World["clusters"]): World => ({
+  ...baseWorld,
+  clusters: { ...baseWorld.clusters, ...contents },
+});
+
+/** A stream that has accepted the clusters of the base world by their wildcard, and is quiet. */
+export const allClusters = (peer: Peer, variant: Variant): Promise<XdsStream> =>
+  settledStream(peer, variant, "cluster", Object.keys(baseWorld.clusters), "wildcard");
+
+/** The same, and the server was given the base world first. */
+export async function settledClusters(peer: Peer, variant: Variant): Promise<XdsStream> {
+  await begin(peer);
+  return await allClusters(peer, variant);
+}
+
 /** A stream that has accepted these names of a type, or these of its wildcard, and is quiet. */
 export async function settledStream(
   peer: Peer,

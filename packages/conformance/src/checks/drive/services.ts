@@ -1,11 +1,11 @@
-import { baseWorld, type World } from "../../driver/driven-content.js";
-import { Failed, Skipped } from "../../verdicts/verdicts.js";
+import type { World } from "../../driver/driven-content.js";
+import { Failed } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
-import { typeUrlOf, typeWord } from "../../wire/type-words.js";
+import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { unlessUnimplemented } from "../observe/services.js";
-import { begin, comesChanged, lastOf } from "./driving.js";
+import { eachService, ofService } from "../observe/services.js";
+import { begin, comesChanged, lastOf, withClusters } from "./driving.js";
 
 const cluster = typeUrlOf("cluster");
 const router = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
@@ -32,11 +32,10 @@ export function drivenServiceChecks(variant: Variant): readonly CheckBody[] {
         await begin(peer);
         const stream = peer.openService(variant, cluster);
         stream.ask(cluster);
-        const has = await unlessUnimplemented(stream, () => stream.gather(cluster, ["a", "b", "c"]));
-        if (has === undefined) throw new Skipped("the server offers no service of clusters");
+        await ofService(stream, cluster, () => stream.gather(cluster, ["a", "b", "c"]));
         await stream.acceptRest();
         const before = lastOf(stream, cluster, "a")!.body;
-        await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, a: 2 } });
+        await peer.set(withClusters({ a: 2 }));
         await comesChanged(stream, cluster, "a", before);
       },
     },
@@ -61,15 +60,10 @@ export function drivenServiceChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         peer.needs("types");
         await begin(peer, { more: others });
-        const absent: string[] = [];
-        for (const type of Object.keys(others)) {
-          const stream = peer.openService(variant, type);
+        return await eachService(peer, variant, Object.keys(others), async (type, stream) => {
           stream.ask(type, ["one"]);
-          const has = await unlessUnimplemented(stream, () => stream.gather(type, ["one"]));
-          if (has === undefined) absent.push(typeWord(type));
-        }
-        if (absent.length === Object.keys(others).length) throw new Skipped("the server offers none of these services");
-        return absent.length === 0 ? undefined : `there is none for ${absent.join(" and ")}`;
+          await stream.gather(type, ["one"]);
+        });
       },
     },
   ];
@@ -86,7 +80,7 @@ export const drivenPollChecks: readonly CheckBody[] = [
       await begin(peer);
       const first = await peer.poll(cluster).response();
       let poll = peer.poll(cluster, { version: first.version });
-      await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, a: 2 } });
+      await peer.set(withClusters({ a: 2 }));
       const end = Date.now() + peer.bounds.answerMs;
       for (;;) {
         const { status, response } = await poll.answer();

@@ -1,4 +1,3 @@
-import { baseWorld } from "../../driver/driven-content.js";
 import type { Peer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { Received, Variant } from "../../wire/messages.js";
@@ -6,19 +5,19 @@ import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { begin, comesChanged, lastOf, resourceIn, settledStream } from "./driving.js";
+import { begin, comesChanged, lastOf, resourceIn, settledClusters, settledStream, withClusters } from "./driving.js";
 
 const cluster = typeUrlOf("cluster");
 
 /** Neither the one nor the other is told, and then a change of `a` is. */
 async function onlyA(peer: Peer, stream: XdsStream): Promise<void> {
   const a = lastOf(stream, cluster, "a")!;
-  await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, b: 2 } });
+  await peer.set(withClusters({ b: 2 }));
   const told = await stream.comes();
   const isOfB = (response: Received) => resourceIn(response, "b") !== undefined;
   hold(!told.some(isOfB), "a change of b came");
   for (const response of told) stream.ack(response);
-  await peer.set({ ...baseWorld, clusters: { ...baseWorld.clusters, a: 2, b: 2 } });
+  await peer.set(withClusters({ a: 2, b: 2 }));
   await comesChanged(stream, cluster, "a", a.body);
 }
 
@@ -33,8 +32,7 @@ export function silenceChecks(variant: Variant): readonly CheckBody[] {
       link: documents.updates,
       level: "SHOULD",
       async run(peer) {
-        await begin(peer);
-        const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
+        const stream = await settledClusters(peer, variant);
         await begin(peer);
         await stream.silent();
       },
@@ -73,8 +71,7 @@ export function silenceChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       level: "SHOULD",
       async run(peer) {
-        await begin(peer);
-        const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
+        const stream = await settledClusters(peer, variant);
         if (isSotw) stream.ack(stream.received(cluster).at(-1)!, { names: ["a"] });
         else {
           stream.ask(cluster, ["a"]);

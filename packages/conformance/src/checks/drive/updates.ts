@@ -6,7 +6,7 @@ import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn } from "../observe/differences.js";
-import { begin, comesChanged, comesWith, lastOf, resourceIn, settledStream } from "./driving.js";
+import { begin, comesChanged, comesWith, lastOf, resourceIn, settledClusters, settledStream } from "./driving.js";
 
 const cluster = typeUrlOf("cluster");
 
@@ -59,8 +59,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
       because: "A previously seen resource that is not present has been removed; in delta, removed_resources says so.",
       link: documents.deleting,
       async run(peer) {
-        await begin(peer);
-        const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
+        const stream = await settledClusters(peer, variant);
         await peer.set(without);
         const response = await cGoes(stream);
         if (isSotw) allThere("the response", namesIn([response]), ["a", "b"]);
@@ -74,8 +73,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
       because: "A response containing no resources means to delete all resources of that type.",
       link: documents.deleting,
       async run(peer) {
-        await begin(peer);
-        const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
+        const stream = await settledClusters(peer, variant);
         await peer.set({ clusters: {}, listeners: {}, routes: {} });
         const gone = new Set<string>();
         await comesWith(stream, cluster, (one) => {
@@ -104,8 +102,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
       because: "The client deleted it when it was removed.",
       link: documents.deleting,
       async run(peer) {
-        await begin(peer);
-        const stream = await settledStream(peer, variant, "cluster", ["a", "b", "c"], "wildcard");
+        const stream = await settledClusters(peer, variant);
         await peer.set(without);
         await cGoes(stream);
         await begin(peer);

@@ -3,6 +3,7 @@ import type { Received, Variant } from "../../wire/messages.js";
 import { typeWord } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
+import { allAsked, oneAsked } from "./openings.js";
 
 /** A server that answers so many rejections with the same resources goes on for ever. */
 const rejections = 3;
@@ -22,8 +23,7 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
         "so a server that answers an ACK never stops.",
       link: documents.updates,
       async run(peer) {
-        const { type } = peer.content.wildcard(1);
-        const stream = peer.asking(variant, type);
+        const { type, stream } = allAsked(peer, variant);
         for (const response of toAnswer(await stream.answer(type))) stream.ack(response);
         await stream.silent();
       },
@@ -35,8 +35,7 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       link: documents.hints,
       level: "SHOULD",
       async run(peer) {
-        const { type } = peer.content.wildcard(1);
-        const stream = peer.asking(variant, type);
+        const { type, stream } = allAsked(peer, variant);
         const responses = await stream.answer(type);
         for (const response of toAnswer(responses)) stream.ack(response);
         for (const response of toAnswer(responses)) stream.ack(response);
@@ -50,8 +49,7 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       link: documents.updates,
       level: "SHOULD",
       async run(peer) {
-        const { type } = peer.content.wildcard(1);
-        const stream = peer.asking(variant, type);
+        const { type, stream } = allAsked(peer, variant);
         let responses = await stream.answer(type);
         for (let count = 0; count < rejections; count++) {
           for (const response of toAnswer(responses)) stream.nack(response);
@@ -80,9 +78,7 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       because: "The server must resend any newly requested resources.",
       link: documents.names,
       async run(peer) {
-        const { type, names } = peer.content.any(2);
-        const [first = "", second = ""] = names;
-        const stream = peer.asking(variant, type, [first]);
+        const { type, first, second, stream } = oneAsked(peer, variant);
         const response = await stream.next(type);
         stream.nack(response, stream.adding([first], [second]));
         await stream.gather(type, [second]);
@@ -94,10 +90,8 @@ export function answerChecks(variant: Variant): readonly CheckBody[] {
       because: "The resource type instance version is separate for each resource type.",
       link: documents.versions,
       async run(peer) {
-        const { type, names } = peer.content.any(2);
+        const { type, first, second, stream } = oneAsked(peer, variant);
         const other = peer.content.two().find((one) => one.type !== type)!;
-        const [first = "", second = ""] = names;
-        const stream = peer.asking(variant, type, [first]);
         const response = await stream.next(type);
         stream.ask(other.type, other.names);
         stream.ack(await stream.next(other.type));

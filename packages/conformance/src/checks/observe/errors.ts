@@ -19,6 +19,14 @@ async function asked(peer: Peer, variant: Variant): Promise<{ stream: XdsStream;
   return { stream, came: await stream.answer(type) };
 }
 
+/** The same, and some error came. Throws Skipped if none did. */
+async function told(peer: Peer, variant: Variant) {
+  const { stream, came } = await asked(peer, variant);
+  const errors = errorsIn(came);
+  if (errors.length === 0) throw new Skipped("the server says no errors");
+  return { stream, came, errors };
+}
+
 const errorsIn = (responses: readonly Received[]) => responses.flatMap(({ errors }) => errors);
 
 /** What is said of resources that cannot be sent. */
@@ -44,8 +52,7 @@ export function errorChecks(variant: Variant): readonly CheckBody[] {
       because: "A ResourceError has the resource's name and the error's detail.",
       link: documents.errors,
       async run(peer) {
-        const errors = errorsIn((await asked(peer, variant)).came);
-        if (errors.length === 0) throw new Skipped("the server says no errors");
+        const { errors } = await told(peer, variant);
         const other = errors.find(({ name }) => name !== missing);
         hold(
           other === undefined,
@@ -64,10 +71,9 @@ export function errorChecks(variant: Variant): readonly CheckBody[] {
       link: documents.errors,
       async run(peer) {
         const { names } = peer.content.wildcard(1);
-        const { came } = await asked(peer, variant);
-        if (errorsIn(came).length === 0) throw new Skipped("the server says no errors");
-        const told = came.filter(({ errors }) => errors.length > 0);
-        allThere("what came", namesIn(variant === "sotw" ? told : came), names);
+        const { came } = await told(peer, variant);
+        const those = variant === "sotw" ? came.filter(({ errors }) => errors.length > 0) : came;
+        allThere("what came", namesIn(those), names);
       },
     },
     {
@@ -77,9 +83,8 @@ export function errorChecks(variant: Variant): readonly CheckBody[] {
       link: documents.errors,
       level: "SHOULD",
       async run(peer) {
-        const { stream, came } = await asked(peer, variant);
-        if (errorsIn(came).length === 0) throw new Skipped("the server says no errors");
-        hold(errorsIn(came).length === 1, `the error came ${errorsIn(came).length} times`);
+        const { stream, came, errors } = await told(peer, variant);
+        hold(errors.length === 1, `the error came ${errors.length} times`);
         const { names } = peer.content.wildcard(1);
         for (const response of came.slice(0, -1)) stream.ack(response);
         stream.ack(came.at(-1)!, stream.adding([...names, missing], [another]));

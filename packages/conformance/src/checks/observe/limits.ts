@@ -2,6 +2,7 @@ import { hold } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
+import { endWords, twoAnswered } from "./openings.js";
 
 /** HTTP/2 recommends that a server takes so many at a time, at least. */
 const manyStreams = 100;
@@ -52,25 +53,22 @@ export function limitChecks(variant: Variant): readonly CheckBody[] {
       link: documents.many,
       level: "SHOULD",
       async run(peer) {
-        const [first, second] = peer.content.two();
+        const { type } = peer.content.wildcard(1);
         const metadata = { "xds.conformance": "x".repeat(largeRequest) };
-        const [well, large] = [peer.open(variant), peer.open(variant, { ...peer.node, metadata })];
-        well.ask(first.type, first.names);
-        well.ack(await well.next(first.type));
-        large.ask(first.type, first.names);
-        // So much takes its time.
-        const end = Date.now() + peer.bounds.checkMs / 2;
+        const large = peer.open(variant, { ...peer.node, metadata });
         let isTaken = false;
-        while (!isTaken && large.end === undefined && Date.now() < end) {
-          isTaken = await large.next(first.type).then(
-            () => true,
-            () => false,
-          );
-        }
-        well.ask(second.type, second.names);
-        await well.next(second.type);
-        if (isTaken) return "the server takes it";
-        return large.end === undefined ? "it is not answered" : `that stream ends with status ${large.end.code}`;
+        await twoAnswered(peer, variant, {}, async () => {
+          large.ask(type);
+          // So much takes its time.
+          const end = Date.now() + peer.bounds.checkMs / 2;
+          while (!isTaken && large.end === undefined && Date.now() < end) {
+            isTaken = await large.next(type).then(
+              () => true,
+              () => false,
+            );
+          }
+        });
+        return isTaken ? "the server takes it" : endWords(large, "it is not answered");
       },
     },
   ];

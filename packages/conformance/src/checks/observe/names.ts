@@ -3,6 +3,7 @@ import type { Variant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn, sameNames } from "./differences.js";
+import { oneAsked } from "./openings.js";
 
 /** A name that no server has. */
 export const missingName = "xds-conformance-no-such-resource";
@@ -29,10 +30,8 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       level: "SHOULD",
       async run(peer) {
-        const { type, names } = peer.content.any(2);
-        const [name = ""] = names;
-        const stream = peer.asking(variant, type, [name]);
-        sameNames("the answer", namesIn(await stream.answer(type)), [name]);
+        const { type, first, stream } = oneAsked(peer, variant);
+        sameNames("the answer", namesIn(await stream.answer(type)), [first]);
       },
     },
     {
@@ -42,10 +41,8 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       level: "SHOULD",
       async run(peer) {
-        const { type, names } = peer.content.wildcard(2);
-        const [name = ""] = names;
-        const stream = peer.asking(variant, type, [name]);
-        sameNames("the answer", namesIn(await stream.answer(type)), [name]);
+        const { type, first, stream } = oneAsked(peer, variant, peer.content.wildcard(2));
+        sameNames("the answer", namesIn(await stream.answer(type)), [first]);
       },
     },
     {
@@ -54,9 +51,7 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
       because: "When the set of requested resources changes, the server must resend any newly requested resources.",
       link: documents.names,
       async run(peer) {
-        const { type, names } = peer.content.any(2);
-        const [first = "", second = ""] = names;
-        const stream = peer.asking(variant, type, [first]);
+        const { type, first, second, stream } = oneAsked(peer, variant);
         const { last } = await stream.gather(type, [first]);
         stream.add(last, [first], [second]);
         await stream.gather(type, [second]);

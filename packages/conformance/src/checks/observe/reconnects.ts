@@ -1,3 +1,4 @@
+import type { Existing } from "../../peer/content.js";
 import type { Peer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
@@ -6,22 +7,24 @@ import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn, sameNames } from "./differences.js";
 import { missingName } from "./names.js";
+import { oneAsked } from "./openings.js";
 
 /** A version, or a nonce, that no server has made. */
 const unknown = "xds-conformance-unknown";
 
-/** A second stream of a client whose first one ends: what that one had was these names of a type, or its wildcard. */
+/** A second stream of a client whose first one ends: that one had all of a wildcard, or one name of a type. */
 async function reconnecting(
   peer: Peer,
   variant: Variant,
-  type: string,
-  names?: readonly string[],
-): Promise<Picture & { readonly stream: XdsStream }> {
+  one?: Existing,
+): Promise<Picture & Existing & { readonly stream: XdsStream }> {
+  const { type, names } = one ?? peer.content.wildcard(1);
+  const asked = one === undefined ? undefined : names.slice(0, 1);
   const [old, stream] = [peer.open(variant), peer.open(variant)];
-  old.ask(type, names);
-  const had = await old.gather(type, names);
+  old.ask(type, asked);
+  const had = await old.gather(type, asked);
   old.cancel();
-  return { stream, ...had };
+  return { type, names, stream, ...had };
 }
 
 /** A new stream of a client that was connected before, in both variants. */
@@ -33,8 +36,7 @@ export function reconnectChecks(variant: Variant): readonly CheckBody[] {
       because: "The nonce is valid only in the context of an individual xDS stream.",
       link: documents.overview,
       async run(peer) {
-        const { type } = peer.content.wildcard(1);
-        const { stream, last } = await reconnecting(peer, variant, type);
+        const { type, stream, last } = await reconnecting(peer, variant);
         stream.send({ type, nonce: last.nonce });
         await stream.next(type);
       },
@@ -46,9 +48,7 @@ export function reconnectChecks(variant: Variant): readonly CheckBody[] {
       link: documents.nack,
       level: "SHOULD",
       async run(peer) {
-        const { type, names } = peer.content.any(2);
-        const [first = "", second = ""] = names;
-        const stream = peer.asking(variant, type, [first]);
+        const { type, first, second, stream } = oneAsked(peer, variant);
         const response = await stream.next(type);
         if (variant === "sotw") stream.send({ type, version: response.version, nonce: unknown, names: [first] });
         else stream.send({ type, nonce: unknown });
@@ -69,8 +69,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     because: "Servers may decide to optimize by not resending resources. A response holds the complete state.",
     link: documents.versions,
     async run(peer) {
-      const { type, names } = peer.content.wildcard(1);
-      const { stream, last } = await reconnecting(peer, "sotw", type);
+      const { type, names, stream, last } = await reconnecting(peer, "sotw");
       stream.send({ type, version: last.version });
       const responses = await stream.comes();
       for (const response of responses) sameNames("the answer", namesIn([response]), names);
@@ -95,11 +94,9 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     because: "Only if servers know that the client is not subscribing to a new resource may they send nothing.",
     link: documents.versions,
     async run(peer) {
-      const { type, names } = peer.content.any(2);
-      const [first = "", second = ""] = names;
-      const { stream, last } = await reconnecting(peer, "sotw", type, [first]);
-      stream.send({ type, version: last.version, names: [first, second] });
-      await stream.gather(type, [second]);
+      const { type, names, stream, last } = await reconnecting(peer, "sotw", peer.content.any(2));
+      stream.send({ type, version: last.version, names: names.slice(0, 2) });
+      await stream.gather(type, names.slice(1, 2));
     },
   },
   {
@@ -109,9 +106,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     link: documents.hints,
     level: "SHOULD",
     async run(peer) {
-      const { type, names } = peer.content.any(2);
-      const [first = "", second = ""] = names;
-      const stream = peer.asking("sotw", type, [first]);
+      const { type, first, second, stream } = oneAsked(peer, "sotw");
       const stale = await stream.next(type);
       stream.ack(stale, { names: [first, second] });
       await stream.gather(type, [second]);
@@ -126,9 +121,7 @@ export const sotwReconnectChecks: readonly CheckBody[] = [
     because: "The server must include the complete state of the world, even what did not change.",
     link: documents.grouping,
     async run(peer) {
-      const { type, names } = peer.content.wildcard(2);
-      const [first = "", second = ""] = names;
-      const stream = peer.asking("sotw", type, [first]);
+      const { type, first, second, stream } = oneAsked(peer, "sotw", peer.content.wildcard(2));
       const { last } = await stream.gather(type, [first]);
       stream.ack(last, { names: [first, second] });
       allThere("the answer to a second name", namesIn([await stream.next(type)]), [first, second]);
@@ -145,8 +138,7 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
     link: documents.delta,
     level: "SHOULD",
     async run(peer) {
-      const { type } = peer.content.wildcard(1);
-      const { stream, resources } = await reconnecting(peer, "delta", type);
+      const { type, stream, resources } = await reconnecting(peer, "delta");
       stream.send({ type, initial: versionsOf(resources) });
       sameNames("the answer", namesIn(await stream.comes()), []);
     },
@@ -157,9 +149,8 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
     because: "The client tells its known resources to avoid resending them. This one it does not know.",
     link: documents.delta,
     async run(peer) {
-      const { type, names } = peer.content.wildcard(1);
+      const { type, names, stream, resources } = await reconnecting(peer, "delta");
       const [name = ""] = names;
-      const { stream, resources } = await reconnecting(peer, "delta", type);
       stream.send({ type, initial: { ...versionsOf(resources), [name]: unknown } });
       hold((await stream.gather(type, [name])).resources.has(name), `${name} was told as removed`);
     },
@@ -170,8 +161,7 @@ export const deltaReconnectChecks: readonly CheckBody[] = [
     because: "The server signals that a resource should be deleted via the removed_resources field.",
     link: documents.deleting,
     async run(peer) {
-      const { type } = peer.content.wildcard(1);
-      const { stream, resources } = await reconnecting(peer, "delta", type);
+      const { type, stream, resources } = await reconnecting(peer, "delta");
       stream.send({ type, initial: { ...versionsOf(resources), [missingName]: unknown } });
       hold((await stream.gather(type, [missingName])).removed.has(missingName), "a resource of that name came");
     },

@@ -3,6 +3,7 @@ import { Failed, hold } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
+import { allAsked, oneAsked } from "./openings.js";
 
 /** What each response has. */
 export function responseChecks(variant: Variant): readonly CheckBody[] {
@@ -16,8 +17,7 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       because: "All server responses will contain a nonce. Every xDS resource type has a version string.",
       link: documents.overview,
       async run(peer) {
-        const { type } = peer.content.wildcard(1);
-        const stream = peer.asking(variant, type);
+        const { type, stream } = allAsked(peer, variant);
         const response = await stream.nextOfAny();
         hold(response.type === type, `the response's type_url is ${JSON.stringify(response.type)}`);
         hold(response.nonce !== "", "the response has no nonce");
@@ -34,8 +34,7 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       because: "The type_url of resources must be consistent with the type_url in the response.",
       link: documents.request,
       async run(peer) {
-        const { type } = peer.content.wildcard(1);
-        const stream = peer.asking(variant, type);
+        const { type, stream } = allAsked(peer, variant);
         const { resources } = await stream.gather(type);
         const other = [...resources.values()].find(({ bodyType }) => bodyType !== type);
         if (other !== undefined) throw new Failed(`the resource ${other.name} is a ${other.bodyType || "heartbeat"}`);
@@ -47,9 +46,7 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       because: "The nonce allows servers to determine which response a given request is associated with.",
       link: documents.overview,
       async run(peer) {
-        const { type, names } = peer.content.any(2);
-        const [first = "", second = ""] = names;
-        const stream = peer.asking(variant, type, [first]);
+        const { type, first, second, stream } = oneAsked(peer, variant);
         const before = await stream.next(type);
         stream.ack(before, stream.adding([first], [second]));
         const after = await stream.next(type);

@@ -7,6 +7,7 @@ import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { sameNames } from "./differences.js";
+import { endWords } from "./openings.js";
 
 /** Per-type services, and the order on the aggregated one. */
 export function serviceChecks(variant: Variant): readonly CheckBody[] {
@@ -17,18 +18,13 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
       because: "There is a separate RPC service for each resource type; ADS combines them into a single stream.",
       link: documents.services,
       async run(peer) {
-        const absent: string[] = [];
-        const types = peer.content.types();
-        for (const type of types) {
-          const names = typeNamed(type).fullState ? undefined : peer.content.names(type);
-          const stream = peer.openService(variant, type);
-          stream.ask(type, names);
-          const has = await unlessUnimplemented(stream, () => stream.gather(type, names));
-          if (has === undefined) absent.push(typeWord(type));
-          else sameNames(`the service of ${typeWord(type)}`, has.resources.keys(), peer.content.names(type));
-        }
-        if (absent.length === types.length) throw new Skipped("the server offers no services of single types");
-        return absent.length === 0 ? undefined : `there is none for ${absent.join(" and ")}`;
+        return await eachService(peer, variant, peer.content.types(), async (type, stream) => {
+          const names = peer.content.names(type);
+          const asked = typeNamed(type).fullState ? undefined : names;
+          stream.ask(type, asked);
+          const { resources } = await stream.gather(type, asked);
+          sameNames(`the service of ${typeWord(type)}`, resources.keys(), names);
+        });
       },
     },
     {
@@ -56,9 +52,7 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
         await peer.quiet();
         const foreign = stream.taken().find(({ type, resources }) => type === other && resources.length > 0);
         hold(foreign === undefined, "the service of clusters sends listeners");
-        return stream.end === undefined
-          ? "the server says nothing"
-          : `the server ends it with status ${stream.end.code}`;
+        return endWords(stream, "the server says nothing");
       },
     },
     {
@@ -89,14 +83,33 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
   ];
 }
 
-/** What `answer` resolves to; undefined if the server has no such method. */
-export async function unlessUnimplemented<T>(stream: XdsStream, answer: () => Promise<T>): Promise<T | undefined> {
+/** Throws Skipped if the server does not have the service that the stream is of. */
+export async function ofService<T>(stream: XdsStream, type: string, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();
   } catch (error) {
-    if (error instanceof Failed && stream.end?.code === unimplemented) return undefined;
-    throw error;
+    if (!(error instanceof Failed) || stream.end?.code !== unimplemented) throw error;
+    throw new Skipped(`the server offers no service of ${typeWord(type)}`);
   }
+}
+
+/** Judges services of single types. Tells which there are not; throws Skipped if there is none. */
+export async function eachService(
+  peer: Peer,
+  variant: Variant,
+  types: readonly string[],
+  judge: (type: string, stream: XdsStream) => Promise<unknown>,
+): Promise<string | undefined> {
+  const absent: string[] = [];
+  for (const type of types) {
+    const stream = peer.openService(variant, type);
+    await ofService(stream, type, () => judge(type, stream)).catch((error: unknown) => {
+      if (!(error instanceof Skipped)) throw error;
+      absent.push(error.message);
+    });
+  }
+  if (absent.length === types.length) throw new Skipped("the server offers no services of these types");
+  return absent.join("; ") || undefined;
 }
 
 /** A stream of the service of clusters. Throws Skipped if there is no such service. */
@@ -104,8 +117,7 @@ async function clusterService(peer: Peer, variant: Variant): Promise<XdsStream> 
   const cluster = typeUrlOf("cluster");
   const probe = peer.openService(variant, cluster);
   probe.ask(cluster);
-  const answer = await unlessUnimplemented(probe, () => probe.next(cluster));
-  if (answer === undefined) throw new Skipped("the server offers no service of clusters");
+  await ofService(probe, cluster, () => probe.next(cluster));
   probe.cancel();
   return peer.openService(variant, cluster);
 }

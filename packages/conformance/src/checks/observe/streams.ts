@@ -4,6 +4,7 @@ import { hold } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
+import { allAsked, endWords, twoAnswered } from "./openings.js";
 
 /** A type that no server has. */
 const noType = "type.googleapis.com/xds.conformance.NoSuchType";
@@ -21,11 +22,7 @@ export function nodeChecks(variant: Variant): readonly CheckBody[] {
       because: "Only the first request on a stream is guaranteed to carry the node identifier.",
       link: documents.overview,
       async run(peer) {
-        const [first, second] = peer.content.two();
-        const stream = peer.asking(variant, first.type, first.names);
-        stream.ack(await stream.next(first.type));
-        stream.ask(second.type, second.names);
-        await stream.next(second.type);
+        await twoAnswered(peer, variant);
       },
     },
     {
@@ -34,11 +31,7 @@ export function nodeChecks(variant: Variant): readonly CheckBody[] {
       because: "The node identifier should always be identical if present more than once on the stream.",
       link: documents.overview,
       async run(peer) {
-        const [first, second] = peer.content.two();
-        const stream = peer.asking(variant, first.type, first.names);
-        stream.ack(await stream.next(first.type), { node: peer.node });
-        stream.ask(second.type, second.names, { node: peer.node });
-        await stream.next(second.type);
+        await twoAnswered(peer, variant, { node: peer.node });
       },
     },
     {
@@ -48,11 +41,7 @@ export function nodeChecks(variant: Variant): readonly CheckBody[] {
       link: documents.overview,
       level: "either",
       async run(peer) {
-        const [first, second] = peer.content.two();
-        const stream = peer.asking(variant, first.type, first.names);
-        stream.ack(await stream.next(first.type));
-        stream.ask(second.type, second.names, { node: create(NodeSchema, { id: `${peer.node.id}-other` }) });
-        await stream.next(second.type);
+        await twoAnswered(peer, variant, { node: create(NodeSchema, { id: `${peer.node.id}-other` }) });
       },
     },
   ];
@@ -85,9 +74,7 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
         await peer.quiet();
         const answered = stream.taken().find(({ resources }) => resources.length > 0);
         hold(answered === undefined, `resources of ${answered?.type} came`);
-        return stream.end === undefined
-          ? "the server says nothing"
-          : `the server ends it with status ${stream.end.code}`;
+        return endWords(stream, "the server says nothing");
       },
     },
     {
@@ -113,17 +100,14 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
       link: documents.overview,
       level: "SHOULD",
       async run(peer) {
-        const [first, second] = peer.content.two();
-        const [well, broken] = [peer.open(variant), peer.open(variant)];
-        well.ask(first.type, first.names);
-        well.ack(await well.next(first.type));
-        broken.sendBytes(brokenMessage);
-        await peer.quiet();
-        well.ask(second.type, second.names);
-        await well.next(second.type);
-        const later = peer.asking(variant, first.type, first.names);
-        await later.next(first.type);
-        return broken.end === undefined ? "that stream goes on" : `that stream ends with status ${broken.end.code}`;
+        const broken = peer.open(variant);
+        await twoAnswered(peer, variant, {}, async () => {
+          broken.sendBytes(brokenMessage);
+          await peer.quiet();
+        });
+        const { type, stream } = allAsked(peer, variant);
+        await stream.next(type);
+        return endWords(broken, "that stream goes on");
       },
     },
     {
@@ -133,8 +117,7 @@ export function streamChecks(variant: Variant): readonly CheckBody[] {
       link: documents.ads,
       level: "SHOULD",
       async run(peer) {
-        const { type } = peer.content.wildcard(1);
-        const stream = peer.asking(variant, type);
+        const { type, stream } = allAsked(peer, variant);
         stream.ack(await stream.next(type));
         stream.finish();
         const { code, message } = await stream.ended();

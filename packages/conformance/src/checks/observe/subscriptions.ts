@@ -3,6 +3,7 @@ import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { namesIn, sameNames } from "./differences.js";
 import { missingName } from "./names.js";
+import { oneAsked } from "./openings.js";
 
 /** So much, in so many requests, that the answers are more than is kept on the way to a client that does not read. */
 const [manyNames, manyTimes] = [1_000, 3];
@@ -27,13 +28,11 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     because: "The server must still provide those resources in the response.",
     link: documents.deltaSubscribing,
     async run(peer) {
-      const { type, names } = peer.content.any(1);
-      const [name = ""] = names;
-      const stream = peer.asking("delta", type, [name]);
-      await stream.gather(type, [name]);
+      const { type, first, stream } = oneAsked(peer, "delta", peer.content.any(1));
+      await stream.gather(type, [first]);
       await stream.comes();
-      stream.ask(type, [name]);
-      hold((await stream.gather(type, [name])).resources.has(name), `${name} was told as removed`);
+      stream.ask(type, [first]);
+      hold((await stream.gather(type, [first])).resources.has(first), `${first} was told as removed`);
     },
   },
   {
@@ -43,9 +42,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     link: documents.grouping,
     level: "SHOULD",
     async run(peer) {
-      const { type, names } = peer.content.any(2);
-      const [first = "", second = ""] = names;
-      const stream = peer.asking("delta", type, [first]);
+      const { type, first, second, stream } = oneAsked(peer, "delta");
       await stream.gather(type, [first]);
       stream.ask(type, [second]);
       sameNames("the answer", namesIn(await stream.answer(type)), [second]);
@@ -75,9 +72,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     because: "The server must cleanly process such a request; it can simply ignore these phantom unsubscriptions.",
     link: documents.delta,
     async run(peer) {
-      const { type, names } = peer.content.any(2);
-      const [first = "", second = ""] = names;
-      const stream = peer.asking("delta", type, [first]);
+      const { type, first, second, stream } = oneAsked(peer, "delta");
       await stream.gather(type, [first]);
       stream.send({ type, unsubscribe: [missingName] });
       await stream.comes();
@@ -133,9 +128,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     because: "The server must honor changes to the subscription state.",
     link: documents.delta,
     async run(peer) {
-      const { type, names } = peer.content.any(2);
-      const [first = "", second = ""] = names;
-      const stream = peer.asking("delta", type, [first]);
+      const { type, second, stream } = oneAsked(peer, "delta");
       stream.ack(await stream.next(type), { subscribe: [second] });
       await stream.gather(type, [second]);
     },
@@ -146,9 +139,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     because: "The server must honor changes to the subscription state even if the nonce is stale.",
     link: documents.delta,
     async run(peer) {
-      const { type, names } = peer.content.any(2);
-      const [first = "", second = ""] = names;
-      const stream = peer.asking("delta", type, [first]);
+      const { type, first, second, stream } = oneAsked(peer, "delta");
       const stale = await stream.next(type);
       stream.ack(stale);
       stream.ask(type, [second]);
@@ -166,9 +157,7 @@ export const deltaSubscriptionChecks: readonly CheckBody[] = [
     link: documents.request,
     level: "SHOULD",
     async run(peer) {
-      const { type, names } = peer.content.any(2);
-      const [first = "", second = ""] = names;
-      const stream = peer.asking("delta", type, [first]);
+      const { type, first, second, stream } = oneAsked(peer, "delta");
       await stream.gather(type, [first]);
       await stream.comes();
       stream.send({ type, initial: { [first]: "xds-conformance-unknown", [second]: "xds-conformance-unknown" } });

@@ -3,6 +3,7 @@ import type { Variant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn, sameNames } from "./differences.js";
+import { allAsked, oneAsked } from "./openings.js";
 
 /** How a wildcard begins, and ends. */
 export function wildcardChecks(variant: Variant): readonly CheckBody[] {
@@ -25,8 +26,7 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
       because: "A client that never named anything should be treated as if it had named *. Envoy asks in no other way.",
       link: documents.names,
       async run(peer) {
-        const { type, names } = peer.content.wildcard(1);
-        const stream = peer.asking(variant, type);
+        const { type, names, stream } = allAsked(peer, variant);
         sameNames("the answer to no names", (await stream.gather(type)).resources.keys(), names);
       },
     },
@@ -82,12 +82,10 @@ export function wildcardChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       level: "SHOULD",
       async run(peer) {
-        const { type, names } = peer.content.wildcard(2);
-        const [name = ""] = names;
-        const stream = peer.asking(variant, type, [name]);
-        const { last } = await stream.gather(type, [name]);
-        stream.drop(last, [], [name]);
-        const others = namesIn(await stream.comes()).filter((one) => one !== name);
+        const { type, first, stream } = oneAsked(peer, variant, peer.content.wildcard(2));
+        const { last } = await stream.gather(type, [first]);
+        stream.drop(last, [], [first]);
+        const others = namesIn(await stream.comes()).filter((one) => one !== first);
         sameNames("the answer to no names", others, []);
       },
     },

@@ -4,12 +4,12 @@ import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_sha
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { ClientStatusResponseSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { ClientPlace, StartClient } from "../../client/client-peer.js";
+import { bytesService, wholeBytes } from "../../wire/bytes-service.js";
 import { decodeResponse, encodeRequest, type Received, type Request, type Variant } from "../../wire/messages.js";
 import type { ClientMistake } from "./client-mistakes.js";
 import { cluster, clustersOf, endpoint, type HeldType, messagesOf, route } from "./client-resources.js";
 
 const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
-const whole = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 /** After so long without an answer a resource does not exist. The document says 15 s; tests have less time. */
 const timerMs = 11_000;
 
@@ -69,18 +69,9 @@ class ReferenceClient {
 
   start(): void {
     const path = "/envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus";
-    const codec = {
-      requestSerialize: whole,
-      requestDeserialize: whole,
-      responseSerialize: whole,
-      responseDeserialize: whole,
-    };
-    this.#status.addService(
-      { method: { path, requestStream: false, responseStream: false, ...codec } },
-      {
-        method: (_: unknown, callback: (error: null, bytes: Uint8Array) => void) => callback(null, this.#statusBytes()),
-      },
-    );
+    this.#status.addService(bytesService(path, false), {
+      method: (_: unknown, callback: (error: null, bytes: Uint8Array) => void) => callback(null, this.#statusBytes()),
+    });
     this.#status.bindAsync(this.#place.status, ServerCredentials.createInsecure(), () => {});
     this.#open(0);
   }
@@ -108,7 +99,7 @@ class ReferenceClient {
       "grpc.use_local_subchannel_pool": 1,
     });
     const method = this.#variant === "sotw" ? "StreamAggregatedResources" : "DeltaAggregatedResources";
-    const call = client.makeBidiStreamRequest(`${ads}/${method}`, whole, (bytes: Uint8Array) => bytes);
+    const call = client.makeBidiStreamRequest(`${ads}/${method}`, wholeBytes, (bytes: Uint8Array) => bytes);
     const link: Link = { index, client, call, hasNode: this.#mistake === "no-node" };
     this.#links.set(index, link);
     call.on("data", (bytes: Uint8Array) => this.#received(link, decodeResponse(this.#variant, bytes)));

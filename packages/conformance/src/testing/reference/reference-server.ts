@@ -1,7 +1,8 @@
-import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from "@grpc/grpc-js";
+import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { resourceTypes } from "@xdskit/api";
 import { baseWorld, drivenContent } from "../../driver/driven-content.js";
 import { type Driver, driverSkills } from "../../driver/driver.js";
+import { bytesService } from "../../wire/bytes-service.js";
 import type { Variant } from "../../wire/messages.js";
 import { DeltaSession } from "./delta-session.js";
 import type { Mistake } from "./mistakes.js";
@@ -82,7 +83,7 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
     call.on("error", () => {});
   };
   for (const [path, variant, only] of methods()) {
-    server.addService(definitionOf(path), { method: handle(variant, only) });
+    server.addService(bytesService(path), { method: handle(variant, only) });
   }
   const serve = (path: string, take: (outlet: Outlet) => (bytes: Uint8Array) => void) => {
     const method = (call: ServerCall) => {
@@ -91,7 +92,7 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
       call.on("end", () => outlet.end(0, ""));
       call.on("error", () => {});
     };
-    server.addService(definitionOf(path), { method });
+    server.addService(bytesService(path), { method });
   };
   serve("/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats", (to) => takeLoadReports(to, mistakes));
   for (const method of ["FetchClientStatus", "StreamClientStatus"]) {
@@ -174,12 +175,4 @@ function methods(): readonly (readonly [path: string, variant: Variant, only: st
     [`/${ads}/DeltaAggregatedResources`, "delta", undefined],
     ...single,
   ];
-}
-
-const whole = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-
-function definitionOf(path: string): ServiceDefinition {
-  const common = { path, requestStream: true, responseStream: true };
-  const bytes = { requestSerialize: whole, requestDeserialize: whole };
-  return { method: { ...common, ...bytes, responseSerialize: whole, responseDeserialize: whole } };
 }
