@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { parse } from "yaml";
 import { serverChecks } from "../checks/all-checks.js";
 import { clientChecks } from "../checks/client/client-checks.js";
 import type { Mistake } from "../testing/reference/mistakes.js";
@@ -87,6 +89,7 @@ test("the reports for programs say the same", async (t) => {
   const only = ["--only", "sotw-nack-other-types,sotw-named"];
   await run("server", address, ...quick, ...only, "--json", json, "--junit", junit);
   const report = JSON.parse(readFileSync(json, "utf8"));
+  assert.deepEqual(parse(readFileSync(json, "utf8")), report);
   const { peer, conforms, passed, failed, skipped } = report;
   assert.deepEqual(
     { peer, conforms, passed, failed, skipped },
@@ -198,7 +201,19 @@ test("the list has every check, and each is explained", async () => {
     const explained = await run("explain", id);
     assert.equal(explained.status, 0);
     for (const text of [id, says, because, link]) assert.ok(explained.out.includes(text), id);
+    assert.ok(/^[A-Z].*\.$/.test(says) && URL.canParse(link), id);
+    assert.equal((await run("--explain", id)).out, explained.out);
   }
+  for (const args of [["--list"], ["server", "--list"]]) assert.equal((await run(...args)).out, out);
+});
+
+test("the requirements of a date are frozen: what is added, taken away or changes its level has a later date", () => {
+  const ofDecember = [...serverChecks, ...clientChecks].filter(({ since }) => since === "2026-12");
+  const text = ofDecember.map(({ id, level }) => `${id} ${level}\n`).sort();
+  assert.deepEqual(
+    [text.length, createHash("sha256").update(text.join("")).digest("hex")],
+    [220, "96fd026d463617cd9e9303acd913da0ca17cf5b5f9f88e9c07b90341fbb1db74"],
+  );
 });
 
 test("the help has every option, and the page of commands has the help", async () => {

@@ -33,12 +33,12 @@ const allChecks: readonly Sentence[] = [...serverChecks, ...clientChecks];
 async function commanded(args: readonly string[], terminal: Terminal): Promise<number> {
   const [command, ...all] = args;
   // What stands behind it is the client's.
-  const rest = all.includes("--") ? all.slice(0, all.indexOf("--")) : all;
-  if (command === "list" || rest.includes("--list")) return printed(() => printList(allChecks, terminal));
-  if (command === "--help" || command === "help" || rest.includes("--help")) return printed(() => terminal.out(help));
-  const explained = command === "explain" ? 0 : rest.indexOf("--explain") + 1;
-  if (command === "explain" || explained > 0) {
-    const [id, ...more] = command === "explain" ? rest : rest.slice(explained);
+  const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  if (command === "list" || own.includes("--list")) return printed(() => printList(allChecks, terminal));
+  if (command === "help" || own.includes("--help")) return printed(() => terminal.out(help));
+  const explained = command === "explain" ? 1 : own.indexOf("--explain") + 1;
+  if (explained > 0) {
+    const [id, ...more] = own.slice(explained);
     if (id === undefined || more.length > 0) throw new Usage("say one check: xds-conformance explain ID");
     return printed(() => printExplanation(checkOf(id, allChecks), terminal));
   }
