@@ -5,6 +5,7 @@
 # without these two there is no Java client. Does nothing when all is there already.
 #
 # `install.sh kubernetes` builds a kube-apiserver and its etcd instead: ten minutes of processor time, the first time.
+# `install.sh rust` builds gRPC's client for Rust, which only reports/conformance-clients.md needs. It needs cargo.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -219,6 +220,11 @@ exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -cp "\$peers/${2:-ja
 START
 }
 
+install_rust() {
+  (cd "$here/rust" && cargo build --quiet --release --locked --target-dir "$cache/rust")
+  ln -sf "$cache/rust/release/xdskit-e2e-client" "$cache/bin/rust-grpc-client"
+}
+
 python_peers() {
   once python requirements.txt
   once older_envoys older-envoys.txt
@@ -258,6 +264,10 @@ if [[ ${1:-} == kubernetes ]]; then
   once kubernetes go-kubernetes
   once gateway_api go-gateway-api
   once kubernetes_bench "../../bench/go.mod ../../bench/internal ../../bench/kubeload ../../bench/kubeserver"
+  exit
+fi
+if [[ ${1:-} == rust ]]; then
+  once rust rust
   exit
 fi
 

@@ -18,6 +18,8 @@ export interface JudgedClient {
   parts(): readonly Part[] | undefined;
   /** How many checks pass; the rest is skipped. */
   readonly passed: number;
+  /** For the reports only: `e2e/peers/install.sh rust` builds it, which takes minutes of processor time. */
+  readonly isReportOnly?: true;
 }
 
 interface Part {
@@ -98,6 +100,17 @@ export const judgedClients: readonly JudgedClient[] = [
     about: `@grpc/grpc-js-xds, ${peers}`,
     parts: () => [{ command: [process.execPath, join(root, "e2e/peers/node/client.mjs"), target, "500"] }],
     passed: 11,
+  },
+  {
+    ...grpc(
+      "tonic",
+      "rust-grpc-client",
+      `tonic-xds 0.1.0-alpha.4, ${peers}: \`e2e/peers/install.sh rust\` makes it`,
+      11,
+      target,
+      "500",
+    ),
+    isReportOnly: true,
   },
   envoy("envoy", "the newest Envoy"),
   ...(["envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const).map((name) => envoy(name, name)),

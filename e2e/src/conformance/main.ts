@@ -1,5 +1,6 @@
-// `npm run conformance:reports -- [NAME…]` holds servers and clients against the protocol, and writes
-// `reports/conformance.md` and `reports/conformance-clients.md`. With names it only holds these, and writes nothing.
+// `npm run conformance:reports -- [servers|clients|NAME…]` holds servers and clients against the protocol, and writes
+// `reports/conformance.md` and `reports/conformance-clients.md`, or one of these. With names it only holds these, and
+// writes nothing.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../harness/basics/peers.js";
@@ -74,14 +75,21 @@ function reportText(columns: readonly Column[]): readonly string[] {
   ];
 }
 
-const named = process.argv.slice(2);
+const files = { servers: "conformance.md", clients: "conformance-clients.md" } as const;
+type Page = keyof typeof files;
+const chosen = process.argv.slice(2);
+const isPage = (word: string): word is Page => word in files;
+const named = chosen.filter((word) => !isPage(word));
+/** What is judged, or written if there are no names. */
+const isChosen = (page: Page): boolean => chosen.every((word) => !isPage(word)) || chosen.includes(page);
 
 async function judgeAll<J extends Judged>(
+  page: Page,
   all: readonly J[],
   judge: (one: J) => Promise<Judgement | undefined>,
 ): Promise<readonly Column[]> {
   const columns: Column[] = [];
-  for (const one of all) {
+  for (const one of isChosen(page) ? all : []) {
     if (named.length > 0 && !named.includes(one.name)) continue;
     const judged = await judge(one);
     if (judged === undefined) throw new Error(`${one.name} is not installed: run e2e/peers/install.sh`);
@@ -95,11 +103,11 @@ async function judgeAll<J extends Judged>(
   return columns;
 }
 
-function write(file: string, parts: readonly string[]): void {
-  if (named.length > 0) return;
+function write(page: Page, parts: readonly string[]): void {
+  if (named.length > 0 || !isChosen(page)) return;
   mkdirSync(join(root, "reports"), { recursive: true });
   writeFileSync(
-    join(root, "reports", file),
+    join(root, "reports", files[page]),
     `${parts
       .join("\n\n")
       .replace(/\n{3,}/g, "\n\n")
@@ -110,18 +118,18 @@ function write(file: string, parts: readonly string[]): void {
 const made = "Made by `npm run conformance:reports`; [docs/conformance.md](../docs/conformance.md) says what it means.";
 // Most of the time they wait.
 const [servers, built, clients] = await Promise.all([
-  judgeAll(judgedServers, judgeServer),
-  judgeAll([envoyGateway, ...inKubernetes], (server) => server.judge()),
-  judgeAll(judgedClients, judgeClient),
+  judgeAll("servers", judgedServers, judgeServer),
+  judgeAll("servers", [envoyGateway, ...inKubernetes], (server) => server.judge()),
+  judgeAll("clients", judgedClients, judgeClient),
 ]);
-write("conformance.md", [
+write("servers", [
   "# Servers, held against the protocol",
   `${made} Each failure has what was sent and received, and the reason as we read it in the server's sources, which` +
     " `known/` keeps. Whoever finds that we are unfair: please tell us. [Clients](conformance-clients.md) have a page of" +
     " their own.",
   ...reportText([...servers, ...built]),
 ]);
-write("conformance-clients.md", [
+write("clients", [
   "# Clients, held against the protocol",
   `${made} Whoever finds that we are unfair: please tell us.`,
   ...reportText(clients),

@@ -24,6 +24,7 @@ export type PeerName =
   | "java-control-plane"
   | "java-grpc-client"
   | "java-grpc-csds"
+  | "rust-grpc-client"
   | "h2spec"
   | "etcd"
   | "etcdctl"
