@@ -113,6 +113,3 @@ export const response = (bytes: Uint8Array): Response => ({
   type: fields(bytes, 4).join(""),
   resources: fields(bytes, 2).map((any) => fields(any, 2)[0] ?? Buffer.alloc(0)),
 });
-
-/** Reads the names that a DeltaDiscoveryResponse removes. */
-export const removedNames = (bytes: Uint8Array): readonly string[] => fields(bytes, 6).map(String);
