@@ -65,7 +65,8 @@ export const judgedServers: readonly JudgedServer[] = [
       symlinkSync(join(folder, "empty"), linkIn(folder));
       const { command, args } = xdskitCommand();
       const listen = ["--grpc", grpc, "--rest", rest, "--admin", "127.0.0.1:0"];
-      const serve = [...args, "serve", linkIn(folder), "--allow-empty", ...listen];
+      // A link that is swapped is a whole change.
+      const serve = [...args, "serve", linkIn(folder), "--allow-empty", "--settle", "10ms", ...listen];
       const server = startProcess({ name: "xdskit serve", command, args: serve });
       await server.line(/^ready$/);
       return () => server.stop();
