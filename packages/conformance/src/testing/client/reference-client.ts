@@ -53,10 +53,15 @@ class ReferenceClient {
   #hold(type: string, names: readonly string[]): HeldType {
     const held: HeldType = { names, accepted: "", nonce: "", status: "requested", isDeaf: false };
     this.#types.set(type, held);
-    this.#after(this.#mistake === "timer-early" ? 1_000 : timerMs, () => {
-      if (held.status === "requested") held.status = "missing";
-    });
     return held;
+  }
+
+  /** A request for a type is on its way: the time for the answer begins. */
+  #sent(type: string): void {
+    const held = this.#types.get(type);
+    this.#after(this.#mistake === "timer-early" ? 1_000 : timerMs, () => {
+      if (held?.status === "requested") held.status = "missing";
+    });
   }
 
   #after(ms: number, work: () => void): void {
@@ -116,7 +121,7 @@ class ReferenceClient {
   #send(link: Link, request: Request): void {
     const node = link.hasNode ? undefined : create(NodeSchema, { id: "a-client" });
     link.hasNode = true;
-    link.call.write(encodeRequest(this.#variant, { ...request, node }));
+    link.call.write(encodeRequest(this.#variant, { ...request, node }), () => this.#sent(request.type));
   }
 
   #ended({ index, client }: Link): void {
