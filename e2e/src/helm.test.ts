@@ -152,6 +152,9 @@ test("what would not start, or would be open, is refused with what is missing", 
   const secrets = ["insecure=true", "kubernetes.enabled=true", "kubernetes.tlsSecrets=serve"];
   refused(/tlsSecrets: name kubernetes\.namespaces/, ...secrets);
   refused(/replicas: more than one need a store/, "configMap=mesh", "insecure=true", "replicas=2");
+  const spread = ["configMap=mesh", "tls.secret=a", "store=etcd://etcd:2379/mesh"];
+  refused(/pods know each other by certificates/, ...spread, "tls.clientCa=true");
+  refused(/pods know each other by certificates/, ...spread, "settings.replicas.dns=xdskit");
   refused(/admin listener needs roles/, "configMap=mesh", "insecure=true", "admin.secret=admin");
   refused(/serviceMonitor: it needs admin\.secret/, "configMap=mesh", "insecure=true", "serviceMonitor.enabled=true");
   const [roles, ca] = ["settings.roles[0].may[0]=read", "settings.admin_tls.client_ca=ops.pem"];

@@ -18,6 +18,7 @@ const workload = (name: string, path: string) => mesh.issue(name, "IP:127.0.0.1"
 
 const shop = `  - { when: { spiffe: "spiffe://mesh.example/ns/shop/sa/{sa}" }, node: { id: "{sa}.shop" } }\n`;
 const ofReplicas = `tls: { cert: server.pem, key: server.key, client_ca: mesh.pem }
+replicas: { spiffe: "spiffe://mesh.example/xdskit" }
 identities:
   - { when: { spiffe: "spiffe://mesh.example/relay" }, node: { id: relay-1 } }
 ${shop}`;
@@ -68,6 +69,13 @@ test("clients behind a relay of three replicas, each judged where it calls", { t
         const { nodes, silent } = (await answer.json()) as { nodes: { id: string }[]; silent?: object[] };
         return nodes.some(({ id }) => id === "relay-1") && (silent ?? []).length === 0;
       });
+  });
+  await scene.step("beyond this machine no server starts that does not say who the others are", async () => {
+    const open = await put("open.yaml", ofReplicas.replace(/^replicas: .*\n/m, ""));
+    const own = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0", "--replica", "0.0.0.0:0"];
+    const { status, err } = await runXdskit(scene, "serve", folder.path, "--store", store, "--settings", open, ...own);
+    assert.equal(status, 2, err);
+    assert.match(err, /replica listens beyond this machine without replicas: .*Write into the settings replicas: \{/);
   });
   await scene.step("nobody is another's node, neither at the relay nor behind it", async () => {
     for (const [server, id, shown] of [

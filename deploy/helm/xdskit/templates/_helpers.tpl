@@ -42,6 +42,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.store) (not $ofClusterOnly) }}
 {{- fail "replicas: more than one need a store, such as etcd://etcd:2379/mesh" }}
 {{- end }}
+{{- if and .Values.store (not .Values.insecure) (not (and .Values.tls.clientCa .Values.settings.replicas)) }}
+{{- fail "store: pods know each other by certificates: tls.clientCa, and replicas in settings (docs/replicas.md#certificates)" }}
+{{- end }}
 {{- if and .Values.admin.secret (not .Values.settings.roles) }}
 {{- fail "admin.secret: on the network the admin listener needs roles in settings (docs/security.md#roles)" }}
 {{- end }}

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import {
   type Agent,
   type ClientRequest,
@@ -7,18 +8,18 @@ import {
 } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { isAbsolute, join } from "node:path";
+import type { PeerCertificate } from "node:tls";
 import { maxBody } from "@xdskit/api";
-import type { ServerTls } from "@xdskit/server";
 import { hostOf } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
 import { askPath, parsedBody } from "./questions.js";
-import { readReplicaTls } from "./replica-tls.js";
+import { type ReplicaCertificates, type ReplicaTls, readReplicaTls } from "./replica-tls.js";
 import type { Replica } from "./replicas-there.js";
 
 export interface AskOptions {
   readonly token: string;
   /** Undefined: replicas are reached without TLS. */
-  readonly tls: ServerTls | undefined;
+  readonly tls: ReplicaCertificates | undefined;
   /** The folder of this server's state: sockets may be below it. Undefined: it has none. */
   readonly directory: string | undefined;
   /** After this many milliseconds without an answer a replica counts as silent. */
@@ -67,8 +68,16 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
   const to = { host: hostOf(url), port: url.port, agent };
   if (url.protocol === "http:") return { send: plainRequest, to };
   if (tls === undefined) return { send: tlsRequest, to };
-  const { checkServerIdentity, isRevoked: _, ...trust } = await readReplicaTls(tls);
-  return { send: tlsRequest, to: { ...to, ...trust, ...(checkServerIdentity && { checkServerIdentity }) } };
+  const { cert, key, ca, isOfStore } = await readReplicaTls(tls);
+  const checkServerIdentity = isOfStore && ((_: string, peer: PeerCertificate) => strangerError(isOfStore, peer));
+  return { send: tlsRequest, to: { ...to, ...{ cert, key, ca }, ...(checkServerIdentity && { checkServerIdentity }) } };
+}
+
+function strangerError(isOfStore: NonNullable<ReplicaTls["isOfStore"]>, { raw }: PeerCertificate): Error | undefined {
+  const certificate = new X509Certificate(raw);
+  if (isOfStore(certificate)) return undefined;
+  const shown = certificate.subjectAltName ?? certificate.subject;
+  return new Error(`its certificate (${shown.slice(0, 300)}) is none of a server of the store`);
 }
 
 async function readAnswer(response: IncomingMessage): Promise<unknown> {

@@ -3,18 +3,17 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { XdskitError } from "@xdskit/api";
-import { followRevoked, renewTls } from "@xdskit/grpc-server";
-import type { ServerTls } from "@xdskit/server";
+import { followRevoked, peerOf, renewTls } from "@xdskit/grpc-server";
 import type { Address } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
 import { askPath, maxAskedBytes, parsedBody, type ReplicaAnswers } from "./questions.js";
-import { readReplicaTls } from "./replica-tls.js";
+import { type ReplicaCertificates, readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";
 
 /** Where a server listens for others: a socket on this machine, or a port. */
 export type ListeningPlace =
   | { readonly kind: "socket"; readonly path: string }
-  | { readonly kind: "port"; readonly address: Address; readonly tls: ServerTls | undefined };
+  | { readonly kind: "port"; readonly address: Address; readonly tls: ReplicaCertificates | undefined };
 
 /** Where other servers of the store ask. `state`: on this machine; they find each other in the folder of the state. */
 export type ReplicaPlace =
@@ -37,8 +36,10 @@ export async function startReplicaListener(
   token: ReplicaToken,
   answers: () => Promise<ReplicaAnswers>,
 ): Promise<ReplicaListener> {
-  const handle: RequestListener = (request, response) => void respond(request, response, token.value, answers);
-  const { server, scheme, stop } = await serverFor(place, handle);
+  const { server, scheme, isOfStore, stop } = await serverFor(place, (request, response) => {
+    const refused = isOfStore(request) ? undefined : refusal(403, "its certificate is none of a server of the store");
+    void respond(response, async () => refused ?? (await answer(request, token.value, answers)));
+  });
   server.requestTimeout = 10_000;
   // A port is not shared with other workers of this machine: each of them answers for itself.
   server.listen(place.kind === "socket" ? { path: place.path } : { ...place.address, exclusive: true });
@@ -54,28 +55,33 @@ export async function startReplicaListener(
   };
 }
 
-async function serverFor(
-  place: ListeningPlace,
-  handle: RequestListener,
-): Promise<{ readonly server: Server | TlsServer; readonly scheme: "http" | "https"; stop(): void }> {
+interface ReplicaServer {
+  readonly server: Server | TlsServer;
+  readonly scheme: "http" | "https";
+  /** Whether the certificate of who asks is one of a server of the store. */
+  isOfStore(request: IncomingMessage): boolean;
+  stop(): void;
+}
+
+async function serverFor(place: ListeningPlace, handle: RequestListener): Promise<ReplicaServer> {
   const tls = place.kind === "port" ? place.tls : undefined;
-  if (tls === undefined) return { server: createServer(handle), scheme: "http", stop() {} };
+  if (tls === undefined) return { server: createServer(handle), scheme: "http", isOfStore: () => true, stop() {} };
   const first = await readReplicaTls(tls);
   const isMutual = first.ca !== undefined;
   const server = createTlsServer({ ...first, requestCert: isMutual, rejectUnauthorized: isMutual }, handle);
   followRevoked(server, first);
   let newest = first;
-  server.on("secureConnection", (socket) => {
-    const { checkServerIdentity: check } = newest;
-    if (check !== undefined && check("", socket.getPeerCertificate()) !== undefined) socket.destroy();
-  });
   const renew = async () => {
     newest = await readReplicaTls(tls);
     renewTls(server, newest);
   };
   // Certificates that cannot be read now are read later; the old ones serve meanwhile.
   const timer = setInterval(() => void renew().catch(() => {}), renewMs).unref();
-  return { server, scheme: "https", stop: () => clearInterval(timer) };
+  return {
+    ...{ server, scheme: "https" },
+    isOfStore: ({ socket }) => newest.isOfStore?.(peerOf(socket).certificate()) !== false,
+    stop: () => clearInterval(timer),
+  };
 }
 
 function hostOf({ host }: Address, server: Server): string {
@@ -83,13 +89,8 @@ function hostOf({ host }: Address, server: Server): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  token: string,
-  answers: () => Promise<ReplicaAnswers>,
-): Promise<void> {
-  const { status, body } = await answer(request, token, answers).catch((error: unknown) => {
+async function respond(response: ServerResponse, answered: () => Promise<Answer>): Promise<void> {
+  const { status, body } = await answered().catch((error: unknown) => {
     const code = error instanceof XdskitError ? error.code : undefined;
     return { status: 500, body: { code, message: (error as Error).message } };
   });
@@ -102,7 +103,7 @@ async function answer(
   request: IncomingMessage,
   token: string,
   answers: () => Promise<ReplicaAnswers>,
-): Promise<{ readonly status: number; readonly body: unknown }> {
+): Promise<Answer> {
   const { method, url = "", headers } = request;
   if (!showsToken(headers.authorization, token)) return refusal(401, "it shows another token than that of the store");
   const name = url.startsWith(askPath) ? url.slice(askPath.length) : "";
@@ -117,6 +118,11 @@ async function answer(
   return { status: 200, body: await asked(question.value as never) };
 }
 
-function refusal(status: number, message: string) {
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+function refusal(status: number, message: string): Answer {
   return { status, body: { message } };
 }

@@ -1,6 +1,21 @@
 import { X509Certificate } from "node:crypto";
 import type { IsRevoked } from "@xdskit/grpc-server";
-import { certificateNames, type ServerTls, type TlsSource, tlsSource } from "@xdskit/server";
+import {
+  certificateNames,
+  createRules,
+  noEvidence,
+  type Rules,
+  type ServerTls,
+  type TlsSource,
+  tlsSource,
+  type When,
+} from "@xdskit/server";
+
+/** Certificates, and which of those that the authority signed are of servers of the store. */
+export interface ReplicaCertificates extends ServerTls {
+  /** Default: of an agent's certificates those with the same SPIFFE ID, and of others all. */
+  readonly replicas?: When | undefined;
+}
 
 /** The certificate of this server, and whom it trusts. */
 export interface ReplicaTls {
@@ -9,35 +24,33 @@ export interface ReplicaTls {
   readonly ca: Buffer | undefined;
   /** Whether certificates of another server were revoked. Undefined: no list of revoked ones is given. */
   readonly isRevoked: IsRevoked | undefined;
-  /** Says why the server with this certificate is none of the store. Undefined: it is known by the name of its host. */
-  readonly checkServerIdentity: ((host: string, peer: { readonly raw?: Buffer }) => Error | undefined) | undefined;
+  /** Whether a certificate is one of a server of the store. Undefined: all are, and a host is known by its name. */
+  readonly isOfStore: ((certificate: X509Certificate | undefined) => boolean) | undefined;
 }
 
 /** One for each, which knows what was read before: a certificate that is not valid yet does not replace one that is. */
-const sources = new WeakMap<ServerTls, TlsSource>();
+const sources = new WeakMap<ReplicaCertificates, TlsSource>();
 
 /**
  * The servers of a store show each other the certificate that clients see, and trust the authority that clients'
- * certificates come from. Read again each time, since files are replaced. An agent's authority signs for every workload
- * of the trust domain: only the same SPIFFE ID is a server of the store.
+ * certificates come from. Read again each time, since files are replaced.
  */
-export async function readReplicaTls(tls: ServerTls): Promise<ReplicaTls> {
+export async function readReplicaTls(tls: ReplicaCertificates): Promise<ReplicaTls> {
   const source = sources.get(tls) ?? tlsSource(tls);
   sources.set(tls, source);
   const { certificate: cert, key, ca, revocations } = await source.read();
   if (cert === undefined || key === undefined) throw new Error("TLS without a certificate");
-  const isRevoked = revocations?.isRevoked;
-  if (tls.source === undefined) return { cert, key, ca, isRevoked, checkServerIdentity: undefined };
-  const own = spiffeId(cert);
-  if (own === undefined)
-    throw new Error(`${source.place} has no SPIFFE ID, by which the servers of a store know each other`);
-  const checkServerIdentity: ReplicaTls["checkServerIdentity"] = (_, { raw }) =>
-    raw !== undefined && spiffeId(raw) === own
-      ? undefined
-      : new Error(`it has another SPIFFE ID than this server, ${own}`);
-  return { cert, key, ca, isRevoked, checkServerIdentity };
+  // An agent's authority signs for every workload of the trust domain.
+  const when = tls.replicas ?? (tls.source === undefined ? undefined : { spiffe: ownId(cert, source.place) });
+  return { cert, key, ca, isRevoked: revocations?.isRevoked, isOfStore: when && holds(createRules([when])) };
 }
 
-function spiffeId(certificate: Buffer): string | undefined {
-  return certificateNames(new X509Certificate(certificate)).spiffe;
+const holds = (rules: Rules) => (certificate: X509Certificate | undefined) =>
+  rules.prove({ ...noEvidence, certificate }) !== undefined;
+
+function ownId(cert: Buffer, place: string): string {
+  const { spiffe } = certificateNames(new X509Certificate(cert));
+  if (spiffe === undefined)
+    throw new Error(`${place} has no SPIFFE ID, by which the servers of a store know each other`);
+  return spiffe;
 }

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
+import { request as requestTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createMemoryStore, type ServerTls, type SharedKeys, tlsSource } from "@xdskit/server";
-import { createAuthority } from "../../../api/src/testing/certificates.js";
+import { createMemoryStore, type SharedKeys, tlsSource } from "@xdskit/server";
+import { type Authority, type Certificate, createAuthority } from "../../../api/src/testing/certificates.js";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
 import type { ReplicaPlace } from "./replica-listener.js";
-import { readReplicaTls } from "./replica-tls.js";
+import { type ReplicaCertificates, readReplicaTls } from "./replica-tls.js";
 import { Replicas } from "./replicas.js";
 
 async function folder(t: TestContext): Promise<string> {
@@ -20,8 +21,22 @@ async function folder(t: TestContext): Promise<string> {
   return path;
 }
 
-function port(tls?: ServerTls): ReplicaPlace {
+function port(tls?: ReplicaCertificates): ReplicaPlace {
   return { kind: "port", address: { host: "127.0.0.1", port: 0 }, tls };
+}
+
+/** The files of a certificate and its authority. */
+async function written(t: TestContext, authority: Authority, { certificate, key }: Certificate) {
+  const directory = await folder(t);
+  const files = {
+    certificateFile: join(directory, "crt"),
+    keyFile: join(directory, "key"),
+    clientCaFile: join(directory, "ca"),
+  };
+  await writeFile(files.certificateFile, certificate);
+  await writeFile(files.keyFile, key);
+  await writeFile(files.clientCaFile, authority.certificate);
+  return files;
 }
 
 async function joined(t: TestContext, shared: SharedKeys, name: string, place: ReplicaPlace) {
@@ -167,20 +182,9 @@ describe("the servers of a store", () => {
   });
 
   it("show each other certificates where clients must show one", async (t) => {
-    const [shared, directory] = [await store(t), await folder(t)];
-    const tls = async (name: string, authority = createAuthority("an authority")) => {
-      const { certificate, key } = authority.issue(name, "IP:127.0.0.1");
-      const file = async (kind: string, text: string) => {
-        const path = join(directory, `${name}.${kind}`);
-        await writeFile(path, text);
-        return path;
-      };
-      return {
-        certificateFile: await file("crt", certificate),
-        keyFile: await file("key", key),
-        clientCaFile: await file("ca", authority.certificate),
-      };
-    };
+    const shared = await store(t);
+    const tls = (name: string, authority = createAuthority("an authority")) =>
+      written(t, authority, authority.issue(name, "IP:127.0.0.1"));
     const authority = createAuthority("of the fleet");
     const a = await joined(t, shared, "a", port(await tls("a", authority)));
     await joined(t, shared, "b", port(await tls("b", authority)));
@@ -194,24 +198,15 @@ describe("the servers of a store", () => {
   });
 
   it("do not answer another whose certificate was revoked", async (t) => {
-    const [shared, directory] = [await store(t), await folder(t)];
+    const shared = await store(t);
     const authority = createAuthority("of the fleet");
     const issued = { a: authority.issue("a", "IP:127.0.0.1"), b: authority.issue("b", "IP:127.0.0.1") };
-    const write = async (name: string, text: string) => {
-      const path = join(directory, name);
-      await writeFile(path, text);
-      return path;
-    };
-    const clientCaFile = await write("ca", authority.certificate);
-    const crlFile = await write("crl", authority.revoke([issued.b]));
+    const crlFile = join(await folder(t), "crl");
+    await writeFile(crlFile, authority.revoke([issued.b]));
     const [a, b] = await Promise.all(
-      Object.entries(issued).map(async ([name, { certificate, key }]) => {
-        const files = {
-          certificateFile: await write(`${name}.crt`, certificate),
-          keyFile: await write(`${name}.key`, key),
-        };
-        return joined(t, shared, name, port({ ...files, clientCaFile, crlFile }));
-      }),
+      Object.entries(issued).map(async ([name, certificate]) =>
+        joined(t, shared, name, port({ ...(await written(t, authority, certificate)), crlFile })),
+      ),
     );
     assert.ok(a !== undefined && b !== undefined);
     await waitFor("both are known", () => a.names() === "b" && b.names() === "a");
@@ -219,34 +214,54 @@ describe("the servers of a store", () => {
     assert.match(JSON.stringify(await b.askAll("greet", "b")), /silent/);
   });
 
-  it("know each other by their SPIFFE ID where an agent hands out the certificates, and no other workload", async (t) => {
-    const [shared, directory] = [await store(t), await folder(t)];
-    const authority = createAuthority("of the trust domain");
-    const write = async (name: string, text: string) => {
-      const path = join(directory, name);
-      await writeFile(path, text);
-      return path;
-    };
-    const clientCaFile = await write("ca", authority.certificate);
-    // Like that of SPIRE: it names no host.
-    const svid = async (name: string, workload: string): Promise<ServerTls> => {
-      const { certificate, key } = authority.issue(name, `URI:spiffe://mesh.example/${workload}`);
-      const [certificateFile, keyFile] = [await write(`${name}.crt`, certificate), await write(`${name}.key`, key)];
-      return { source: tlsSource({ certificateFile, keyFile, clientCaFile }) };
-    };
-    const a = await joined(t, shared, "a", port(await svid("a", "xdskit")));
-    await joined(t, shared, "b", port(await svid("b", "xdskit")));
-    const shop = await joined(t, shared, "shop", port(await svid("shop", "shop")));
-    await waitFor("all are known", () => a.names() === "b,shop" && shop.names() === "a,b");
-    const [fromB, fromShop] = await a.askAll("greet", "a");
-    assert.deepEqual(fromB, { answer: "b greets a" });
-    // The token of the store must not reach it, nor must it get an answer that has it.
-    assert.match(
-      JSON.stringify(fromShop),
-      /it has another SPIFFE ID than this server, spiffe:\/\/mesh\.example\/xdskit/,
-    );
-    for (const one of await shop.askAll("greet", "me")) assert.ok("silent" in one);
-  });
+  type Files = Awaited<ReturnType<typeof written>>;
+  const ofSpiffe = ["URI:spiffe://mesh.example/xdskit", "URI:spiffe://mesh.example/shop"] as const;
+  for (const [what, ofServers, ofAnother, certificates] of [
+    [
+      "their SPIFFE ID where an agent hands out the certificates",
+      ...ofSpiffe,
+      (files: Files) => ({ source: tlsSource(files) }),
+    ],
+    [
+      "a SPIFFE ID of the settings",
+      ...ofSpiffe,
+      (files: Files) => ({ ...files, replicas: { spiffe: "spiffe://mesh.example/xdskit" } }),
+    ],
+    [
+      "a name of the settings",
+      ...(["DNS:xdskit-0.pods.test", "DNS:shop.pods.test"] as const),
+      (files: Files) => ({ ...files, replicas: { dns: "xdskit-*.pods.test" } }),
+    ],
+  ] as const) {
+    it(`know each other by ${what}, and no other certificate of the same authority`, async (t) => {
+      const shared = await store(t);
+      const authority = createAuthority("of all");
+      // None of them names an address.
+      const files = (name: typeof ofServers | typeof ofAnother) => written(t, authority, authority.issue("any", name));
+      const a = await joined(t, shared, "a", port(certificates(await files(ofServers))));
+      await joined(t, shared, "b", port(certificates(await files(ofServers))));
+      const another = await files(ofAnother);
+      const shop = await joined(t, shared, "shop", port(another));
+      await waitFor("all are known", () => a.names() === "b,shop" && shop.names() === "a,b");
+      const [fromB, fromShop] = await a.askAll("greet", "a");
+      assert.deepEqual(fromB, { answer: "b greets a" });
+      // The token of the store must not reach it.
+      assert.match(JSON.stringify(fromShop), /its certificate \(.*shop.*\) is none of a server of the store/);
+      // Nor does it get an answer, although it has read the token.
+      const [token] = await shared.list("replicas/token");
+      const [cert, key] = [await readFile(another.certificateFile), await readFile(another.keyFile)];
+      const asked = requestTls(`${a.replicas.self.address}/replica/v1/greet`, {
+        ...{ method: "POST", cert, key, rejectUnauthorized: false },
+        headers: { authorization: `Bearer ${token?.value}` },
+      });
+      asked.end('"me"');
+      const [answer] = await once(asked, "response");
+      assert.equal(answer.statusCode, 403);
+      assert.deepEqual(JSON.parse(String((await answer.toArray()).join(""))), {
+        message: "its certificate is none of a server of the store",
+      });
+    });
+  }
 
   it("parse certificates only when their files change", async (t) => {
     const directory = await folder(t);

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ServerTls } from "@xdskit/server";
 import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
 import type { ReplicaListOptions } from "./replica-list.js";
@@ -10,6 +9,7 @@ import {
   type ReplicaPlace,
   startReplicaListener,
 } from "./replica-listener.js";
+import type { ReplicaCertificates } from "./replica-tls.js";
 import { ReplicaToken } from "./replica-token.js";
 import type { Replica } from "./replicas-there.js";
 import { listenForState, type StateSocket } from "./state-socket.js";
@@ -78,7 +78,7 @@ export class Replicas {
       await Promise.all([token.restore(), answers()]);
     };
     const list = new ReplicaList({ shared, self, joins, neighbors, beforeJoin, gone, problem });
-    const tls: ServerTls | undefined = place.kind === "port" ? place.tls : undefined;
+    const tls: ReplicaCertificates | undefined = place.kind === "port" ? place.tls : undefined;
     const replicas = new Replicas(self, list, { token, tls, directory }, async () => {
       await list.close();
       await listener.close();

@@ -92,7 +92,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     isAlone: () => url?.kind !== "etcd" && peering.isSurelyAlone,
   });
   serving.closers.push(() => state.close());
-  const peering: Peering = peeringOf(options, serving, { state, tls });
+  const peering: Peering = peeringOf(options, serving, { state, tls: tls && { ...tls, replicas: settings.replicas } });
   const { live, layers } = await liveFolder(options, serving, { loaded, server, registry, types, state, revisions });
   serving.rereads.push(() => live.folder.source.retry?.());
   if (settings.rebalance !== "off" && peering.isSpread) spreadClients(server, peering, serving);

@@ -11,6 +11,8 @@ export interface Listeners {
   readonly replica: ListenPlace | undefined;
   /** Whether the ports for clients and for other servers have TLS. */
   readonly tls: boolean;
+  /** Whether other servers of the store are known by their certificates. */
+  readonly knowsReplicas: boolean;
   readonly adminTls: boolean;
   /** Whether there are roles. */
   readonly roles: boolean;
@@ -46,13 +48,25 @@ interface OpenListener {
   readonly line: string;
 }
 
-function openListeners({ grpc, rest, admin, replica, tls, adminTls, roles }: Listeners): readonly OpenListener[] {
+function openListeners({
+  grpc,
+  rest,
+  admin,
+  replica,
+  tls,
+  knowsReplicas,
+  adminTls,
+  roles,
+}: Listeners): readonly OpenListener[] {
   const withoutTls = tls ? {} : { grpc, rest, replica };
   const ofClients = Object.entries(withoutTls).map(([name, place]) =>
     open(name, place, "without TLS", reads[name as keyof typeof reads], tlsLine("tls")),
   );
   return [
     ...ofClients,
+    knowsReplicas
+      ? undefined
+      : open("replica", replica, "without replicas", "ask as another server, if it has read the store", replicasLine),
     adminTls
       ? undefined
       : open("admin", admin, "without TLS", "read tokens, and what the API shows", tlsLine("admin_tls")),
@@ -68,6 +82,8 @@ const reads = {
 
 const tlsLine = (key: string) =>
   `Write into the settings ${key}: { cert: server.pem, key: server.key, client_ca: clients.pem } (docs/security.md#listeners)`;
+const replicasLine =
+  'Write into the settings replicas: { dns: "xdskit-*.example.org" }, and a client_ca into tls (docs/replicas.md#certificates)';
 const rolesLine =
   "Write into the settings roles: [{ when: { token: ci }, may: [read] }], and its token by xdskit token create ci (docs/security.md#roles)";
 

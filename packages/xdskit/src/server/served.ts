@@ -9,6 +9,8 @@ import type { FolderVersions } from "../replicas/folder-comparison.js";
 export interface ServedPeering {
   readonly name: string;
   readonly isPossible: boolean;
+  /** Others are known by their certificates: not every one of the authority counts. */
+  readonly knowsOthers: boolean;
   /** Nobody said that there are others, and none is there. */
   readonly isAlone: boolean;
   readonly peers: NonNullable<AdminApiOptions["peers"]>;

@@ -187,8 +187,8 @@ export class Serving {
     return {
       ...{ grpc, rest, admin, replica },
       tls: this.#served?.tls !== undefined,
-      adminTls: this.#adminTls !== undefined,
-      roles,
+      knowsReplicas: this.#served?.peering?.knowsOthers === true,
+      ...{ adminTls: this.#adminTls !== undefined, roles },
     };
   }
 

@@ -43,6 +43,7 @@ const trustedProxies = z.strictObject({
 
 /** The keys of the settings that say who may do what at the admin listener, and where that is noted. */
 export const accessSettings = {
+  replicas: whenSchema.pick({ spiffe: true, dns: true, uri: true, subject: true }).superRefine(thatHold).optional(),
   tokens: tokens.optional(),
   roles: z.array(role).min(1, { error: "leave it out if everybody may do everything" }).max(1_000).optional(),
   trusted_proxies: trustedProxies.optional(),
@@ -79,6 +80,18 @@ export function tokensThatAreThere(
     }
   }
 }
+
+/** Other servers of the store show certificates only where clients do. */
+export function replicasThatFit(
+  { replicas, tls }: Pick<z.output<typeof access>, "replicas"> & { readonly tls?: CertificatesAsked | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (replicas === undefined || tls?.client_ca !== undefined || tls?.sds !== undefined) return;
+  const message = "without client_ca in tls, no server is asked for a certificate";
+  context.addIssue({ code: "custom", path: ["replicas"], message });
+}
+
+type CertificatesAsked = Readonly<Partial<Record<"client_ca" | "sds", string | undefined>>>;
 
 interface CallersOfTokens {
   readonly identities?: readonly { readonly when: When }[] | undefined;

@@ -55,5 +55,12 @@ test("a rule names groups that are there, and optional certificates need rules",
   );
   const tls = "tls: { cert: a, key: b, client_ca: c, client_certs: optional }\n";
   assert.match(findingsOf(tls).join(), /tls\.client_certs: without identities/);
+  const replicas = (who: string, asked = ", client_ca: c") =>
+    findingsOf(`tls: { cert: a, key: b${asked} }\nreplicas: ${who}\n`).join();
+  assert.equal(replicas("{ dns: xdskit.test }"), "");
+  assert.match(replicas("{ dns: xdskit.test }", ""), /replicas: without client_ca in tls/);
+  assert.match(replicas("{}"), /replicas: it needs a condition/);
+  assert.match(replicas("{ spiffe: mesh }"), /replicas\.spiffe: it begins with spiffe:\/\//);
+  assert.match(replicas("{ network: 10.0.0.0/8 }"), /replicas: .*network/);
   assert.deepEqual(findingsOf(`${tls}identities: [{ when: { dns: "a" }, node: {} }]\n`), []);
 });

@@ -2,7 +2,7 @@ import { isAbsolute, normalize } from "node:path";
 import { snakeCase } from "@xdskit/api";
 import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
-import { accessSettings, tokensThatAreThere } from "./access-schema.js";
+import { accessSettings, replicasThatFit, tokensThatAreThere } from "./access-schema.js";
 import { identitiesSchema, identitiesThatFit } from "./identities.js";
 import { duration } from "./options/duration-schema.js";
 import { maxWorkers } from "./options/worker-count.js";
@@ -239,7 +239,8 @@ const settings = z.strictObject({
 export const settingsSchema = settings
   .superRefine(layersThatFit)
   .superRefine(tokensThatAreThere)
-  .superRefine(identitiesThatFit);
+  .superRefine(identitiesThatFit)
+  .superRefine(replicasThatFit);
 
 const nodeIdentity = z.strictObject({
   id: z.string().min(1).optional(),
@@ -297,6 +298,7 @@ export const relaySettingsSchema = settings
     references_except: true,
     workers: true,
     rebalance: true,
+    replicas: true,
   })
   .extend({
     groups: z

@@ -186,6 +186,12 @@ export const settingWords: Readonly<Record<string, string>> = {
   "state.leases": "Revisions that [leases](api.md#leases) made.",
   "state.age": "Older revisions go.",
   workers: "How many [processes](workers.md) serve; `auto`: one for each processor.",
+  replicas:
+    "Which certificates are those of [servers of the store](replicas.md#certificates): all that is written here must hold. Nobody else may ask at `--replica`, or is asked.",
+  "replicas.spiffe": "As in `identities`.",
+  "replicas.dns": "As in `identities`.",
+  "replicas.uri": "As in `identities`.",
+  "replicas.subject": "As in `identities`.",
   rebalance: "Whether servers of one store ask clients to go to those of them that have fewer.",
   upstream: "The origin of a [relay](relay.md), and what is asked for there.",
   "upstream.servers": "In order of preference.",

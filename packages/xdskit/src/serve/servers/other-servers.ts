@@ -1,9 +1,10 @@
 import { logFinding } from "@xdskit/admin/log";
 import type { Finding, Registry } from "@xdskit/api";
-import type { ServerOptions, SharedRollouts, XdsServer } from "@xdskit/server";
+import type { SharedRollouts, XdsServer } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { FolderComparison, type FolderVersions } from "../../replicas/folder-comparison.js";
 import { Rebalancing } from "../../replicas/rebalancing.js";
+import type { ReplicaCertificates } from "../../replicas/replica-tls.js";
 import type { StateInUse } from "../../revisions/written-state.js";
 import type { Serving } from "../../server/serving.js";
 import type { ServeOptions } from "../options/serve-options.js";
@@ -13,7 +14,7 @@ import { Peering } from "./peering.js";
 export function peeringOf(
   options: ServeOptions,
   { place, told: log, log: own, closers }: Serving,
-  { state, tls }: { readonly state: StateInUse; readonly tls: ServerOptions["tls"] },
+  { state, tls }: { readonly state: StateInUse; readonly tls: ReplicaCertificates | undefined },
 ): Peering {
   const { store, directory, isDurable, written } = state;
   const peering = new Peering({

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { askAll } from "@xdskit/admin/listener";
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { ClientStatusPage, RolloutPeer, ServerTls, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
+import type { ClientStatusPage, RolloutPeer, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../../process/version.js";
 import type { FolderVersions, OtherFolder } from "../../replicas/folder-comparison.js";
 import { HiddenReplica } from "../../replicas/hidden-replica.js";
 import type { ReplicaAnswers } from "../../replicas/questions.js";
 import type { ReplicaPlace } from "../../replicas/replica-listener.js";
+import type { ReplicaCertificates } from "../../replicas/replica-tls.js";
 import { Replicas } from "../../replicas/replicas.js";
 import type { Replica } from "../../replicas/replicas-there.js";
 import type { ProcessPlace } from "../../workers/process-place.js";
@@ -25,7 +26,7 @@ export interface PeeringOptions {
   /** Where the servers of other machines ask this one. */
   readonly listen: Address | undefined;
   readonly advertise: string | undefined;
-  readonly tls: ServerTls | undefined;
+  readonly tls: ReplicaCertificates | undefined;
   readonly gone: (replica: Replica) => void;
   /** Another server does not say what its nodes answer to a rollout; undefined: it does again. */
   readonly silent: (name: string, reason: string | undefined) => void;
@@ -63,6 +64,12 @@ export class Peering {
   /** Several servers may share the store, and can ask each other. */
   get isPossible(): boolean {
     return this.#options.shared !== undefined && this.#placeOfReplica() !== undefined;
+  }
+
+  /** Others are known by their certificates: not every one of the authority counts. */
+  get knowsOthers(): boolean {
+    const { tls } = this.#options;
+    return tls?.replicas !== undefined || tls?.source !== undefined;
   }
 
   /** Nobody said that there are others, and none is there. */
