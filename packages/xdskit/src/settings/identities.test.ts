@@ -47,6 +47,14 @@ test("what is wrong with a rule is said at its line and field", () => {
   assert.match(messages, /xdskit\.yaml:5:17: identities\[1\]\.node\.id: \{ns\} is in no pattern of "when"/);
 });
 
+test("which user calls over a Unix socket cannot be asked, and the error says what can", () => {
+  const rule = "identities:\n  - when: { unix: { uid: 0 } }\n    node: {}\n";
+  assert.match(
+    findingsOf(rule).join(),
+    /xdskit\.yaml:2:19: identities\[0\]\.when\.unix: .*the mode of its file says who may/,
+  );
+});
+
 test("a rule names groups that are there, and optional certificates need rules", () => {
   const rule = '{ when: { dns: "a" }, node: {}, groups: [edge] }';
   assert.match(

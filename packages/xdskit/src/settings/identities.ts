@@ -14,6 +14,9 @@ const jwt = z.strictObject({
   algorithms: z.array(text).min(1).optional(),
 });
 
+// Node has no SO_PEERCRED.
+const unixUserUnknown = "which user calls over a Unix socket is not known; the mode of its file says who may";
+
 /** Conditions on who calls: all must hold. */
 export const whenSchema = z.strictObject({
   spiffe: text.optional(),
@@ -21,7 +24,7 @@ export const whenSchema = z.strictObject({
   uri: text.optional(),
   subject: text.optional(),
   jwt: jwt.optional(),
-  unix: z.boolean({ error: "expected true or false" }).optional(),
+  unix: z.boolean({ error: `expected true or false: ${unixUserUnknown}` }).optional(),
   network: textOrList.optional(),
   token: text.optional(),
 });

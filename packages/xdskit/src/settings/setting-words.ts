@@ -30,7 +30,8 @@ export const settingWords: Readonly<Record<string, string>> = {
   "jwt.jwks": "A file, or an `https:` URL, with the issuer's keys. Both are read again, and the last good keys stay.",
   "jwt.claims": "What its claims must be; patterns are allowed.",
   "jwt.algorithms": "Those that count. Default: all with public keys that are safe.",
-  "when.unix": "`true`: a call over a Unix socket, whose file's mode says who may connect.",
+  "when.unix":
+    "`true`: a call over a [Unix socket](serve.md#unix-sockets). Which user calls is not known: who may open the socket's file may call.",
   "when.network": "An address in this network, or in one of a list.",
   "when.token": "The name of one of the `tokens`, shown in `authorization: Bearer`.",
   "when.user": "Whom a trusted proxy names, with `*` and `?`.",
@@ -83,7 +84,7 @@ export const settingWords: Readonly<Record<string, string>> = {
     "The same on one connection, which always has room for two of `request_bytes`.",
   "limits.streams_per_node": "Open streams of one node id, counted for each identity.",
   "limits.streams_per_identity": "Open streams of one identity, also unary calls. Workers divide it.",
-  "limits.held_bytes_per_identity": "`held_bytes` of one identity, never more than half of all.",
+  "limits.held_bytes_per_identity": "`held_bytes` of one identity, never more than half of all. In each worker.",
   "limits.polls_per_identity": "Polls over REST of one identity. Workers divide it.",
   "limits.requests_per_second_per_identity":
     "Requests of one identity that are answered, over all its streams and polls, acknowledgements included. Workers divide it.",
