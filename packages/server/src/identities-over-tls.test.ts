@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { request as httpsRequest } from "node:https";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { type Certificate, createAuthority } from "../../api/src/testing/certificates.js";
+import { type Authority, type Certificate, createAuthority } from "../../api/src/testing/certificates.js";
 import type { ServerEvent } from "./contracts/events.js";
 import { createServer } from "./create-server.js";
 import { temporaryFolder } from "./testing/basics/temporary-folder.js";
@@ -20,9 +20,12 @@ interface Asking {
   readonly token?: string;
 }
 
-test("over TLS a certificate or a token says who may be which node, over gRPC and REST", async (t) => {
+for (const kind of ["ecdsa", "rsa-pss"] as const)
+  test(`over TLS a certificate (${kind}) or a token says who may be which node, over gRPC and REST`, async (t) =>
+    judged(t, createAuthority("mesh", kind), createAuthority("strangers", kind)));
+
+async function judged(t: TestContext, authority: Authority, strangers: Authority): Promise<void> {
   const folder = await temporaryFolder(t);
-  const [authority, strangers] = [createAuthority("mesh"), createAuthority("strangers")];
   const own = authority.issue("localhost");
   const { a, jwks } = await tenants();
   await folder.write("server.pem", own.certificate);
@@ -121,4 +124,4 @@ test("over TLS a certificate or a token says who may be which node, over gRPC an
   const log = JSON.stringify(refused);
   assert.match(log, /spiffe:\/\/mesh\.example\/ns\/bank\/sa\/pay/);
   for (const token of [a.good, a.expired, a.wrong]) assert.ok(!log.includes(token), "a token is in an event");
-});
+}

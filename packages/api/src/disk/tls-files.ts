@@ -159,11 +159,19 @@ function untimely(certificate: Buffer): string | undefined {
   return from.getTime() > Date.now() ? `the certificate is not valid before ${from.toISOString()}` : undefined;
 }
 
-/** A context silently accepts a file without certificates, and then trusts nobody. */
+/** A context silently accepts a file without certificates, and leaves out what follows one that it cannot read. */
 function checkAuthorities(ca: Buffer, file: string | undefined): void {
-  try {
-    // This class also parses the binary form, which a context ignores.
-    if (isPem(ca)) return void new X509Certificate(ca);
-  } catch {}
-  throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", "holds no certificates that can be read as PEM", { file });
+  const text = ca.toString("latin1");
+  const blocks = [
+    ...text.matchAll(/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*(?:-----END [A-Z0-9 ]+-----)?/g),
+  ];
+  const fail = (why: string, line?: number) => XdskitError.of("XDSKIT_CREDENTIALS_FILE", why, { file, line });
+  if (blocks.length === 0) throw fail("holds no certificates that can be read as PEM");
+  for (const [at, { 0: block, index }] of blocks.entries()) {
+    try {
+      new X509Certificate(block);
+    } catch {
+      throw fail(`certificate ${at + 1} of ${blocks.length} cannot be read`, text.slice(0, index).split("\n").length);
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { constants, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 /** A certificate and its private key, as PEM. */
 export interface Certificate {
@@ -29,8 +29,12 @@ type Days = readonly [from: number, to: number];
 
 type SubjectName = `${"DNS" | "IP" | "URI"}:${string}`;
 
-/** Makes an authority with a new key: ECDSA on P-256, like the certificates that it issues. */
-export function createAuthority(name: string): Authority {
+/** What signs: ECDSA on P-256 with SHA-256, or RSASSA-PSS with the same (RFC 4055). */
+type Kind = "ecdsa" | "rsa-pss";
+
+/** Makes an authority with a new key, of the same kind as those of the certificates that it issues. */
+export function createAuthority(name: string, kind: Kind = "ecdsa", days?: Days): Authority {
+  const newPair = () => newPairOf[kind]();
   const pair = newPair();
   const own = certify({
     subject: name,
@@ -38,6 +42,7 @@ export function createAuthority(name: string): Authority {
     subjectKey: pair.publicKey,
     issuerKey: pair.privateKey,
     isAuthority: true,
+    days,
   });
   function issue(subject: string, given: readonly SubjectName[], days?: Days): Certificate {
     const { publicKey, privateKey } = newPair();
@@ -61,7 +66,11 @@ export function createAuthority(name: string): Authority {
 export const contentLines = (pem: string): readonly string[] =>
   pem.split("\n").filter((line) => line.length > 10 && !line.startsWith("-----"));
 
-const newPair = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+const newPairOf = {
+  ecdsa: () => generateKeyPairSync("ec", { namedCurve: "P-256" }),
+  "rsa-pss": () =>
+    generateKeyPairSync("rsa-pss", { modulusLength: 2048, hashAlgorithm: "sha256", mgf1HashAlgorithm: "sha256" }),
+};
 
 interface ToCertify {
   readonly subject: string;
@@ -85,7 +94,7 @@ function certify({
 }: ToCertify): Omit<Certificate, "key"> {
   const serial = randomBytes(8);
   serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f);
-  const algorithm = sequence(oid("1.2.840.10045.4.3.2")); // ECDSA with SHA-256
+  const algorithm = algorithmOf(issuerKey);
   const extensions = [
     ...(isAuthority ? [sequence(oid("2.5.29.19"), isTrue, octets(sequence(isTrue)))] : []),
     ...(names === undefined ? [] : [sequence(oid("2.5.29.17"), octets(sequence(...names.map(subjectName))))]),
@@ -100,8 +109,10 @@ function certify({
     subjectKey.export({ type: "spki", format: "der" }),
     der(0xa3, sequence(...extensions)),
   );
-  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", content, issuerKey)]));
-  return { certificate: pem(sequence(content, algorithm, signature)), serial: serial.toString("hex").toUpperCase() };
+  return {
+    certificate: pem(sequence(content, algorithm, signatureOf(content, issuerKey))),
+    serial: serial.toString("hex").toUpperCase(),
+  };
 }
 
 /** A certificate revocation list, version 2 (RFC 5280, section 5.1). */
@@ -112,7 +123,7 @@ function revocationList(
   [from, to]: Days = [-1, 1],
   extensions: readonly Buffer[] = [],
 ): string {
-  const algorithm = sequence(oid("1.2.840.10045.4.3.2"));
+  const algorithm = algorithmOf(issuerKey);
   const entries = revoked.map(({ serial }) => sequence(der(0x02, Buffer.from(serial, "hex")), time(from)));
   const content = sequence(
     der(0x02, Buffer.from([1])),
@@ -122,8 +133,23 @@ function revocationList(
     ...(entries.length === 0 ? [] : [sequence(...entries)]),
     ...(extensions.length === 0 ? [] : [der(0xa0, sequence(...extensions))]),
   );
-  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", content, issuerKey)]));
-  return pem(sequence(content, algorithm, signature), "X509 CRL");
+  return pem(sequence(content, algorithm, signatureOf(content, issuerKey)), "X509 CRL");
+}
+
+const sha256 = () => sequence(oid("2.16.840.1.101.3.4.2.1"), der(0x05, Buffer.alloc(0)));
+
+function algorithmOf({ asymmetricKeyType }: KeyObject): Buffer {
+  if (asymmetricKeyType === "ec") return sequence(oid("1.2.840.10045.4.3.2")); // ECDSA with SHA-256
+  const mask = sequence(oid("1.2.840.113549.1.1.8"), sha256());
+  const salt = der(0xa2, der(0x02, Buffer.from([32])));
+  return sequence(oid("1.2.840.113549.1.1.10"), sequence(der(0xa0, sha256()), der(0xa1, mask), salt));
+}
+
+/** A bit string. */
+function signatureOf(content: Buffer, key: KeyObject): Buffer {
+  const ofPss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+  const signed = sign("sha256", content, key.asymmetricKeyType === "ec" ? key : { key, ...ofPss });
+  return der(0x03, Buffer.concat([Buffer.from([0]), signed]));
 }
 
 /** The extension by which a list is only the difference to an earlier one. */

@@ -44,7 +44,10 @@ export function followHandshakes(server: Server, timeoutMs: number, failed?: Han
  */
 function reasonOf({ code, message }: NodeJS.ErrnoException, { authorizationError }: TLSSocket): string | undefined {
   // The certificate is verified after the handshake: a failure then ends the connection without a separate error.
-  if (authorizationError) return `its certificate is not trusted (${authorizationError})`;
+  if (authorizationError) {
+    const isOld = String(authorizationError) === "CERT_HAS_EXPIRED";
+    return `its certificate${isOld ? ", or that of an authority," : ""} is not trusted (${authorizationError})`;
+  }
   if (code === "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE") return "it showed no certificate";
   if (code === "ERR_SSL_NO_APPLICATION_PROTOCOL") return "it offers other protocols than are spoken here (ALPN)";
   if (code === "ECONNRESET") return undefined;

@@ -101,9 +101,9 @@ test("what is wrong with a rule is said at its field", () => {
   assert.deepEqual(checkWhen({ jwt: { ...jwt, claims: { sub: "a:{ns}" } } }), { faults: [], names: ["ns"] });
 });
 
-async function issuer(kid = "one") {
-  const { publicKey, privateKey } = await generateKeyPair("ES256");
-  const jwk = { ...(await exportJWK(publicKey)), kid, alg: "ES256" };
+async function issuer(kid = "one", alg = "ES256") {
+  const { publicKey, privateKey } = await generateKeyPair(alg);
+  const jwk = { ...(await exportJWK(publicKey)), kid, alg };
   const now = Math.floor(Date.now() / 1_000);
   const sign = (claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
     new SignJWT({
@@ -113,7 +113,7 @@ async function issuer(kid = "one") {
       sub: "system:serviceaccount:shop:cart",
       ...claims,
     })
-      .setProtectedHeader({ alg: "ES256", kid, ...header })
+      .setProtectedHeader({ alg, kid, ...header })
       .sign(privateKey);
   return { jwk, sign, now };
 }
@@ -161,6 +161,16 @@ test("a token counts with the right issuer, audience, time, key and claims only"
     "no token": "x",
   }))
     assert.equal(await rules.prove(bearing(token)), undefined, what);
+});
+
+test("a token signed by RSASSA-PSS (PS256) counts, unless the rule names other algorithms", async (t) => {
+  const { jwk, sign } = await issuer("one", "PS256");
+  const folder = await temporaryFolder(t);
+  await folder.write("keys.json", JSON.stringify({ keys: [jwk] }));
+  const { jwt } = jwtWhen(folder.at("keys.json"));
+  const token = bearing(await sign());
+  assert.ok(await createRules([{ jwt }]).prove(token));
+  assert.equal(await createRules([{ jwt: { ...jwt, algorithms: ["RS256", "ES256"] } }]).prove(token), undefined);
 });
 
 test("rules that replace others know the keys and the tokens of those, also with the issuer away", async (t) => {

@@ -1,4 +1,4 @@
-import { verify, type X509Certificate } from "node:crypto";
+import { constants, verify, type X509Certificate } from "node:crypto";
 import type { ASN1 } from "@lapo/asn1js";
 
 /** A list of revoked certificates (CRL; RFC 5280, section 5), whose signature was verified. */
@@ -30,7 +30,7 @@ export async function readRevocationList(
     throw new Error("holds a CRL that cannot be read");
   const issuers = signers(
     der.subarray(content.posStart(), content.posEnd()),
-    numbersOf(partsOf(algorithm)[0]),
+    algorithm,
     // The first byte of a bit string says how many bits at its end are not used: none.
     der.subarray(signature.posContent() + 1, signature.posEnd()),
     authorities,
@@ -43,22 +43,39 @@ export async function readRevocationList(
 const hashes: Readonly<Record<string, string | null>> = {
   ...{ "1.2.840.113549.1.1.11": "sha256", "1.2.840.113549.1.1.12": "sha384", "1.2.840.113549.1.1.13": "sha512" },
   ...{ "1.2.840.10045.4.3.2": "sha256", "1.2.840.10045.4.3.3": "sha384", "1.2.840.10045.4.3.4": "sha512" },
+  // As RSASSA-PSS names them.
+  ...{ "2.16.840.1.101.3.4.2.1": "sha256", "2.16.840.1.101.3.4.2.2": "sha384", "2.16.840.1.101.3.4.2.3": "sha512" },
   // Ed25519 and Ed448 hash by themselves.
   ...{ "1.3.101.112": null, "1.3.101.113": null },
 };
 
+const pss = "1.2.840.113549.1.1.10";
+
+/** RFC 4055, 3.1: the hash is SHA-1, which does not count, where the field [0] is left out. */
+function partsOfPss(parameters: ASN1 | undefined): { readonly hash: string; readonly saltLength: number } {
+  const fields = parameters === undefined ? [] : partsOf(parameters);
+  const field = (number: number) => fields.find(({ tag }) => tag.tagNumber === number)?.sub?.[0];
+  const hash = numbersOf(field(0)?.sub?.[0]) || "RSASSA-PSS with SHA-1";
+  return { hash, saltLength: Number(field(2)?.content() ?? 20) };
+}
+
 function signers(
   signed: Buffer,
-  algorithm: string,
+  algorithm: ASN1,
   signature: Buffer,
   authorities: readonly X509Certificate[],
 ): readonly X509Certificate[] {
-  const hash = Object.hasOwn(hashes, algorithm) ? hashes[algorithm] : undefined;
+  const [identifier, parameters] = partsOf(algorithm);
+  const name = numbersOf(identifier);
+  const ofPss = name === pss ? partsOfPss(parameters) : undefined;
+  const hashed = ofPss?.hash ?? name;
+  const hash = Object.hasOwn(hashes, hashed) ? hashes[hashed] : undefined;
   if (hash === undefined)
-    throw new Error(`holds a CRL whose signature cannot be verified: its algorithm is ${algorithm || "unknown"}`);
+    throw new Error(`holds a CRL whose signature cannot be verified: its algorithm is ${hashed || "unknown"}`);
+  const padded = ofPss && { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: ofPss.saltLength };
   return authorities.filter(({ publicKey }) => {
     try {
-      return verify(hash, signed, publicKey, signature);
+      return verify(hash, signed, padded === undefined ? publicKey : { key: publicKey, ...padded }, signature);
     } catch {
       // A key of another kind.
       return false;

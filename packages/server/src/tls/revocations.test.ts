@@ -12,12 +12,12 @@ const other = createAuthority("another");
 const impostor = createAuthority("an authority");
 const [good, bad] = [authority.issue("good"), authority.issue("bad")];
 
-async function reading(t: Parameters<typeof temporaryFolder>[0], crl: string) {
+async function reading(t: Parameters<typeof temporaryFolder>[0], crl: string, more = "") {
   const folder = await temporaryFolder(t);
   const own = authority.issue("server");
   await folder.write("own.pem", own.certificate);
   await folder.write("own.key", own.key);
-  await folder.write("ca.pem", authority.certificate + other.certificate);
+  await folder.write("ca.pem", authority.certificate + other.certificate + more);
   await folder.write("crl.pem", crl);
   const source = tlsSource({
     certificateFile: folder.at("own.pem"),
@@ -43,6 +43,16 @@ test("a list of revoked certificates names those of the authority that signed it
   await folder.write("crl.pem", authority.revoke([]));
   assert.deepEqual([await isRevoked(good), await isRevoked(bad)], [false, false]);
   assert.notEqual(await source.read(), before);
+});
+
+test("a list signed by RSASSA-PSS counts, and only with the signature of its authority", async (t) => {
+  const [signer, another] = [createAuthority("of RSA", "rsa-pss"), createAuthority("of RSA", "rsa-pss")];
+  const [stays, goes] = [signer.issue("stays"), signer.issue("goes")];
+  const { folder, source, isRevoked } = await reading(t, signer.revoke([goes]), signer.certificate);
+  assert.deepEqual([await isRevoked(stays), await isRevoked(goes)], [false, true]);
+  await folder.write("crl.pem", another.revoke([stays]));
+  assert.deepEqual([await isRevoked(stays), await isRevoked(goes)], [false, true]);
+  assert.match(source.problem?.message ?? "", /none of client_ca signed/);
 });
 
 test("a list that cannot be used leaves the last good one, and says why and in which file", async (t) => {

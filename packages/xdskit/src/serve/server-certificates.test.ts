@@ -78,6 +78,24 @@ describe("a server's certificates", () => {
     }
   });
 
+  it("let nobody in whose authority has expired, say so, and let in those of the others", async () => {
+    const old = createAuthority("of last year", "ecdsa", [-300, -1]);
+    const both = { ...files, "clients.pem": old.certificate + authority.certificate };
+    await using folder = await testFolder(both);
+    await using serving = await serve({ tls: mutual(folder) });
+    const { grpc, rest, events } = serving;
+    const ofOld = { ca: authority.certificate, own: old.issue("client.test") };
+    for (const answer of [await clustersByGrpc(grpc, ofOld), await statusByRest(rest, ofOld)])
+      assert.equal(typeof answer, "string");
+    const why = "its certificate, or that of an authority, is not trusted (CERT_HAS_EXPIRED)";
+    await waitFor("the reasons to be told", () => reasons(events).length >= 2);
+    assert.ok(
+      reasons(events).every((reason) => reason === why),
+      reasons(events).join(),
+    );
+    assert.deepEqual(await clustersByGrpc(grpc, known), ["a"]);
+  });
+
   it("are replaced by what was moved into their place", async () => {
     await using folder = await testFolder(files);
     await using serving = await serve({ tls: mutual(folder) });
@@ -373,9 +391,14 @@ describe("a server's certificates", () => {
   });
 
   it("keep a server from listening where they cannot be used", async () => {
-    await using folder = await testFolder({ ...files, "broken.pem": "SECRET\n" });
+    await using folder = await testFolder({
+      ...files,
+      "broken.pem": "SECRET\n",
+      "half.pem": authority.certificate + authority.certificate.slice(0, 100) + authority.certificate,
+    });
     const binary = `${folder.path}/binary.pem`;
     await writeFile(binary, new X509Certificate(authority.certificate).raw);
+    const lines = authority.certificate.split("\n").length;
     const cases = [
       [
         { ...paths(folder), certificateFile: `${folder.path}/gone.pem` },
@@ -383,6 +406,11 @@ describe("a server's certificates", () => {
       ],
       [{ ...paths(folder), keyFile: `${folder.path}/broken.pem` }, /broken\.pem: holds no private key/],
       [{ ...paths(folder), clientCaFile: `${folder.path}/broken.pem` }, /broken\.pem: holds no certificates/],
+      // Which would trust the first authority only, without a word.
+      [
+        { ...paths(folder), clientCaFile: `${folder.path}/half.pem` },
+        new RegExp(`half\\.pem:${lines}: certificate 2 of 3 cannot`),
+      ],
       // Which would let nobody in, without a word.
       [{ ...paths(folder), clientCaFile: binary }, /binary\.pem: holds no certificates/],
     ] as const;
