@@ -1,21 +1,17 @@
 import {
-  type ClientConfig,
   ClientStatusDiscoveryService,
+  type ClientStatusRequest,
   type ClientStatusRequestSchema,
+  type ClientStatusResponse,
   type ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import { type Method, methodOf } from "./message-stream.js";
 
 const service = {
   service: "client-status",
-  asked: ({
-    nodeMatchers,
-    excludeResourceContents,
-  }: {
-    nodeMatchers: readonly object[];
-    excludeResourceContents: boolean;
-  }) => `of ${nodeMatchers.length === 0 ? "all" : "one node"}${excludeResourceContents ? ", without contents" : ""}`,
-  answered: ({ config }: { readonly config: readonly ClientConfig[] }) => `of ${config.length} nodes`,
+  asked: ({ nodeMatchers, excludeResourceContents }: ClientStatusRequest) =>
+    `of ${nodeMatchers.length === 0 ? "all" : "one node"}${excludeResourceContents ? ", without contents" : ""}`,
+  answered: ({ config }: ClientStatusResponse) => `of ${config.length} nodes`,
 };
 type StatusMethod = Method<typeof ClientStatusRequestSchema, typeof ClientStatusResponseSchema>;
 /** One request, one answer. */

@@ -122,22 +122,16 @@ export class XdsStream extends CallStream {
     return { names, version };
   }
 
-  /** The next response of the type. Throws Failed if none comes. */
-  async next(type: string): Promise<Received> {
+  /** The next response of the type, or of any. Throws Failed if none comes. */
+  async next(type?: string): Promise<Received> {
     const response = await this.untilOver(() => this.#take(type));
     if (response !== undefined) return response;
-    throw new Failed(`no response for ${typeWord(type)} came within ${this.bounds.answerMs} ms`);
+    const what = type === undefined ? "response" : `response for ${typeWord(type)}`;
+    throw new Failed(`no ${what} came within ${this.bounds.answerMs} ms`);
   }
 
-  /** The next response of any type. Throws Failed if none comes. */
-  async nextOfAny(): Promise<Received> {
-    const response = await this.untilOver(() => this.#untaken.shift());
-    if (response !== undefined) return response;
-    throw new Failed(`no response came within ${this.bounds.answerMs} ms`);
-  }
-
-  #take(type: string): Received | undefined {
-    const response = this.#untaken.find((one) => one.type === type);
+  #take(type: string | undefined): Received | undefined {
+    const response = this.#untaken.find((one) => type === undefined || one.type === type);
     if (response !== undefined) this.#untaken = this.#untaken.filter((one) => one !== response);
     return response;
   }

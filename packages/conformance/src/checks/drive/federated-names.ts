@@ -9,11 +9,9 @@ import { documents } from "../contract/documents.js";
 import { namesIn, sameNames } from "../observe/differences.js";
 import { begin, comesWith, resourceIn } from "./driving.js";
 
-const [cluster, endpoint, list] = ["cluster", "locality-endpoint", "locality-endpoint-collection"].map(typeUrlOf) as [
-  string,
-  string,
-  string,
-];
+const cluster = typeUrlOf("cluster");
+const endpoint = typeUrlOf("locality-endpoint");
+const list = typeUrlOf("locality-endpoint-collection");
 const authority = "xdstp://xds-conformance.example";
 const named = `${authority}/envoy.config.cluster.v3.Cluster/shop/cart?stage=prod&zone=eu`;
 const otherOrder = `${authority}/envoy.config.cluster.v3.Cluster/shop/cart?zone=eu&stage=prod`;

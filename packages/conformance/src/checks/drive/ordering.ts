@@ -2,10 +2,10 @@ import { baseWorld } from "../../driver/driven-content.js";
 import { referencesOf } from "../../peer/content.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { Variant } from "../../wire/messages.js";
-import { typeUrlOf, typeWord } from "../../wire/type-words.js";
+import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { begin, lastOf, resourceIn } from "./driving.js";
+import { begin, lastOf, resourceIn, withClusters } from "./driving.js";
 import { SimulatedEnvoy } from "./simulated-envoy.js";
 
 const [cluster, route] = [typeUrlOf("cluster"), typeUrlOf("route")];
@@ -28,29 +28,23 @@ export function orderingChecks(variant: Variant): readonly CheckBody[] {
           ["listener", "l", []],
           ["route", "r", ["r", "s"]],
         ] as const;
-        const before = new Map<string, Uint8Array>();
         for (const [word, name, names] of watched) {
           const type = typeUrlOf(word);
           stream.ask(type, names);
           await stream.gather(type, [name]);
         }
         await stream.acceptRest();
-        for (const [word, name] of watched) before.set(typeUrlOf(word), lastOf(stream, typeUrlOf(word), name)!.body);
-        await peer.set({
-          ...baseWorld,
-          clusters: { ...baseWorld.clusters, a: 2 },
-          endpoints: { a: 2 },
-          listenerContents: { l: 2 },
-          routes: { ...baseWorld.routes, r: "c" },
-        });
+        const before = new Map(watched.map(([word, name]) => [word, lastOf(stream, typeUrlOf(word), name)!.body]));
+        const routes = { ...baseWorld.routes, r: "c" };
+        await peer.set({ ...withClusters({ a: 2 }), endpoints: { a: 2 }, listenerContents: { l: 2 }, routes });
         const order: string[] = [];
         while (order.length < watched.length) {
-          const response = await stream.nextOfAny();
+          const response = await stream.next();
           stream.ack(response);
-          const [, name = ""] = watched.find(([word]) => typeUrlOf(word) === response.type) ?? [];
+          const [word, name] = watched.find(([one]) => typeUrlOf(one) === response.type) ?? [];
+          if (word === undefined || order.includes(word)) continue;
           const body = resourceIn(response, name)?.body;
-          const isChanged = body !== undefined && Buffer.compare(body, before.get(response.type)!) !== 0;
-          if (isChanged && !order.includes(typeWord(response.type))) order.push(typeWord(response.type));
+          if (body !== undefined && Buffer.compare(body, before.get(word)!) !== 0) order.push(word);
         }
         const due = watched.map(([word]) => word);
         hold(order.join() === due.join(), `the order was ${order.join(", ")}`);

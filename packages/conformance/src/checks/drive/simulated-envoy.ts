@@ -38,7 +38,7 @@ export class SimulatedEnvoy {
 
   /** Takes responses until it is as it must be. Throws Failed if nothing more comes. */
   async follow(isDone: () => boolean): Promise<void> {
-    while (!isDone()) this.#take(await this.#stream.nextOfAny());
+    while (!isDone()) this.#take(await this.#stream.next());
   }
 
   /** The same, and then it is quiet, and still as it must be. Throws Failed if it does not come to that. */

@@ -18,7 +18,7 @@ export function responseChecks(variant: Variant): readonly CheckBody[] {
       link: documents.overview,
       async run(peer) {
         const { type, stream } = allAsked(peer, variant);
-        const response = await stream.nextOfAny();
+        const response = await stream.next();
         hold(response.type === type, `the response's type_url is ${JSON.stringify(response.type)}`);
         hold(response.nonce !== "", "the response has no nonce");
         if (variant === "sotw") hold(response.version !== "", "the response has no version_info");

@@ -35,7 +35,7 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
       async run(peer) {
         const stream = await clusterService(peer, variant);
         stream.send({ type: "" });
-        const response = await stream.nextOfAny();
+        const response = await stream.next();
         hold(response.type === typeUrlOf("cluster"), `the response's type_url is ${JSON.stringify(response.type)}`);
       },
     },
@@ -73,7 +73,7 @@ export function serviceChecks(variant: Variant): readonly CheckBody[] {
         }
         const order: string[] = [];
         while (order.length < types.length) {
-          const response = await stream.nextOfAny();
+          const response = await stream.next();
           stream.ack(response);
           if (!order.includes(response.type)) order.push(response.type);
         }
