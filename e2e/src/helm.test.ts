@@ -96,16 +96,21 @@ test("the chart gives a pod that serves the cluster the least rights, and these 
   const helm = peer("helm", t);
   if (helm === undefined) return;
   const all = manifestsOf(rendered(helm, "kubernetes"));
-  assert.deepEqual(rightsOf(all), [...rightsForServices, ...rightsForRoutes, "list,watch secrets"]);
+  assert.deepEqual(rightsOf(all), [
+    ...rightsForServices,
+    ...rightsForRoutes,
+    "list,watch configmaps",
+    "list,watch secrets",
+  ]);
   const bindings = all.filter(({ kind }) => /Binding$/.test(kind));
   assert.deepEqual(
     bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`),
     ["RoleBinding shop", "RoleBinding bank"],
   );
   const [{ args, volumeMounts }] = podOf(all).containers;
-  assert.deepEqual(args.slice(0, 7), [
+  assert.deepEqual(args.slice(0, 8), [
     ...["serve", "--kubernetes", "--write-events", "--namespace=shop", "--namespace=bank"],
-    ...["--gateway-api", "--tls-secrets=serve=true"],
+    ...["--gateway-api", "--config-maps=xdskit.github.io/config=true", "--tls-secrets=serve=true"],
   ]);
   assert.ok(!volumeMounts.some(({ name }: { readonly name: string }) => name === "config"));
   const everywhere = ["--set", "kubernetes.enabled=true", "--set", "insecure=true"];

@@ -3,7 +3,7 @@ import type { KubernetesConnection } from "./connection/connection.js";
 import { type ObjectFault, textOfObject } from "./objects/object-fault.js";
 import { ApiError } from "./watching/api-error.js";
 
-/** What cannot be written, by what that is, and what is not followed of objects: at most a hundred warnings. */
+/** What cannot be written, by what that is, and what is not followed of objects: at most a hundred. */
 export function warningsOf(
   unwritten: ReadonlyMap<string, Error>,
   faults: Iterable<ObjectFault>,
@@ -14,8 +14,12 @@ export function warningsOf(
     const message = `no ${what} can be written: ${failureText(error, connection)}`;
     found.push({ code: "XDSKIT_KUBERNETES", severity: "warning", message });
   }
-  for (const { object, field, message } of faults) {
+  for (const { object, field, message, finding } of faults) {
     if (found.length === maxFindings) break;
+    if (finding !== undefined) {
+      found.push(finding);
+      continue;
+    }
     const code = object.kind === "Service" ? "XDSKIT_ANNOTATION" : "XDSKIT_KUBERNETES_OBJECT";
     found.push({
       code,
@@ -32,7 +36,7 @@ export function warningsOf(
 export function failureText(error: Error, { server, from }: KubernetesConnection, path = ""): string {
   const isRoute = path.startsWith("/apis/gateway.");
   if (error instanceof ApiError) {
-    const role = isRoute ? "routes" : "services";
+    const role = isRoute ? "routes" : (/\/(secrets|configmaps)$/.exec(path)?.[1] ?? "services");
     const advice: Readonly<Record<number, string>> = {
       401: `; it does not accept the credentials of ${from}`,
       403: `; allow it with the role in deploy/kubernetes/${role}.yaml, or name the namespaces that it may read`,

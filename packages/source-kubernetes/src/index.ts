@@ -9,3 +9,4 @@ export {
   kubernetesLayer,
   kubernetesLocalityTypes,
 } from "./kubernetes-source.js";
+export { configMapLayer } from "./resources/config-map-folders.js";

@@ -1,22 +1,18 @@
 import { hostname } from "node:os";
-import { type Finding, inTurns, type Steps, systemClock, type Where } from "@xdskit/api";
+import { type Finding, inTurns, maxFindings, type ReadResourcesOptions, systemClock, type Where } from "@xdskit/api";
 import type { Part, Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
 import { failureText, warningsOf } from "./findings.js";
+import { type ConfigMap, readConfigMap } from "./objects/config-map.js";
 import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
 import { readGrpcRoute } from "./objects/grpc-route.js";
 import { readHttpRoute } from "./objects/http-route.js";
 import { gatewayApi, type MeshRoute } from "./objects/mesh-route.js";
-import type { ObjectFault } from "./objects/object-fault.js";
 import { type ReferenceGrant, readReferenceGrant } from "./objects/reference-grant.js";
 import { readService, type Service } from "./objects/service.js";
 import { readTlsSecret, type TlsSecret, tlsSecretType } from "./objects/tls-secret.js";
-import { RouteTable } from "./resources/attached/route-table.js";
-import type { TableChange } from "./resources/made-resources.js";
-import type { ObjectTable } from "./resources/object-table.js";
-import { SecretTable } from "./resources/secret-table.js";
-import { ServiceTable } from "./resources/service-table.js";
+import { ClusterTables } from "./resources/cluster-tables.js";
 import { ClientRejections } from "./statuses/client-rejections.js";
 import { type HeldStatus, readStatus } from "./statuses/status-change.js";
 import { StatusWriter } from "./statuses/status-writer.js";
@@ -40,6 +36,15 @@ export interface KubernetesSourceOptions {
    */
   readonly tlsSecrets?: string | undefined;
   /**
+   * The labels of the ConfigMaps whose keys are served as resource files; empty: all. They fill layers of their own
+   * (`configMapLayer`). Default: none.
+   */
+  readonly configMaps?: string | undefined;
+  /** How their files are read. Default: with Envoy's messages and types. */
+  readonly read?: (() => ReadResourcesOptions) | undefined;
+  /** Whether it starts without the ConfigMaps that have errors. Default: no, it waits until they have none. */
+  readonly allowPartial?: boolean | undefined;
+  /**
    * Whether GRPCRoutes and HTTPRoutes of the Gateway API are followed whose parents are Services, and their status is
    * written. Default: no.
    */
@@ -61,7 +66,7 @@ export interface KubernetesStatus {
   /** When something of it changed last; undefined: not yet. */
   readonly lastApplied: Date | undefined;
   readonly services: number;
-  /** What is not followed of objects, and that no Event can be written: a warning for each, at most a hundred. */
+  /** What is not followed of objects, and that no Event can be written, at most a hundred. Errors are of ConfigMaps. */
   readonly findings: readonly Finding[];
   /** Why the server does not say now what is new; undefined: it does. */
   readonly failure: string | undefined;
@@ -100,18 +105,18 @@ export function createKubernetesSource(options: KubernetesSourceOptions): Kubern
 
 class WatchedCluster implements KubernetesSource {
   readonly name: string;
-  readonly part: Part = ({ clock }) => {
-    if (this.#statuses === undefined) return {};
-    const progress = new ClientRejections("route", clock, () => this.#tell());
-    this.#clients = progress;
-    return { progress };
+  readonly part: Part = (kernel) => {
+    this.#tables.served(() => kernel.live.groups);
+    const progress = new ClientRejections("route", kernel.clock, () => this.#tell());
+    if (this.#statuses !== undefined) this.#clients = progress;
+    const reconfigured = () => {
+      this.#tables.configMaps?.lookAgain();
+      this.#soon();
+    };
+    return { ...(this.#clients && { progress }), reconfigured };
   };
   readonly #options: KubernetesSourceOptions;
-  readonly #layer: string;
-  readonly #routes: RouteTable;
-  readonly #table: ServiceTable;
-  readonly #secrets = new SecretTable();
-  readonly #tables: readonly ObjectTable[];
+  readonly #tables: ClusterTables;
   readonly #watches: Watches;
   readonly #events: EventWriter | undefined;
   readonly #statuses: StatusWriter | undefined;
@@ -133,11 +138,11 @@ class WatchedCluster implements KubernetesSource {
 
   constructor(options: KubernetesSourceOptions) {
     this.#options = options;
-    this.#layer = options.layer ?? kubernetesLayer;
-    this.name = this.#layer;
-    this.#routes = new RouteTable({ isPartial: options.selector !== undefined });
-    this.#table = new ServiceTable(this.#routes);
-    this.#tables = [this.#table, this.#secrets];
+    this.name = options.layer ?? kubernetesLayer;
+    this.#tables = new ClusterTables({
+      ...{ layer: this.name, isPartial: options.selector !== undefined },
+      files: options.configMaps === undefined ? undefined : (options.read ?? (() => ({}))),
+    });
     const { connection, silenceMs } = options;
     this.#watches = new Watches({
       ...{ connection, silenceMs },
@@ -155,28 +160,35 @@ class WatchedCluster implements KubernetesSource {
     const started = new Promise<void>((resolve, reject) => {
       this.#started = { resolve, reject };
     });
-    const { namespaces, selector, tlsSecrets } = this.#options;
+    const { namespaces, selector, tlsSecrets, configMaps } = this.#options;
     for (const path of namespaces?.map((name) => `namespaces/${encodeURIComponent(name)}/`) ?? [""]) {
       this.#watches.add<Service>(
         `/api/v1/${path}services`,
         { labelSelector: selector },
         readService,
-        (key, _, service) => this.#table.setService(key, service),
+        (key, _, service) => this.#tables.services.setService(key, service),
       );
       this.#watches.add<EndpointSlice>(
         `/apis/discovery.k8s.io/v1/${path}endpointslices`,
         // Of those that belong to no Service nothing is read.
         { labelSelector: serviceLabel },
         readEndpointSlice,
-        (key, before, slice) => this.#table.setSlice(key, before, slice),
+        (key, before, slice) => this.#tables.services.setSlice(key, before, slice),
       );
       if (this.#statuses !== undefined) this.#watchRoutes(path, this.#statuses);
+      if (configMaps !== undefined)
+        this.#watches.add<ConfigMap>(
+          `/api/v1/${path}configmaps`,
+          { labelSelector: configMaps === "" ? undefined : configMaps },
+          readConfigMap,
+          (key, before, configMap) => this.#tables.configMaps?.setConfigMap(key, before, configMap),
+        );
       if (tlsSecrets === undefined) continue;
       this.#watches.add<TlsSecret>(
         `/api/v1/${path}secrets`,
         { labelSelector: tlsSecrets === "" ? undefined : tlsSecrets, fieldSelector: `type=${tlsSecretType}` },
         readTlsSecret,
-        (key, _, secret) => this.#secrets.setSecret(key, secret),
+        (key, _, secret) => this.#tables.secrets.setSecret(key, secret),
       );
     }
     return started;
@@ -188,20 +200,15 @@ class WatchedCluster implements KubernetesSource {
       state: this.#started !== undefined ? "pending" : isFailing ? "away" : "connected",
       asOf: this.#lastApplied === undefined ? undefined : new Date(heardAt),
       lastApplied: this.#lastApplied,
-      services: this.#table.size,
-      findings: warningsOf(this.#unwritten, this.#faults(), this.#options.connection),
+      services: this.#tables.services.size,
+      findings: warningsOf(this.#unwritten, this.#tables.faults(), this.#options.connection),
       failure: isFailing ? this.#lastError?.message : undefined,
       lastError: this.#lastError,
     };
   }
 
   whereIs(layer: string, resource: Parameters<NonNullable<Source["whereIs"]>>[1]): Where | undefined {
-    if (layer !== this.#layer) return undefined;
-    const made = { type: resource.type, name: resource.key };
-    const service = this.#table.made.objectOf(made);
-    if (service !== undefined) return { file: `Service ${service}` };
-    const secret = this.#secrets.made.objectOf(made);
-    return secret === undefined ? undefined : { file: `Secret ${secret}` };
+    return this.#tables.whereIs(layer, resource);
   }
 
   async close(): Promise<void> {
@@ -220,7 +227,7 @@ class WatchedCluster implements KubernetesSource {
         {},
         (object) => ({ route: read(object), status: readStatus(object) }),
         (key, _, found) => {
-          this.#table.touch(...this.#routes.setRoute(`${kind} ${key}`, found?.route));
+          this.#tables.services.touch(...this.#tables.routes.setRoute(`${kind} ${key}`, found?.route));
           statuses.hold(`${kind} ${key}`, found?.status);
         },
       );
@@ -228,7 +235,7 @@ class WatchedCluster implements KubernetesSource {
       `/apis/${grantApi}/${path}referencegrants`,
       {},
       readReferenceGrant,
-      (key, _, grant) => this.#table.touch(...this.#routes.setGrant(key, grant)),
+      (key, _, grant) => this.#tables.services.touch(...this.#tables.routes.setGrant(key, grant)),
     );
   }
 
@@ -243,29 +250,24 @@ class WatchedCluster implements KubernetesSource {
     this.#forget = systemClock.after(wait, () => void this.#publish());
   }
 
-  *#take(): Steps<TableChange> {
-    const changes: TableChange[] = [];
-    for (const table of this.#tables) changes.push(yield* table.take());
-    return { upsert: changes.flatMap(({ upsert }) => upsert), remove: changes.flatMap(({ remove }) => remove) };
-  }
-
   async #publish(): Promise<void> {
-    const change = await inTurns(this.#take());
+    const changes = await inTurns(this.#tables.take());
     this.#forget = undefined;
     this.#publishedAt = systemClock.now();
     if (this.#isClosed || this.#sink === undefined) return;
     const started = this.#started;
+    const { configMaps, isDue } = this.#tables;
+    if (isDue) this.#soon();
+    // As with a folder: clients would lose what they had of these before a restart.
+    const waits = started !== undefined && this.#options.allowPartial !== true && configMaps?.hasErrors === true;
     // After one that was refused nobody knows what is there.
     const isWhole = started !== undefined || this.#isRefused;
-    const { upsert, remove } = isWhole ? { upsert: this.#tables.flatMap(({ made }) => [...made]), remove: [] } : change;
-    if (this.#tables.some(({ isDue }) => isDue)) this.#soon();
+    const updates = isWhole ? this.#tables.whole() : changes;
     // Annotations may have changed that make no difference.
-    if (!isWhole && upsert.length === 0 && remove.length === 0) return this.#tell();
+    if (waits || updates.length === 0) return this.#tell();
     try {
       // What a cluster has is a fact: nobody can refuse it.
-      this.#sink.apply([{ layer: this.#layer, kind: isWhole ? "replace" : "patch", upsert, remove }], {
-        isJudged: false,
-      });
+      this.#sink.apply(updates, { isJudged: false });
     } catch (error) {
       this.#isRefused = true;
       this.#lastError = { at: new Date(), message: (error as Error).message };
@@ -275,7 +277,7 @@ class WatchedCluster implements KubernetesSource {
     this.#isRefused = false;
     this.#lastApplied = new Date();
     this.#started = undefined;
-    if (isWhole) this.#sink.report(this.#findings());
+    if (isWhole) this.#report();
     started?.resolve();
     this.#tell();
   }
@@ -283,14 +285,8 @@ class WatchedCluster implements KubernetesSource {
   #failed(path: string, error: Error | undefined): void {
     if (error !== undefined)
       this.#lastError = { at: new Date(), message: failureText(error, this.#options.connection, path) };
-    this.#sink?.report(this.#findings());
+    this.#report();
     this.#tell();
-  }
-
-  *#faults(): Iterable<ObjectFault> {
-    yield* this.#table.faults;
-    yield* this.#secrets.faults;
-    yield* this.#routes.faults;
   }
 
   /** Takes why one of these cannot be written, and that it can again. */
@@ -303,16 +299,21 @@ class WatchedCluster implements KubernetesSource {
     };
   }
 
-  #findings(): readonly Finding[] {
-    if (!this.#watches.isFailing || this.#lastError === undefined) return [];
-    const { asOf } = this.status();
-    const served = asOf === undefined ? "" : `; what is served is of ${asOf.toISOString()}`;
-    return [{ code: "XDSKIT_KUBERNETES", severity: "error", message: this.#lastError.message + served }];
+  /** Tells the server why what is served is not what the cluster has. */
+  #report(): void {
+    const findings = this.#tables.configMaps?.errors() ?? [];
+    const inPart = findings.length > 0 && this.#lastApplied !== undefined;
+    if (this.#watches.isFailing && this.#lastError !== undefined) {
+      const { asOf } = this.status();
+      const served = asOf === undefined ? "" : `; what is served is of ${asOf.toISOString()}`;
+      findings.unshift({ code: "XDSKIT_KUBERNETES", severity: "error", message: this.#lastError.message + served });
+    }
+    this.#sink?.report(findings.slice(0, maxFindings), { inPart });
   }
 
   /** What clients reject of what is served for ports. */
-  #rejections(): Parameters<RouteTable["setRejections"]>[0] {
-    const { made } = this.#table;
+  #rejections(): Parameters<ClusterTables["routes"]["setRejections"]>[0] {
+    const { made } = this.#tables.services;
     const found = new Map<string, { readonly service: string; readonly words: string }>();
     for (const { resource, words } of this.#clients ?? []) {
       const { name, version } = resource;
@@ -326,11 +327,14 @@ class WatchedCluster implements KubernetesSource {
 
   /** Something is another one, perhaps an annotation. */
   #tell(): void {
-    this.#routes.setRejections(this.#rejections());
-    for (const [key, status] of this.#routes.takeStatuses()) this.#statuses?.want(key, status);
-    const changes = this.#table.faults.changes + this.#secrets.faults.changes + this.#routes.faults.changes;
-    if (this.#faultChanges !== changes) this.#events?.report(this.#faults());
-    this.#faultChanges = changes;
+    this.#tables.routes.setRejections(this.#rejections());
+    for (const [key, status] of this.#tables.routes.takeStatuses()) this.#statuses?.want(key, status);
+    const { configMaps, faultChanges } = this.#tables;
+    if (this.#faultChanges !== faultChanges) {
+      this.#events?.report(Array.from(this.#tables.faults()).filter(({ finding }) => finding?.severity !== "warning"));
+      if (configMaps !== undefined) this.#report();
+    }
+    this.#faultChanges = faultChanges;
     this.#options.onStatus?.(this.status());
   }
 }

@@ -1,3 +1,4 @@
+import type { Finding } from "@xdskit/api";
 import { objectKey } from "./object-shape.js";
 
 /** Who we are in Events and in the status of objects. */
@@ -21,6 +22,8 @@ export interface ObjectFault {
   /** The annotation, the field or the key; empty: all of it. */
   readonly field: string;
   readonly message: string;
+  /** The same as whoever read it says it; undefined: it is a warning. */
+  readonly finding?: Finding | undefined;
 }
 
 /** `Service shop/cart`: names an object among those of several kinds, and in findings. */

@@ -27,7 +27,8 @@ export class MadeResources {
 
   /** All of them. */
   *[Symbol.iterator](): Iterator<Resource> {
-    for (const made of this.#made.values()) yield* made.values();
+    for (const [object, made] of this.#made)
+      for (const [id, resource] of made) if (this.#madeFor.get(id) === object) yield resource;
   }
 
   /** Those of one object. */
@@ -54,7 +55,8 @@ export class MadeResources {
       this.#madeFor.set(id, object);
     }
     for (const [id, { type, key }] of before ?? []) {
-      if (made.has(id)) continue;
+      // Another object may have it by now.
+      if (made.has(id) || this.#madeFor.get(id) !== object) continue;
       remove.push({ type, name: key });
       this.#madeFor.delete(id);
     }
@@ -63,6 +65,7 @@ export class MadeResources {
   }
 }
 
-function idOf(type: ResourceType, key: string): string {
+/** Names a resource among those of all types. */
+export function idOf(type: ResourceType, key: string): string {
   return `${type.name} ${key}`;
 }

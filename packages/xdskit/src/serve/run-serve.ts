@@ -9,7 +9,7 @@ import { RevisionEvents } from "../revisions/revision-events.js";
 import { stateOfFolder } from "../revisions/state.js";
 import { openServedState } from "../revisions/written-state.js";
 import { runServing, type Serving } from "../server/serving.js";
-import { type LoadedSettings, loadSettings, withLowest } from "../settings/load-settings.js";
+import { type LoadedSettings, loadSettings, withCluster } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { limitsOfWorker } from "../settings/worker-limits.js";
@@ -64,10 +64,11 @@ const emptiness: ReadonlySet<string> = new Set([
 
 async function startServe(options: ServeOptions, serving: Serving): Promise<void> {
   const { directory, store: url } = options;
-  const cluster = options.kubernetes && (await servedCluster(options.kubernetes, serving));
+  const cluster = options.kubernetes && (await servedCluster(options.kubernetes, options.allowPartial, serving));
   const loaded = await settingsFor(options, cluster);
   const { settings } = loaded;
   const { registry, types } = await serving.definitions(loaded);
+  cluster?.readsWith({ registry, types });
   const tls = serverTls(loaded, "tls");
   const server = createServer({
     ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
@@ -107,7 +108,8 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     onRevision: revisions.on,
     settingsFile: loaded.file,
     groups: settings.groups,
-    whereIs: (group, resource) => live.folder.whereIs(group, resource) ?? cluster?.whereIs(resource),
+    whereIs: (group, resource) =>
+      live.folder.whereIs(group, resource) ?? cluster?.whereIs(live.settings, group, resource),
     sources(about) {
       const findings = [...about(...groupNames(live.settings)), ...compared.findings()];
       if (directory === undefined) return cluster === undefined ? [] : [cluster.status(findings)];
@@ -148,7 +150,7 @@ async function settingsFor(
   const folders = layersOf(loaded.settings);
   if (toFiles !== undefined && directory !== undefined)
     await mustNotBeServed({ served: directory, folders, written: toFiles.directory });
-  return cluster === undefined ? loaded : withLowest(loaded, cluster.source.name, cluster.hasSecrets);
+  return cluster === undefined ? loaded : withCluster(loaded, cluster.addsToSettings);
 }
 
 function optionsOfServer(options: ServeOptions, serving: Serving, settings: Settings): ServerOptions {

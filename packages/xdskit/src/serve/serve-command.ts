@@ -21,17 +21,19 @@ interface KubernetesArguments {
   readonly namespace?: readonly string[];
   readonly selector?: string;
   readonly tlsSecrets?: string;
+  readonly configMaps?: string;
   readonly gatewayApi?: boolean;
   readonly writeEvents?: boolean;
 }
 
 /** Undefined: no cluster is served. */
 function clusterOf(options: KubernetesArguments, command: Command): KubernetesSettings | undefined {
-  const { kubernetes = false, kubeconfig, namespace: namespaces, selector, tlsSecrets } = options;
+  const { kubernetes = false, kubeconfig, namespace: namespaces, selector, tlsSecrets, configMaps } = options;
   const { gatewayApi, writeEvents } = options;
   const flags = { gatewayApi: gatewayApi ?? false, writesEvents: writeEvents ?? false };
-  if (kubernetes) return { kubeconfig, namespaces, selector, tlsSecrets, ...flags };
-  const own = { "tls-secrets": tlsSecrets, "gateway-api": gatewayApi, "write-events": writeEvents };
+  if (kubernetes) return { kubeconfig, namespaces, selector, tlsSecrets, configMaps, ...flags };
+  const files = { "tls-secrets": tlsSecrets, "config-maps": configMaps };
+  const own = { ...files, "gateway-api": gatewayApi, "write-events": writeEvents };
   const named = { kubeconfig, namespace: namespaces, selector, ...own };
   const alone = Object.entries(named).find(([, value]) => value !== undefined);
   if (alone !== undefined) command.error(`error: option '--${alone[0]}' needs --kubernetes`);
@@ -79,6 +81,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--namespace <name>", "only Services of this namespace; may be repeated", collect)
     .option("--selector <labels>", "only Services with these labels, such as app=shop,tier!=test")
     .option("--tls-secrets <labels>", "also Secrets of type kubernetes.io/tls with these labels, as SDS")
+    .option("--config-maps <labels>", "also ConfigMaps with these labels, each key a file of resources")
     .option("--gateway-api", "follow GRPCRoutes and HTTPRoutes whose parent is a Service, and write their status")
     .option("--write-events", "write Events about objects that are not served as they say; needs the right to do so")
     .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it exists)")

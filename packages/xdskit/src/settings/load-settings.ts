@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { XdskitError } from "@xdskit/api";
-import type { LayerName } from "@xdskit/server";
 import type { RelaySettings, Settings } from "./schema.js";
 
 /** The settings file in the served folder. */
@@ -44,11 +43,16 @@ export async function loadSettings(directory: string | undefined, named: string 
   return { file, settings: await check(text), disk };
 }
 
+/** What a cluster adds to all settings. */
+export interface OfCluster extends Required<Pick<Settings, "lowest">>, Pick<Settings, "configMaps"> {
+  readonly hasSecrets: boolean;
+}
+
 /**
- * The same with a layer below all others, also after each edit.
- * @throws XdskitError if another layer has its name
+ * The same with a layer below all others, and those of ConfigMaps, also after each edit.
+ * @throws XdskitError if another layer has the name of one
  */
-export function withLowest(loaded: LoadedSettings, lowest: LayerName, hasSecrets: boolean): LoadedSettings {
+export function withCluster(loaded: LoadedSettings, { lowest, configMaps, hasSecrets }: OfCluster): LoadedSettings {
   const { settings, disk } = loaded;
   const added = (given: Settings): Settings => {
     const { layers = [], groups = [], identities = [] } = given;
@@ -57,9 +61,11 @@ export function withLowest(loaded: LoadedSettings, lowest: LayerName, hasSecrets
       const message = "no rule of identities has `secrets: true`, as --tls-secrets needs: it says who gets secrets";
       throw XdskitError.of("XDSKIT_SETTINGS_INVALID", message, { file: loaded.file });
     }
-    const names = [...layers.map(({ name }) => name), ...groups.flatMap(({ folders }) => folders)];
-    if (!names.includes(lowest)) return { ...given, lowest };
-    const message = `a folder or a layer is called "${lowest}", as the layer of the cluster is: call it something else`;
+    const folders = groups.flatMap((group) => group.folders);
+    const own = [lowest, ...(configMaps === undefined ? [] : [undefined, ...folders].map(configMaps))];
+    const taken = [...layers.map(({ name }) => name), ...folders].find((name) => own.includes(name));
+    if (taken === undefined) return { ...given, lowest, configMaps };
+    const message = `a folder or a layer is called "${taken}", as a layer of the cluster is: call it something else`;
     throw XdskitError.of("XDSKIT_SETTINGS_INVALID", message, { file: loaded.file });
   };
   const check = disk && (async (text: string) => added((await disk.check(text)) as Settings));

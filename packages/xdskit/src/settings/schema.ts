@@ -319,6 +319,8 @@ export type RelaySettings = z.output<typeof relaySettingsSchema>;
 export type Settings = z.output<typeof settingsSchema> & {
   /** The layer below all others, which the command line adds to every group. No file says it. */
   readonly lowest?: string | undefined;
+  /** The layer over that of a folder's ConfigMaps, or of those in none; undefined: no ConfigMaps are served. */
+  readonly configMaps?: ((folder?: string) => string) | undefined;
 };
 
 function distinct(folders: readonly string[], context: z.RefinementCtx): void {

@@ -10,7 +10,7 @@ export interface WrittenLayer {
   readonly groups: readonly string[] | undefined;
 }
 
-type LayerSettings = Pick<Settings, "groups" | "layers" | "lowest">;
+type LayerSettings = Pick<Settings, "groups" | "layers" | "lowest" | "configMaps">;
 
 const usualLayer: WrittenLayer = { name: "api", place: "over", groups: undefined };
 
@@ -29,7 +29,18 @@ export function layersOfGroup(settings: LayerSettings, group: string): readonly 
   const folders = settings.groups?.find(({ name }) => name === group)?.folders ?? [wholeFolderLayer];
   const written = writtenLayers(settings).filter(({ groups }) => groups?.includes(group) ?? true);
   const at = (place: WrittenLayer["place"]) => written.filter((one) => one.place === place).map(({ name }) => name);
-  return [...(settings.lowest === undefined ? [] : [settings.lowest]), ...at("under"), ...folders, ...at("over")];
+  return [...clusterLayers(settings), ...at("under"), ...withConfigMaps(settings, folders), ...at("over")];
+}
+
+/** The layers of a cluster that all groups have. */
+export function clusterLayers({ lowest, configMaps }: LayerSettings): readonly LayerName[] {
+  return [...(lowest === undefined ? [] : [lowest]), ...(configMaps === undefined ? [] : [configMaps()])];
+}
+
+/** Folders with the layers of their ConfigMaps, over which the files of a folder win. */
+export function withConfigMaps({ configMaps }: LayerSettings, folders: readonly LayerName[]): readonly LayerName[] {
+  if (configMaps === undefined) return folders;
+  return folders.flatMap((folder) => (folder === wholeFolderLayer ? folder : [configMaps(folder), folder]));
 }
 
 /** What the API calls a layer of the folder: a path cannot hold the name `.` of the whole folder. */

@@ -229,6 +229,84 @@ describe("serve --kubernetes", () => {
     assert.ok(!`${running.out()}${running.err()}`.includes("PRIVATE KEY"));
   });
 
+  it("serves ConfigMaps to the groups of their folders, and keeps what one had while it has errors", async (t) => {
+    const group = (name: string, folders: string) =>
+      `{ name: ${name}, match: { id: "${name}-*" }, folders: [${folders}] }`;
+    await using folder = await testFolder({
+      "edge/e.yaml": clusterYaml("both", "7s"),
+      "rest/r.yaml": clusterYaml("r"),
+      "xdskit.yaml": `groups: [${group("edge", "edge")}, ${group("rest", "rest")}]\n`,
+    });
+    const kubernetes = await cluster(t, folder);
+    const args = ["serve", folder.path, ...kubernetes.args, "--config-maps", "serve=true", ...anyPorts];
+    await using running = servesHere(...args);
+    const watches: Asked[] = [];
+    for (const _ of [1, 2, 3]) watches.push(await kubernetes.server.asked());
+    const maps = watches.find(({ path }) => path.endsWith("/configmaps")) ?? assert.fail("no ConfigMaps");
+    assert.equal(maps.query.get("labelSelector"), "serve=true");
+    const put = (name: string, text: string, of?: string) => {
+      const annotations = of === undefined ? {} : { "xdskit.github.io/folder": of };
+      const object = { metadata: { namespace: "shop", name, annotations }, data: { "a.yaml": text } };
+      maps.say({ type: "MODIFIED", object });
+    };
+    const [edge, rest] = ["edge-1", "rest-1"];
+    const clusters = async (node: string) =>
+      (await got(running, "cluster", "--node-id", node)).replaceAll("cluster/", "").trim().split("\n").sort().join();
+    put("all", clusterYaml("all"));
+    put("edge", `${clusterYaml("both", "9s")}no_such: 1\n`, "edge");
+    for (const watch of watches) watch.say(all);
+    const admin = `http://${await address(running, "admin")}`;
+    const ready = await eventually(
+      async () => await (await fetch(`${admin}/readyz`)).text(),
+      (text) => text.includes("no_such"),
+    );
+    assert.match(ready, /ConfigMap shop\/edge\/a\.yaml:\d+:\d+: .*no_such/);
+    assert.doesNotMatch(running.out(), /grpc listening/);
+    // As the files of a folder, they win over what is made of Services; and the files over them.
+    put("edge", `${clusterYaml("both", "9s")}---\n${clusterYaml("e")}`, "edge");
+    await running.seen(/^ready$/m);
+    assert.deepEqual([await clusters(edge), await clusters(rest)], ["all,both,e", "all,r"]);
+    const both = async () =>
+      (await inProcessEnds("get", "--type", "cluster", "--server", await address(running, "grpc"), "--node-id", edge))
+        .out;
+    assert.match(await both(), /7s/);
+    assert.doesNotMatch(await both(), /9s/);
+    // An error of one changes nothing of it, and keeps no other one.
+    put("edge", "nothing: here\n", "edge");
+    put("all", clusterYaml("all2"));
+    await eventually(
+      async () => await clusters(rest),
+      (names) => names === "all2,r",
+    );
+    assert.equal(await clusters(edge), "all2,both,e");
+    const status = (await inProcessEnds("status", "--server", await address(running, "grpc"))).out;
+    assert.match(status, /kubernetes has errors.*ConfigMap shop\/edge\/a\.yaml:1/);
+    put("edge", clusterYaml("e2"), "new");
+    const problems = () => fetch(`${admin}/api/v1/problems`).then((response) => response.text());
+    await eventually(problems, (text) => text.includes('no group has the folder \\"new\\"'));
+    assert.equal(await clusters(edge), "all2,both");
+    await folder.write("new/n.yaml", clusterYaml("n"));
+    await folder.write("xdskit.yaml", `groups: [${group("edge", "edge, new")}, ${group("rest", "rest")}]\n`);
+    await running.seen(/settings in use: groups/, "err");
+    await eventually(problems, (text) => !text.includes("no group has the folder"));
+    assert.equal(await clusters(edge), "all2,both,e2,n");
+    const layers = (await (await fetch(`${admin}/api/v1/layers`)).json()) as { layers: { name: string }[] };
+    assert.deepEqual(
+      layers.layers.map(({ name }) => name),
+      [
+        "kubernetes",
+        "config-maps",
+        "config-maps/edge",
+        "edge",
+        "config-maps/new",
+        "new",
+        "config-maps/rest",
+        "rest",
+        "api",
+      ],
+    );
+  });
+
   it("follows routes of the Gateway API if it is told to, and says in their status what a client rejects", async (t) => {
     await using folder = await testFolder();
     const kubernetes = await cluster(t, folder);

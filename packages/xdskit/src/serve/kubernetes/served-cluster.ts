@@ -1,11 +1,21 @@
 import type { AnySourceStatus } from "@xdskit/admin/listener";
 import { logFinding } from "@xdskit/admin/log";
-import { type Finding, findingText, printable, type Resource, type Where } from "@xdskit/api";
+import {
+  type Finding,
+  findingText,
+  printable,
+  type ReadResourcesOptions,
+  type Resource,
+  type Where,
+} from "@xdskit/api";
 import type { ServerOptions } from "@xdskit/server";
 import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
 import { counted } from "../../output/counts.js";
 import { ownState } from "../../revisions/state.js";
 import type { Serving } from "../../server/serving.js";
+import type { OfCluster } from "../../settings/load-settings.js";
+import type { Settings } from "../../settings/schema.js";
+import { whereServed } from "../../settings/server-settings.js";
 import type { KubernetesSettings } from "../options/serve-options.js";
 
 /** The answer of `/api/v1/sources` about a cluster. */
@@ -20,15 +30,16 @@ interface ClusterStatus extends AnySourceStatus {
 /** The Services of a Kubernetes cluster, as `serve` serves them. */
 export interface ServedCluster {
   readonly source: KubernetesSource;
-  /** Whether it has secrets (SDS). */
-  readonly hasSecrets: boolean;
+  readonly addsToSettings: OfCluster;
   /** Of the server. */
   readonly localityTypes: ServerOptions["localityTypes"];
   /** The API server. */
   readonly server: string;
   /** What the state of a server that serves no folder is called. */
   readonly ownState: string;
-  whereIs(resource: Pick<Resource, "type" | "key">): Where | undefined;
+  /** How files in ConfigMaps are read. */
+  readsWith(options: ReadResourcesOptions): void;
+  whereIs(settings: Settings, group: string, resource: Pick<Resource, "type" | "key">): Where | undefined;
   status(findings: readonly Finding[]): ClusterStatus;
   counts(): readonly string[];
 }
@@ -37,10 +48,14 @@ export interface ServedCluster {
  * Makes the source, and logs when the API server is away and when it is back. Rejects with XDSKIT_KUBECONFIG if nobody
  * says where the server is.
  */
-export async function servedCluster(settings: KubernetesSettings, serving: Serving): Promise<ServedCluster> {
+export async function servedCluster(
+  settings: KubernetesSettings,
+  allowPartial: boolean,
+  serving: Serving,
+): Promise<ServedCluster> {
   const { told: log } = serving;
   // Loaded only for those who serve a cluster.
-  const { connectToKubernetes, createKubernetesSource, kubernetesLocalityTypes } = await import(
+  const { configMapLayer, connectToKubernetes, createKubernetesSource, kubernetesLocalityTypes } = await import(
     "@xdskit/source-kubernetes"
   );
   const connection = await connectToKubernetes({ kubeconfig: settings.kubeconfig });
@@ -51,13 +66,16 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
   }
   let told: string | undefined;
   let known: ReadonlyMap<string, Finding> = new Map();
+  let read: ReadResourcesOptions = {};
   const source: KubernetesSource = createKubernetesSource({
     ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
+    ...{ configMaps: settings.configMaps, read: () => read, allowPartial },
     ...{ tlsSecrets: settings.tlsSecrets, gatewayApi: settings.gatewayApi, writesEvents: settings.writesEvents },
     onStatus({ state, failure, services, findings }) {
       const found = new Map(findings.map((finding) => [findingText(finding), finding]));
       for (const [text, finding] of found) if (!known.has(text)) logFinding(log, finding);
       known = found;
+      if (state === "pending" && findings.some(({ severity }) => severity === "error")) serving.announceAdmin();
       if (failure === told) return;
       told = failure;
       if (failure === undefined) {
@@ -70,9 +88,16 @@ export async function servedCluster(settings: KubernetesSettings, serving: Servi
     },
   });
   return {
-    ...{ source, server, hasSecrets: settings.tlsSecrets !== undefined, localityTypes: kubernetesLocalityTypes },
+    ...{ source, server, localityTypes: kubernetesLocalityTypes },
+    addsToSettings: {
+      ...{ lowest: source.name, hasSecrets: settings.tlsSecrets !== undefined },
+      configMaps: settings.configMaps === undefined ? undefined : configMapLayer,
+    },
+    readsWith(options) {
+      read = options;
+    },
     ownState: ownState("kubernetes", server),
-    whereIs: (resource) => source.whereIs?.(source.name, resource),
+    whereIs: (now, group, resource) => whereServed(now, group, (layer) => source.whereIs?.(layer, resource)),
     status(findings) {
       const { state, asOf, lastApplied, lastError, services, findings: own } = source.status();
       const isConnected = state === "connected";

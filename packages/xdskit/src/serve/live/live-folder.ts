@@ -6,7 +6,8 @@ import { apiLayers, type FilledLayer, type StateInUse } from "../../revisions/wr
 import type { Serving } from "../../server/serving.js";
 import type { LoadedSettings } from "../../settings/load-settings.js";
 import type { Settings } from "../../settings/schema.js";
-import { layerInApi } from "../../settings/written-layers.js";
+import { layersOf } from "../../settings/server-settings.js";
+import { clusterLayers, layerInApi, withConfigMaps } from "../../settings/written-layers.js";
 import { folderLayers, ServedFolder } from "../folder/served-folder.js";
 import type { ServeOptions } from "../options/serve-options.js";
 import { LiveSettings } from "./live-settings.js";
@@ -62,9 +63,16 @@ export async function liveFolder(
 /** The layers of a cluster and of the folder, as the API shows them. */
 function filledBy(folder: ServedFolder | undefined, settings: Settings): readonly FilledLayer[] {
   const folders = folder === undefined ? [] : folderLayers({ settings });
-  const { lowest } = settings;
+  const all = withConfigMaps(settings, layersOf(settings) ?? folders);
+  const ofCluster = (layer: string) => ({ name: layer, layer, kept: undefined });
   return [
-    ...(lowest === undefined ? [] : [{ name: lowest, layer: lowest, kept: undefined }]),
-    ...folders.map((layer) => ({ name: layerInApi(layer, folders), layer, kept: folder?.kept })),
+    ...clusterLayers(settings).map(ofCluster),
+    ...all.flatMap((layer) =>
+      folders.includes(layer)
+        ? { name: layerInApi(layer, folders), layer, kept: folder?.kept }
+        : settings.configMaps === undefined
+          ? []
+          : ofCluster(layer),
+    ),
   ];
 }

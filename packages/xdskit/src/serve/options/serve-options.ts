@@ -13,6 +13,8 @@ export interface KubernetesSettings {
   readonly selector: string | undefined;
   /** The labels of the Secrets that are served; undefined: none. */
   readonly tlsSecrets: string | undefined;
+  /** The labels of the ConfigMaps that are served as folders; undefined: none. */
+  readonly configMaps: string | undefined;
   /** Whether routes of the Gateway API are followed, and their status is written. */
   readonly gatewayApi: boolean;
   /** Whether the owners of Services are told by Events what is wrong. */

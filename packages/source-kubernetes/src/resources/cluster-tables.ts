@@ -1,0 +1,100 @@
+import type { ReadResourcesOptions, Resource, Steps, Where } from "@xdskit/api";
+import type { LayerUpdate, LiveOptions } from "@xdskit/server";
+import type { ObjectFault } from "../objects/object-fault.js";
+import { RouteTable } from "./attached/route-table.js";
+import { ConfigMapFolders } from "./config-map-folders.js";
+import type { TableChange } from "./made-resources.js";
+import type { ObjectTable } from "./object-table.js";
+import { SecretTable } from "./secret-table.js";
+import { ServiceTable } from "./service-table.js";
+
+/** What is made of a cluster. */
+export interface ClusterTablesOptions {
+  /** Of all but ConfigMaps. */
+  readonly layer: string;
+  /** Whether only some Services are known. */
+  readonly isPartial: boolean;
+  /** How files in ConfigMaps are read; undefined: there are none. */
+  readonly files: (() => ReadResourcesOptions) | undefined;
+}
+
+/** The objects of a cluster, and the resources that were made of them, by layers. */
+export class ClusterTables {
+  readonly routes: RouteTable;
+  readonly services: ServiceTable;
+  readonly secrets = new SecretTable();
+  /** Undefined: none are served. */
+  readonly configMaps: ConfigMapFolders | undefined;
+  readonly #layer: string;
+  #groups: () => LiveOptions["groups"] = () => undefined;
+
+  constructor({ layer, isPartial, files }: ClusterTablesOptions) {
+    this.#layer = layer;
+    this.routes = new RouteTable({ isPartial });
+    this.services = new ServiceTable(this.routes);
+    if (files !== undefined) this.configMaps = new ConfigMapFolders({ read: files, hasLayer: (one) => this.#has(one) });
+  }
+
+  /** Something changed since it was taken last. */
+  get isDue(): boolean {
+    return [...this.#layers()].some(([, tables]) => tables.some(({ isDue }) => isDue));
+  }
+
+  /** How often faults have become others. */
+  get faultChanges(): number {
+    const changes = [this.services, this.secrets, this.routes].map(({ faults }) => faults.changes);
+    return changes.reduce((sum, each) => sum + each, this.configMaps?.faultChanges ?? 0);
+  }
+
+  *faults(): Iterable<ObjectFault> {
+    const { services, secrets, routes, configMaps } = this;
+    for (const { faults } of [services, secrets, routes, ...(configMaps?.tables.values() ?? [])]) yield* faults;
+  }
+
+  /** Makes what is due. */
+  *take(): Steps<readonly LayerUpdate[]> {
+    const updates: LayerUpdate[] = [];
+    for (const [layer, tables] of [...this.#layers()]) {
+      const changes: TableChange[] = [];
+      for (const table of tables) changes.push(yield* table.take());
+      const [upsert, remove] = [changes.flatMap((one) => one.upsert), changes.flatMap((one) => one.remove)];
+      if (upsert.length > 0 || remove.length > 0) updates.push({ layer, kind: "patch", upsert, remove });
+    }
+    return updates;
+  }
+
+  /** All that was made. */
+  whole(): readonly LayerUpdate[] {
+    return Array.from(this.#layers(), ([layer, tables]) => {
+      return { layer, kind: "replace", upsert: tables.flatMap(({ made }) => [...made]) };
+    });
+  }
+
+  /** The object, or the line in its file. */
+  whereIs(layer: string, { type, key: name }: Pick<Resource, "type" | "key">): Where | undefined {
+    const configMaps = this.configMaps?.tables.get(layer);
+    if (configMaps !== undefined) return configMaps.whereIs({ type, name });
+    if (layer !== this.#layer) return undefined;
+    const service = this.services.made.objectOf({ type, name });
+    if (service !== undefined) return { file: `Service ${service}` };
+    const secret = this.secrets.made.objectOf({ type, name });
+    return secret === undefined ? undefined : { file: `Secret ${secret}` };
+  }
+
+  /** Takes the groups of the server, as they are each time. */
+  served(groups: () => LiveOptions["groups"]): void {
+    this.#groups = groups;
+  }
+
+  /** The tables, by the layers that they fill. */
+  *#layers(): Iterable<readonly [layer: string, tables: readonly ObjectTable[]]> {
+    yield [this.#layer, [this.services, this.secrets]];
+    for (const [layer, table] of this.configMaps?.tables ?? []) yield [layer, [table]];
+  }
+
+  /** Whether some group has a layer, as far as that is known. */
+  #has(layer: string): boolean {
+    const groups = this.#groups();
+    return !Array.isArray(groups) || groups.some(({ layers }) => layers.includes(layer));
+  }
+}

@@ -1,0 +1,65 @@
+import type { Finding } from "@xdskit/api";
+import type { ConfigMap } from "../objects/config-map.js";
+import { ConfigMapTable, type ConfigMapTableOptions } from "./config-map-table.js";
+
+/** The layer of the ConfigMaps of a folder, for groups to have below that folder's own; undefined: of those of none. */
+export function configMapLayer(folder?: string): string {
+  return folder === undefined ? "config-maps" : `config-maps/${folder}`;
+}
+
+/** How ConfigMaps become resources. */
+export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read"> {
+  /** Whether some group has a layer. */
+  readonly hasLayer: (layer: string) => boolean;
+}
+
+/** All ConfigMaps that are served: those of each folder fill a layer. */
+export class ConfigMapFolders {
+  readonly #options: ConfigMapOptions;
+  readonly #tables = new Map<string, ConfigMapTable>();
+
+  constructor(options: ConfigMapOptions) {
+    this.#options = options;
+    this.#tableOf(undefined);
+  }
+
+  /** By layer. */
+  get tables(): ReadonlyMap<string, ConfigMapTable> {
+    return this.#tables;
+  }
+
+  /** Some are not served as they are. */
+  get hasErrors(): boolean {
+    return this.errors().length > 0;
+  }
+
+  /** How often faults have become others. */
+  get faultChanges(): number {
+    return Array.from(this.#tables.values()).reduce((sum, { faults }) => sum + faults.changes, 0);
+  }
+
+  errors(): Finding[] {
+    const faults = Array.from(this.#tables.values()).flatMap((table) => [...table.faults]);
+    return faults.flatMap(({ finding }) => (finding?.severity === "error" ? finding : []));
+  }
+
+  /** Undefined: it was not there, or is gone. */
+  setConfigMap(key: string, before: ConfigMap | undefined, configMap: ConfigMap | undefined): void {
+    if (before !== undefined && (configMap === undefined || configMap.folder !== before.folder))
+      this.#tableOf(before.folder).setConfigMap(key, undefined);
+    if (configMap !== undefined) this.#tableOf(configMap.folder).setConfigMap(key, configMap);
+  }
+
+  /** Groups may have other layers. */
+  lookAgain(): void {
+    for (const table of this.#tables.values()) table.lookAgain();
+  }
+
+  #tableOf(folder: string | undefined): ConfigMapTable {
+    const layer = configMapLayer(folder);
+    const { read, hasLayer } = this.#options;
+    const known = this.#tables.get(layer) ?? new ConfigMapTable({ read, isServed: () => hasLayer(layer) });
+    this.#tables.set(layer, known);
+    return known;
+  }
+}
