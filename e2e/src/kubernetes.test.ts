@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
 import type { Network } from "./harness/basics/network.js";
 import { testInOwnNetwork } from "./harness/basics/own-network.js";
-import { peer, root } from "./harness/basics/peers.js";
+import { peer } from "./harness/basics/peers.js";
 import type { Scene } from "./harness/basics/scene.js";
 import { eventually, quiet } from "./harness/basics/wait.js";
 import { PodsOfService } from "./harness/mesh/pods.js";
@@ -20,6 +20,7 @@ import {
   startGrpcClient,
 } from "./harness/peers/grpc-client.js";
 import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { eventsOf, rightsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
@@ -493,20 +494,6 @@ async function withoutWish(api: KubeApiserver): Promise<object> {
   return { ...service, spec: { ...service.spec, trafficDistribution: undefined } };
 }
 
-/** An Event, as kubectl reads it. */
-interface ReadEvent {
-  readonly reason: string;
-  readonly type: string;
-  readonly message: string;
-  readonly involvedObject: { readonly kind: string; readonly uid: string };
-}
-
-/** Undefined: there are none. */
-async function eventsOf(api: KubeApiserver, namespace: string): Promise<readonly ReadEvent[] | undefined> {
-  const { items } = JSON.parse((await api.ask("GET", `/api/v1/namespaces/${namespace}/events`)).body);
-  return items.length > 0 ? items : undefined;
-}
-
 /** As docs/kubernetes.md has it. */
 const provedByToken = `
 tls: { cert: server.pem, key: server.key }
@@ -520,13 +507,3 @@ identities:
     node: { id: "{sa}.{ns}.*" }
     secrets: true
 `;
-
-/** The role of a manifest in deploy/, for the user of the server. */
-function rightsIn(manifest: string): readonly KubernetesObject[] {
-  const text = readFileSync(join(root, "deploy/kubernetes", manifest), "utf8");
-  const all = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
-  const role = all.find(({ kind }) => kind === "ClusterRole") ?? assert.fail("there is no role");
-  const binding = all.find(({ kind }) => /RoleBinding$/.test(kind)) ?? assert.fail("nobody has the role");
-  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "xdskit" }];
-  return [role, { ...binding, subjects }];
-}

@@ -19,6 +19,7 @@ export const leftOut = new Map([
   ["e2e/src/dashboard-node.test.ts", "the dashboard's page of a node, in a browser"],
   ["e2e/src/dashboard-safety.test.ts", "changes that are made on the dashboard, in a browser"],
   ["e2e/src/grpc-moves.test.ts", "gRPC clients under traffic while everything moves"],
+  ["e2e/src/kubernetes-config-maps.test.ts", "ConfigMaps of a real API server of Kubernetes"],
   ["e2e/src/kubernetes.test.ts", "gRPC's clients of Services, and an API server of Kubernetes that is killed"],
   ["e2e/src/restart-resets.test.ts", "thousands of connections around a kill and a start"],
   ["e2e/src/tutorials.test.ts", "the tutorials of the manual, block by block, with an Envoy"],
@@ -63,7 +64,11 @@ export const leftOut = new Map([
 ]);
 
 /** The test files of `npm run test:kubernetes` alone: to build what they need takes ten minutes of processor time. */
-export const runLater = new Set(["e2e/src/bench-kubernetes.test.ts", "e2e/src/kubernetes.test.ts"]);
+export const runLater = new Set([
+  "e2e/src/bench-kubernetes.test.ts",
+  "e2e/src/kubernetes-config-maps.test.ts",
+  "e2e/src/kubernetes.test.ts",
+]);
 
 /** The part of their usual length that random tests have beside them. */
 export const shortEffort = 0.1;

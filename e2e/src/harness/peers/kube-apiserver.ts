@@ -179,6 +179,7 @@ export interface Programs {
 const collections: Readonly<Record<string, string>> = {
   Namespace: "/api/v1/namespaces",
   Service: "/api/v1/namespaces/NS/services",
+  ConfigMap: "/api/v1/namespaces/NS/configmaps",
   Secret: "/api/v1/namespaces/NS/secrets",
   RoleBinding: "/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
   ServiceAccount: "/api/v1/namespaces/NS/serviceaccounts",

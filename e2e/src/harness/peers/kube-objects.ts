@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { root } from "../basics/peers.js";
+import type { KubeApiserver, KubernetesObject } from "./kube-apiserver.js";
+
+/** An Event, as kubectl reads it. */
+export interface ReadEvent {
+  readonly reason: string;
+  readonly type: string;
+  readonly message: string;
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid: string };
+}
+
+/** Undefined: there are none. */
+export async function eventsOf(api: KubeApiserver, namespace: string): Promise<readonly ReadEvent[] | undefined> {
+  const { items } = JSON.parse((await api.ask("GET", `/api/v1/namespaces/${namespace}/events`)).body);
+  return items.length > 0 ? items : undefined;
+}
+
+/** The role of a manifest in deploy/, for the user of the server. */
+export function rightsIn(manifest: string): readonly KubernetesObject[] {
+  const text = readFileSync(join(root, "deploy/kubernetes", manifest), "utf8");
+  const all = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+  const role = all.find(({ kind }) => kind === "ClusterRole") ?? assert.fail("there is no role");
+  const binding = all.find(({ kind }) => /RoleBinding$/.test(kind)) ?? assert.fail("nobody has the role");
+  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "xdskit" }];
+  return [role, { ...binding, subjects }];
+}
