@@ -113,6 +113,16 @@ test("the chart gives a pod that serves the cluster the least rights, and these 
     ...["--gateway-api", "--config-maps=xdskit.github.io/config=true", "--tls-secrets=serve=true"],
   ]);
   assert.ok(!volumeMounts.some(({ name }: { readonly name: string }) => name === "config"));
+  // The settings come last, so that no key takes their place.
+  const { projected } = podOf(all).volumes.find(({ name }: { readonly name: string }) => name === "settings");
+  assert.deepEqual(projected.sources, [
+    { secret: { name: "xdskit-keys" } },
+    { configMap: { name: "xdskit-settings" } },
+  ]);
+  assert.match(
+    all.find(({ metadata }) => metadata.name === "xdskit-settings")?.data?.["xdskit.yaml"] ?? "",
+    /jwks: keys\.json/,
+  );
   const everywhere = ["--set", "kubernetes.enabled=true", "--set", "insecure=true"];
   const { stdout } = run(helm, ["template", "xdskit", chart, ...version, ...everywhere]);
   assert.match(stdout, /kind: ClusterRoleBinding/);
@@ -177,6 +187,17 @@ test("what would not start, or would be open, is refused with what is missing", 
     "tls.secret=a",
     "settings.tls.sds=unix:/a",
   );
+  const jwks = "settings.identities[0].when.jwt.jwks";
+  refused(/keys is missing: a secret with the key own\.json/, "configMap=mesh", "insecure=true", `${jwks}=own.json`);
+  const { status, stderr } = run(helm, [
+    "template",
+    "xdskit",
+    chart,
+    ...version,
+    "--set",
+    `insecure=true,configMap=mesh,${jwks}=/own.json`,
+  ]);
+  assert.equal(status, 0, stderr);
   refused(/additional properties 'replica' not allowed/, "configMap=mesh", "insecure=true", "replica=2");
 });
 
@@ -230,7 +251,11 @@ test("the manifests for a cluster's own Services are ones that Kubernetes takes,
   const findings = judged(text, t);
   if (findings === undefined) return;
   assert.equal(findings, "");
-  assert.equal(judged(readFileSync(join(root, "deploy/kubernetes/secrets.yaml"), "utf8"), t), "");
+  for (const of of ["secrets", "configmaps"]) {
+    const rights = readFileSync(join(root, "deploy/kubernetes", `${of}.yaml`), "utf8");
+    assert.equal(judged(rights, t), "");
+    assert.deepEqual(rightsOf(manifestsOf(rights)), [`list,watch ${of}`]);
+  }
   const routes = readFileSync(join(root, "deploy/kubernetes/routes.yaml"), "utf8");
   assert.equal(judged(routes, t), "");
   assert.deepEqual(rightsOf(manifestsOf(routes)), rightsForRoutes);

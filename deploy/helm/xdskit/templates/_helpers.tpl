@@ -48,6 +48,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if and .Values.admin.secret (not .Values.settings.roles) }}
 {{- fail "admin.secret: on the network the admin listener needs roles in settings (docs/security.md#roles)" }}
 {{- end }}
+{{- range concat (.Values.settings.identities | default list) (.Values.settings.roles | default list) }}
+{{- $jwks := dig "when" "jwt" "jwks" "" . }}
+{{- if and $jwks (not $.Values.keys) (not (regexMatch "^(/|https:)" $jwks)) }}
+{{- fail (printf "keys is missing: a secret with the key %s, which jwks names" $jwks) }}
+{{- end }}
+{{- end }}
 {{- if and .Values.tls.secret (hasKey (.Values.settings.tls | default dict) "sds") }}
 {{- fail "settings.tls.sds: the certificates come from tls.secret" }}
 {{- end }}
