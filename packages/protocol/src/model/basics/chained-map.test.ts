@@ -95,6 +95,21 @@ test("neither a map that is held for long nor a branch of it keeps the maps in b
   );
 });
 
+test("maps in between that are collected together cost their changes, and not the square of their number", async (t) => {
+  const count = 2_000;
+  const first = ChainedMap.of(new Map([["a", 0]]));
+  (() => {
+    let last = first;
+    for (let index = 0; index < count; index++) last = last.derive(new Map([[`key-${index}`, index]]));
+  })();
+  const set = t.mock.method(Map.prototype, "set");
+  for (let attempt = 0; attempt < 5; attempt++) await collect();
+  const moved = set.mock.callCount();
+  set.mock.restore();
+  assert.ok(moved < 4 * count, `${moved} entries were moved`);
+  assert.deepEqual([...first.entries()], [["a", 0]]);
+});
+
 test("the differences of two maps are those of their contents, whichever map is older", () => {
   const line = fc.array(changes, { minLength: 1, maxLength: 8 });
   fc.assert(

@@ -114,7 +114,7 @@ interface Newest<Value> {
 interface Older<Value> {
   readonly kind: "older";
   /** This map's values for keys with another value in the next map. */
-  readonly differs: Map<string, Value | undefined>;
+  differs: Map<string, Value | undefined>;
   next: Place<Value>;
   /** The number of entries by which the map at the next place is larger. */
   growth: number;
@@ -122,11 +122,18 @@ interface Older<Value> {
   readonly base?: ChainedMap<Value>;
 }
 
-/** The places of maps that nobody holds any more: the chain need not lead over them. */
+/**
+ * The places of maps that nobody holds any more: the chain need not lead over them. V8 collects thousands at once, and
+ * tells of the newest first: so the smaller differences go to the larger ones, or each would be moved a thousand times.
+ */
 const left = new FinalizationRegistry(({ state, before }: Place<unknown>) => {
   const older = before?.deref()?.state;
   if (state.kind === "newest" || older?.kind !== "older") return;
-  for (const [key, value] of state.differs) if (!older.differs.has(key)) older.differs.set(key, value);
+  const [own, later] = [older.differs, state.differs];
+  if (own.size < later.size) {
+    for (const [key, value] of own) later.set(key, value);
+    older.differs = later;
+  } else for (const [key, value] of later) if (!own.has(key)) own.set(key, value);
   older.growth += state.growth;
   older.next = state.next;
   older.next.before = before;
