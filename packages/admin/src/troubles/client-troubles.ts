@@ -1,4 +1,5 @@
 import { printable } from "@xdskit/api";
+import { statusCode } from "@xdskit/protocol";
 import { dropOldest, type ServerEvent } from "@xdskit/server";
 import type { Trouble } from "../contract/admin-options.js";
 import { addressOfPeer } from "../log/event-log.js";
@@ -43,6 +44,12 @@ export class ClientTroubles {
 function textsOf(event: ServerEvent): (Pick<Trouble, "title" | "message"> & { readonly title: string }) | undefined {
   if (event.kind === "handshake-failed") {
     return { title: `Connections from ${addressOfPeer(event.peer)} fail`, message: printable(event.reason) };
+  }
+  if (event.kind === "stream-refused") {
+    // A server that stops, or has nothing yet, is no fault of the client's.
+    if (event.code === statusCode.unavailable) return undefined;
+    const { stream, node, message } = event;
+    return { title: `${printable(node?.id ?? addressOfPeer(stream.peer))} is refused`, message: printable(message) };
   }
   if (event.kind !== "large-response-unanswered") return undefined;
   const { stream, type } = event;

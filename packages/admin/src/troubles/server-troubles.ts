@@ -10,6 +10,7 @@ const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
   "certificates-mended",
   "handshake-failed",
   "large-response-unanswered",
+  "stream-refused",
 ] as const);
 
 /** The troubles with a server's certificates and clients, from its last events. Follows them from the start. */

@@ -30,6 +30,23 @@ async function says({ grpc }: Served, bytes: Buffer): Promise<void> {
   await closed;
 }
 
+/** Asks for all clusters, and says how the stream ended. */
+async function asksForClusters({ grpc }: Served, node: { readonly id: string }): Promise<ServiceError> {
+  const Client = makeGenericClientConstructor({}, "");
+  const client = new Client(grpc, credentials.createInsecure());
+  const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+  const stream = client.makeBidiStreamRequest(
+    "/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters",
+    (bytes: Uint8Array) => Buffer.from(bytes),
+    (bytes: Buffer) => bytes,
+  );
+  stream.write(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node, typeUrl })));
+  stream.resume();
+  const [error] = (await once(stream, "error")) as [ServiceError];
+  client.close();
+  return error;
+}
+
 const proxy2 = Buffer.from("0d0a0d0a000d0a515549540a2111000c7f0000017f000001d2040050", "hex");
 
 describe("a client that comes again and again, and gets nowhere, is one line of the log and one problem", () => {
@@ -75,24 +92,10 @@ describe("a client that comes again and again, and gets nowhere, is one line of 
       alt_stat_name: "x".repeat(1_000_000),
     }));
     await using server = await served({ "a.json": JSON.stringify({ resources: clusters }) });
-    const Client = makeGenericClientConstructor({}, "");
-    const client = new Client(server.grpc, credentials.createInsecure());
-    const request = create(DiscoveryRequestSchema, {
-      node: { id: "grpc-1" },
-      typeUrl: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
-    });
     for (let times = 0; times < 2; times += 1) {
-      const stream = client.makeBidiStreamRequest(
-        "/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters",
-        (bytes: Uint8Array) => Buffer.from(bytes),
-        (bytes: Buffer) => bytes,
-      );
-      stream.write(toBinary(DiscoveryRequestSchema, request));
-      stream.resume();
-      const [error] = (await once(stream, "error")) as [ServiceError];
+      const error = await asksForClusters(server, { id: "grpc-1" });
       assert.equal(error.code, status.RESOURCE_EXHAUSTED, error.message);
     }
-    client.close();
     const [problem, ...more] = await eventually(
       () => problemsOf(server),
       (found) => found.length > 0,
@@ -105,5 +108,21 @@ describe("a client that comes again and again, and gets nowhere, is one line of 
     );
     const line = /went away instead of answering a large response/g;
     assert.equal(server.running.err().match(line)?.length, 1, server.running.err());
+  });
+
+  it("where no group matches its node", async () => {
+    const groups = "groups: [{ name: edge, match: { id: edge-* }, folders: [.] }]\n";
+    await using server = await served({ "a.yaml": "[]\n", "xdskit.yaml": groups });
+    for (let times = 0; times < 2; times += 1) {
+      assert.deepEqual(await problemsOf(server), []);
+      assert.equal((await asksForClusters(server, { id: "lost-1" })).code, status.PERMISSION_DENIED);
+    }
+    const [problem, ...more] = await eventually(
+      () => problemsOf(server),
+      (found) => found.length > 0,
+    );
+    assert.deepEqual(more, []);
+    assert.equal(problem?.title, "lost-1 is refused");
+    assert.match(problem?.detail ?? "", /no group of this server matches the node: id "lost-1"/);
   });
 });
