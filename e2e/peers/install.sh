@@ -5,6 +5,7 @@
 # without these two there is no Java client. Does nothing when all is there already.
 #
 # `install.sh kubernetes` builds a kube-apiserver and its etcd instead: ten minutes of processor time, the first time.
+# `install.sh spire` builds SPIRE's server and agent: eight minutes.
 # `install.sh rust` builds gRPC's client for Rust, which only reports/conformance-clients.md needs. It needs cargo.
 set -euo pipefail
 
@@ -106,6 +107,12 @@ install_gateway_api() {
     && cp -r "$(go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/standard" "$cache/bin/kube-gateway-api" \
     && go test -c -trimpath -ldflags="-s -w" -o "$cache/bin/kube-route-judge" ./judge)
   chmod -R u+w "$cache/bin/kube-gateway-api"
+}
+
+# What gives workloads their certificates.
+install_spire() {
+  (cd "$here/go-spire" && go build -trimpath -ldflags="-s -w" -o "$cache/bin/" \
+    github.com/spiffe/spire/cmd/spire-server github.com/spiffe/spire/cmd/spire-agent)
 }
 
 # Helm, the judges of its manifests, and what reads Compose files as docker does.
@@ -264,6 +271,10 @@ if [[ ${1:-} == kubernetes ]]; then
   once kubernetes go-kubernetes
   once gateway_api go-gateway-api
   once kubernetes_bench "../../bench/go.mod ../../bench/internal ../../bench/kubeload ../../bench/kubeserver"
+  exit
+fi
+if [[ ${1:-} == spire ]]; then
+  once spire go-spire
   exit
 fi
 if [[ ${1:-} == rust ]]; then

@@ -63,11 +63,15 @@ export const leftOut = new Map([
   ["scripts/testing/bounded-processes.test.ts", "processes of tests that do not end"],
 ]);
 
-/** The test files of `npm run test:kubernetes` alone: to build what they need takes ten minutes of processor time. */
+/**
+ * The test files of `npm run test:kubernetes` and `npm run test:spire` alone: to build what they need takes ten minutes
+ * of processor time.
+ */
 export const runLater = new Set([
   "e2e/src/bench-kubernetes.test.ts",
   "e2e/src/kubernetes-config-maps.test.ts",
   "e2e/src/kubernetes.test.ts",
+  "e2e/src/spire.test.ts",
 ]);
 
 /** The part of their usual length that random tests have beside them. */

@@ -34,6 +34,8 @@ export type PeerName =
   | "kube-route-judge"
   | "kube-load"
   | "kube-go-control-plane"
+  | "spire-server"
+  | "spire-agent"
   | "promtool"
   | "hadolint"
   | "bwrap"
@@ -53,8 +55,11 @@ export type PeerName =
  * missing the test is skipped with a message (undefined is returned), and fails instead when CI is set.
  */
 export function peer(name: PeerName, t: TestContext): string | undefined {
-  return findPeer(name) ?? missing(`${name} is not installed`, t, name.startsWith("kube-") ? " kubernetes" : "");
+  return findPeer(name) ?? missing(`${name} is not installed`, t, installedApart[name.replace(/-.*/, "")] ?? "");
 }
+
+/** What `install.sh` builds only if it is asked to, by the beginning of the programs' names. */
+const installedApart: Readonly<Record<string, string>> = { kube: " kubernetes", spire: " spire" };
 
 /** Python with a module that was not always among the peers. */
 export function pythonWith(module: string, t: TestContext): string | undefined {
