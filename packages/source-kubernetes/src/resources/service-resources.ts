@@ -48,7 +48,7 @@ function clusterOf(service: Service, port: ServicePort, name: string): Resource 
     name,
     circuitBreakers: { thresholds: [{ maxConnections: unlimited, maxPendingRequests: unlimited, maxRequests }] },
     lbPolicy: balancings[policy.balancing ?? "round_robin"],
-    outlierDetection: ejecting(policy.ejectPercent),
+    ...(policy.ejectPercent === undefined ? {} : { outlierDetection: ejecting(policy.ejectPercent) }),
   };
   if (externalName === undefined) return createResource(edsCluster(common));
   return createResource(
@@ -66,17 +66,13 @@ const balancings: Readonly<Record<NonNullable<Policy["balancing"]>, Cluster_LbPo
   ring_hash: Cluster_LbPolicy.RING_HASH,
 };
 
-/**
- * By the share of calls that fail, and by nothing else. Without a share nothing is left out, and the field is there all
- * the same: when it comes or goes, Java's client replaces all of its balancing, and may lose an open call for ever.
- */
-function ejecting(share: number | undefined): MessageInitShape<typeof OutlierDetectionSchema> {
-  const never = { enforcingSuccessRate: 0, enforcingConsecutive5xx: 0, enforcingConsecutiveGatewayFailure: 0 };
-  if (share === undefined) return { ...never, enforcingFailurePercentage: 0 };
+/** By the share of calls that fail, and by nothing else. */
+function ejecting(failurePercentageThreshold: number): MessageInitShape<typeof OutlierDetectionSchema> {
   return {
-    ...never,
-    ...{ failurePercentageThreshold: share, enforcingFailurePercentage: 100 },
-    ...{ failurePercentageMinimumHosts: 2, failurePercentageRequestVolume: 10, maxEjectionPercent: 50 },
+    failurePercentageThreshold,
+    ...{ enforcingFailurePercentage: 100, failurePercentageMinimumHosts: 2, failurePercentageRequestVolume: 10 },
+    ...{ enforcingSuccessRate: 0, enforcingConsecutive5xx: 0, enforcingConsecutiveGatewayFailure: 0 },
+    maxEjectionPercent: 50,
   };
 }
 

@@ -217,15 +217,6 @@ describe("the annotations of a Service", () => {
       assert.deepEqual(validateMessage(readBody(type, type.typeUrl, body, envoyRegistry()), { envoy: true }), [], name);
   });
 
-  it("that say nothing of failing pods leave none out, by a detection that is there all the same", () => {
-    const table = new Table();
-    table.put(annotated({}));
-    const { enforcingConsecutive5xx, enforcingConsecutiveGatewayFailure, enforcingSuccessRate, ...rest } =
-      cluster(table).outlierDetection ?? assert.fail("none: it may come later, and Java's client loses calls then");
-    const all = [enforcingConsecutive5xx, enforcingConsecutiveGatewayFailure, enforcingSuccessRate];
-    assert.deepEqual([...all, rest.enforcingFailurePercentage], [0, 0, 0, 0]);
-  });
-
   it("of no retries are no policy: Go's client rejects one that has none", () => {
     const table = new Table();
     table.put(annotated({ "xdskit.github.io/retries": "0", "xdskit.github.io/retry-on": "internal" }));
