@@ -206,6 +206,17 @@ describe("a writer of statuses", () => {
     await written();
   });
 
+  it("does not wait with what is new, however often that changes", async (t) => {
+    const { server, writer } = await writing(t);
+    for (let count = 1; count <= 12; count += 1) {
+      writer.hold(key, { resourceVersion: `${count}`, parents: [] });
+      writer.want(key, wanted([verdict("Accepted", "True", `${count}`)]));
+      const asked = await server.asked();
+      asked.end(200, {});
+      await delay(20);
+    }
+  });
+
   it("looks again after an hour at what another server says of a rejection", async (t) => {
     const { server, clock, writer, asksNothing } = await writing(t);
     const at = new Date(Date.now() - hour + 400).toISOString();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "@xdskit/api";
 import type { KubernetesConnection } from "../connection/connection.js";
 import { gatewayApi } from "../objects/mesh-route.js";
@@ -18,6 +19,8 @@ export interface StatusWriterOptions {
 interface Entry {
   wanted: WantedStatus | undefined;
   held: HeldStatus | undefined;
+  /** What was to be when it was written last. */
+  written: WantedStatus | undefined;
   /** What this server said last of rejections. */
   ownRejections: ReadonlySet<string>;
   /** When it may be written again, and until when that counts as soon, by the clock. */
@@ -113,7 +116,9 @@ export class StatusWriter {
     if (entry?.wanted === undefined || entry.held === undefined) return;
     const { wanted, held, ownRejections } = entry;
     const parents = changedParents(held, wanted, { now: Date.now(), ownRejections });
-    if (parents === undefined || this.#waits(key, entry)) return;
+    // What is new is no answer to somebody.
+    const isAgain = isDeepStrictEqual(entry.written, wanted);
+    if (parents === undefined || (isAgain && this.#waits(key, entry))) return;
     const body = { metadata: { resourceVersion: held.resourceVersion }, status: { parents } };
     const path = `${pathOf(key)}/status`;
     await sendJson(this.#options.connection, { method: "PATCH", path, body }, this.#end.signal);
@@ -121,9 +126,10 @@ export class StatusWriter {
     const now = this.#entries.get(key);
     if (now === undefined) return;
     const at = this.#clock.now();
-    now.pauseMs = at < now.calmAt ? Math.min(Math.max(firstPauseMs, 2 * now.pauseMs), longestPauseMs) : 0;
+    now.pauseMs = isAgain && at < now.calmAt ? Math.min(Math.max(firstPauseMs, 2 * now.pauseMs), longestPauseMs) : 0;
     now.freeAt = at + now.pauseMs;
     now.calmAt = now.freeAt + calmMs;
+    now.written = wanted;
     now.ownRejections = new Set(rejectionsIn(wanted.parents));
     // The watch tells what it is now, if it has not done so already.
     if (now.held === held) now.held = undefined;
@@ -160,7 +166,7 @@ export class StatusWriter {
 }
 
 const unknown: Entry = {
-  ...{ wanted: undefined, held: undefined, ownRejections: new Set<string>() },
+  ...{ wanted: undefined, held: undefined, written: undefined, ownRejections: new Set<string>() },
   ...{ freeAt: 0, calmAt: 0, pauseMs: 0 },
 };
 
