@@ -18,7 +18,6 @@ const larger = {
       GroupDemand: 380,
       Ordering: 360,
       GroupTargets: 360,
-      TypeCache: 330,
       ClientType: 330,
       GroupRelay: 320,
     }),

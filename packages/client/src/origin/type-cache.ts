@@ -11,6 +11,8 @@ import type { Collection } from "../contract/xds-client.js";
 import { absentError, failingError, rejectedError } from "../errors/client-errors.js";
 import { changedCollection, wholeCollection } from "../watchers/collection-change.js";
 import type { Delivery } from "../watchers/delivery.js";
+import { differencesFrom } from "./cache-differences.js";
+import { CachedResources, namesAndAliases } from "./cached-resources.js";
 import { Entry, type Reason } from "./entry.js";
 
 /** A delivery to a watcher of any kind. */
@@ -25,12 +27,13 @@ interface Change {
   readonly added: Set<ResourceName>;
 }
 
+const noChange = (): Change => ({ upserted: [], removed: [], added: new Set() });
+
 /** All cached resources of one type, and their watchers. Names are canonical. */
 export class TypeCache {
   readonly type: ResourceType;
-  readonly resources = new Map<ResourceName, ReceivedResource>();
-  /** Alias → name. */
-  readonly #byAlias = new Map<ResourceName, ResourceName>();
+  readonly #cached = new CachedResources();
+  readonly resources = this.#cached.byName;
   readonly #singles = new Map<ResourceName, Entry<ReceivedResource>>();
   readonly #collections = new Map<ResourceName, Entry<Collection>>();
   /** By name or alias: the values that watchers of single names have. */
@@ -46,10 +49,8 @@ export class TypeCache {
   /** Watchers were told that the server is away. */
   #wasAway = false;
   readonly #givenOf = (name: ResourceName) => this.#given.get(name);
-  readonly #allOf = (name: ResourceName) => {
-    const content = this.#members.get(name);
-    return content && wholeCollection(content);
-  };
+  readonly #allOf = (name: ResourceName) => wholeOf(this.#members.get(name));
+  readonly #everyEntry = () => [...this.#singles.values(), ...this.#collections.values()];
 
   constructor(type: ResourceType) {
     this.type = type;
@@ -58,47 +59,6 @@ export class TypeCache {
   #collectionsOf(name: ResourceName) {
     const glob = this.#collections.size === 0 ? undefined : globOf(name);
     return [this.#collections.get("*"), glob === undefined ? undefined : this.#collections.get(glob)].filter(isThere);
-  }
-
-  #everyEntry() {
-    return [...this.#singles.values(), ...this.#collections.values()];
-  }
-
-  #namesOf({ name, aliases }: ReceivedResource) {
-    return [name, ...aliases].map(canonicalName);
-  }
-
-  #isMember(collection: ResourceName, name: ResourceName) {
-    return collection === "*" || globOf(name) === collection;
-  }
-
-  /** Finds a resource by its name or an alias. */
-  #find(name: ResourceName) {
-    return this.resources.get(name) ?? this.resources.get(this.#byAlias.get(name) ?? name);
-  }
-
-  #put(resource: ReceivedResource): void {
-    const name = canonicalName(resource.name);
-    this.#forgetAliases(name);
-    this.resources.set(name, resource);
-    for (const alias of resource.aliases) this.#byAlias.set(canonicalName(alias), name);
-  }
-
-  #forgetAliases(name: ResourceName): void {
-    for (const alias of (this.resources.get(name)?.aliases ?? []).map(canonicalName)) {
-      if (this.#byAlias.get(alias) === name) this.#byAlias.delete(alias);
-    }
-  }
-
-  /** Returns the names whose watchers lose the resource: not those that another resource has now. */
-  #remove(name: ResourceName): readonly ResourceName[] {
-    const aliases = this.resources.get(name)?.aliases ?? [];
-    this.#forgetAliases(name);
-    this.resources.delete(name);
-    const others = aliases.map(canonicalName).filter((alias) => alias !== name && this.#find(alias) === undefined);
-    const names = [...new Set([name, ...others])];
-    for (const each of names) this.#given.delete(each);
-    return names;
   }
 
   #absenceFor(reason: AbsentFor, error: ResourceError | undefined): Reason {
@@ -112,7 +72,7 @@ export class TypeCache {
     for (const [entry, change] of changes) {
       let content = this.#members.get(entry.name);
       if (content === undefined) {
-        content = entry.name === "*" ? this.resources : this.#membersOf(entry.name);
+        content = entry.name === "*" ? this.resources : membersOf(this.resources, entry.name);
         this.#members.set(entry.name, content);
         // Some of its resources may be cached because others asked for them by name.
         entry.changed(wholeCollection(content));
@@ -125,10 +85,6 @@ export class TypeCache {
       }
       for (const each of entry.deliveries) told.push(each);
     }
-  }
-
-  #membersOf(glob: ResourceName) {
-    return new Map([...this.resources].filter(([name]) => this.#isMember(glob, name)));
   }
 
   /** The watched names and collections. */
@@ -154,7 +110,7 @@ export class TypeCache {
   single(name: ResourceName): { readonly entry: Entry<ReceivedResource>; readonly isNew: boolean } {
     const known = this.#singles.get(name);
     if (known !== undefined) return { entry: known, isNew: false };
-    const resource = this.#find(name);
+    const resource = this.#cached.find(name);
     if (resource !== undefined) this.#given.set(name, resource);
     const entry = new Entry(name, this.#givenOf);
     this.#singles.set(name, entry);
@@ -165,7 +121,7 @@ export class TypeCache {
     const known = this.#collections.get(name);
     if (known !== undefined) return { entry: known, isNew: false };
     // Resources of an earlier run were complete; names that others asked for are only a part.
-    if (this.#held) this.#members.set(name, name === "*" ? this.resources : this.#membersOf(name));
+    if (this.#held) this.#members.set(name, name === "*" ? this.resources : membersOf(this.resources, name));
     const entry = new Entry<Collection>(name, this.#allOf);
     this.#collections.set(name, entry);
     return { entry, isNew: true };
@@ -175,20 +131,19 @@ export class TypeCache {
   drop(entry: Pick<Entry<never>, "name">): void {
     const { name } = entry;
     const isSingle = (this.#singles.get(name) as unknown) === entry;
-    if (isSingle) {
-      this.#singles.delete(name);
-    } else {
+    if (isSingle) this.#singles.delete(name);
+    else {
       this.#collections.delete(name);
       this.#members.delete(name);
     }
     const isWanted = (resource: ReceivedResource) =>
       this.#collectionsOf(canonicalName(resource.name)).length > 0 ||
-      this.#namesOf(resource).some((each) => this.#singles.has(each));
+      namesAndAliases(resource).some((each) => this.#singles.has(each));
     const found = isSingle ? [this.#given.get(name)].filter(isThere) : [...this.resources.values()];
     if (isSingle) this.#given.delete(name);
     for (const resource of found) {
       if (isWanted(resource)) continue;
-      this.#remove(canonicalName(resource.name));
+      for (const each of this.#cached.remove(canonicalName(resource.name))) this.#given.delete(each);
       this.#revision += 1;
     }
     if (this.resources.size === 0) this.#held = false;
@@ -197,7 +152,7 @@ export class TypeCache {
   /** Takes resources of an earlier run. No watcher is told: there is none yet. */
   hold(kept: readonly ReceivedResource[], isWhole: boolean): void {
     this.#held = isWhole;
-    for (const resource of kept) this.#put(resource);
+    for (const resource of kept) this.#cached.put(resource);
     this.#revision += 1;
   }
 
@@ -208,7 +163,7 @@ export class TypeCache {
     const gone = new Map<Entry<ReceivedResource>, readonly [error: Reason, lapsed: boolean]>();
     const changes = new Map<Entry<Collection>, Change>();
     const changeOf = (entry: Entry<Collection>) => {
-      const change = changes.get(entry) ?? { upserted: [], removed: [], added: new Set() };
+      const change = changes.get(entry) ?? noChange();
       changes.set(entry, change);
       return change;
     };
@@ -216,11 +171,11 @@ export class TypeCache {
     for (const resource of upserted) {
       const canonical = canonicalName(resource.name);
       const isNew = !this.resources.has(canonical);
-      this.#put(resource);
-      for (const name of this.#namesOf(resource)) {
+      this.#cached.put(resource);
+      for (const name of namesAndAliases(resource)) {
         const entry = this.#singles.get(name);
         // A resource with this name goes before one with this alias.
-        if (entry === undefined || this.#find(name) !== resource) continue;
+        if (entry === undefined || this.#cached.find(name) !== resource) continue;
         this.#given.set(name, resource);
         changed.set(entry, resource);
       }
@@ -233,15 +188,15 @@ export class TypeCache {
     for (const { name: written, reason, ...more } of [...removed, ...absent]) {
       const name = canonicalName(written);
       const wasThere = this.resources.has(name);
-      for (const each of this.#remove(name)) {
+      const error = "error" in more ? more.error : undefined;
+      for (const each of this.#cached.remove(name)) {
+        this.#given.delete(each);
         const entry = this.#singles.get(each);
-        const error = "error" in more ? more.error : undefined;
         if (entry !== undefined) gone.set(entry, [this.#absenceFor(reason, error), reason === "ttl"]);
       }
       if (wasThere) for (const entry of this.#collectionsOf(name)) changeOf(entry).removed.push(name);
       const collection = this.#collections.get(name);
       if (collection === undefined || this.#members.has(name)) continue;
-      const error = "error" in more ? more.error : undefined;
       // The server says that there is nothing, so the collection is empty.
       if (reason === "told" && (error === undefined || error.code === statusCode.notFound)) changeOf(collection);
       else collection.trouble(absentError(this.type, name, reason, error), true);
@@ -286,10 +241,7 @@ export class TypeCache {
       const isUnheard = (entry: Entry<Collection>) =>
         this.#collections.get(entry.name) === entry && !this.#members.has(entry.name);
       const empty = asked.filter((entry) => isUnheard(entry) && !this.#failed.has(entry));
-      this.#tellCollections(
-        new Map(empty.map((entry) => [entry, { upserted: [], removed: [], added: new Set<ResourceName>() }])),
-        [],
-      );
+      this.#tellCollections(new Map(empty.map((entry) => [entry, noChange()])), []);
     };
   }
 
@@ -320,37 +272,10 @@ export class TypeCache {
 
   /** The differences between the cache and another server's resources. */
   differences(status: ClientTypeStatus): ResourceUpdate | undefined {
-    const { resources: theirs, names, states } = status;
-    const upserted = [...theirs.values()].filter((resource) => {
-      const mine = this.resources.get(canonicalName(resource.name));
-      return mine !== resource && (mine === undefined || !sameContent(mine, resource));
-    });
-    const askedFor = new Set(names.map(canonicalName));
-    const there = new Set(Array.from(theirs.values(), ({ name }) => canonicalName(name)));
-    const lost = [...this.resources.values()].filter((resource) => {
-      if (there.has(canonicalName(resource.name))) return false;
-      const own = this.#namesOf(resource).filter((name) => askedFor.has(name));
-      // A requested name is answered by name: until then the old resource stays.
-      return own.length === 0 || own.some((name) => states(name) === "absent");
-    });
-    const removed = lost.map(({ name }) => ({ name, reason: "removed" as const }));
-    const absent = this.#unheard(status).map((name) => ({ name, reason: "told" as const, error: undefined }));
-    if (upserted.length + removed.length + absent.length === 0) return undefined;
-    return { type: this.type, upserted, removed, absent, failing: [] };
-  }
-
-  /** What that server answered while another one was active: names that do not exist, and all of an empty type. */
-  #unheard({ wildcard, names, states, isWhole }: ClientTypeStatus): readonly ResourceName[] {
-    const absent = names.filter((name) => {
-      const known = canonicalName(name);
-      return (
-        states(name) === "absent" && this.#singles.get(known)?.isAnswered === false && this.#find(known) === undefined
-      );
-    });
-    // A response that was rejected says nothing about what there is.
-    const isAllUnheard =
-      wildcard && isWhole && states("*") === "held" && this.#collections.get("*")?.isAnswered === false;
-    return isAllUnheard ? [...absent, "*"] : absent;
+    const isUnanswered = (name: ResourceName) =>
+      (name === "*" ? this.#collections : this.#singles).get(name)?.isAnswered === false;
+    const update = differencesFrom(this.#cached, status, isUnanswered);
+    return update && { type: this.type, ...update };
   }
 }
 
@@ -359,8 +284,12 @@ function absence(type: ResourceType, reason: AbsentFor, told: ResourceError | un
   return (name) => absentError(type, name, reason, told);
 }
 
-function sameContent(a: ReceivedResource, b: ReceivedResource): boolean {
-  return a.typeUrl === b.typeUrl && Buffer.compare(a.value, b.value) === 0;
+function membersOf(resources: ReadonlyMap<ResourceName, ReceivedResource>, glob: ResourceName) {
+  return new Map([...resources].filter(([name]) => globOf(name) === glob));
+}
+
+function wholeOf(content: ReadonlyMap<ResourceName, ReceivedResource> | undefined) {
+  return content && wholeCollection(content);
 }
 
 function isThere<Value>(value: Value | undefined): value is Value {
