@@ -47,7 +47,9 @@ var unusual = map[string][]metav1.Condition{
 	"MeshHTTPRouteRedirectPath":          refused,
 	"MeshHTTPRouteRedirectPort":          refused,
 	"MeshHTTPRouteSchemeRedirect":        refused,
-	"MeshHTTPRouteRewritePath":           refused,
+	// Its filters are those of backends.
+	"MeshHTTPRouteBackendRequestHeaderModifier": refused,
+	"MeshHTTPRouteRewritePath":                  refused,
 }
 
 func TestStatuses(t *testing.T) {
