@@ -114,7 +114,7 @@ function outcomeOf({ ended, sent }: Called, isStatus: boolean, own: string): Out
   return "own only";
 }
 
-test("every method of every service is behind the gate, and the table in reports/doors.md says what it answers", async (t) => {
+test("every method of every service is behind the gate, and the table in docs/security.md says what it answers", async (t) => {
   const folder = await temporaryFolder(t);
   const { a, b, jwks } = await tenants();
   await folder.write("keys.json", JSON.stringify(jwks));
@@ -182,14 +182,14 @@ test("every method of every service is behind the gate, and the table in reports
     assert.equal(await asked(a.good, { ...nodeOf(a), id: "cart.b.pod" }), over.changed, type.name);
   }
 
-  const page = new URL("../../../reports/doors.md", import.meta.url);
+  const page = new URL("../../../docs/security.md", import.meta.url);
   const text = await readFile(page, "utf8");
   const written = text.replace(
     /(<!-- doors -->\n)[\s\S]*?(<!-- \/doors -->)/,
     (_, begin, end) => begin + tableText() + end,
   );
   if (process.env.UPDATE_DOCS === "1") await writeFile(page, written);
-  else assert.equal(text, written, "reports/doors.md is not up to date: run this test with UPDATE_DOCS=1");
+  else assert.equal(text, written, "docs/security.md is not up to date: run this test with UPDATE_DOCS=1");
 });
 
 const nodeOf = ({ id, cluster }: Tenant) => ({ id, cluster });
