@@ -1,10 +1,11 @@
 // `npm run api-reports` writes `reports/api/`: for each package what its entry points export, with their types, and the
 // types that these lead to. `api-reports.test.ts` fails when they differ from it: nothing public changes unnoticed.
 // They are made of compiled declarations; Envoy's messages, which are generated, are left out.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { entryPoints } from "./entry-points.mjs";
 
 /** What is longer is prose, such as the advice of an error code, and may become better at any time. */
 const longestText = 40;
@@ -17,15 +18,7 @@ const printer = ts.createPrinter({ removeComments: true });
  * @returns {ReadonlyMap<string, string>}
  */
 export function apiReports(packages) {
-  const doors = readdirSync(packages)
-    .sort()
-    .map((folder) => {
-      const { name, exports } = JSON.parse(readFileSync(join(packages, folder, "package.json"), "utf8"));
-      const entries = Object.entries(exports)
-        .filter(([entry, door]) => !entry.includes("*") && door.types !== undefined)
-        .map(([entry, door]) => [name + entry.slice(1), join(packages, folder, door.types)]);
-      return { folder, name, entries };
-    });
+  const doors = entryPoints(packages, "types");
   const files = doors.flatMap(({ entries }) => entries.map(([, file]) => file));
   const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, types: ["node"], noLib: true };
   const program = ts.createProgram(files, options);

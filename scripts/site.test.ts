@@ -6,12 +6,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { contents } from "./contents.mjs";
+import { entryPoints } from "./entry-points.mjs";
 import { isCi } from "./packed/checkout.js";
 
 const site = fileURLToPath(new URL("../site/", import.meta.url));
+const packages = fileURLToPath(new URL("../packages/", import.meta.url));
 const builder = join(site, "node_modules/vitepress/bin/vitepress.js");
 
-test("the manual builds as a site, with all its pages, a search of its own, and no dead link", (t) => {
+test("the manual builds as a site: all its pages, its search, every export of the library, and no dead link", (t) => {
   if (!existsSync(builder)) {
     const message = "the site's packages are not installed: npm ci --prefix site";
     assert.ok(!isCi, message);
@@ -32,6 +34,14 @@ test("the manual builds as a site, with all its pages, a search of its own, and 
     }
     assert.match(start, /<script[^>]* src="\/v0\/assets\/app\.[\w-]+\.js"/);
     assert.match(start, /VPNavBarSearch/);
+    assert.match(start, /<a[^>]* href="\/v0\/packages\/"[^>]* target="_self"/);
+    assert.match(readFileSync(join(out, "library.html"), "utf8"), /<a href="\.\/packages\/" target="_self"/);
+    const library = readFileSync(join(out, "packages/index.html"), "utf8");
+    for (const entry of entryPoints(packages, "@xdskit/source").flatMap(({ entries }) => entries.map(([name]) => name)))
+      assert.ok(library.includes(`modules/${entry.replaceAll(/[@/]/g, "_")}.html`), entry);
+    const createServer = readFileSync(join(out, "packages/functions/_xdskit_server.createServer.html"), "utf8");
+    assert.match(createServer, /Makes a server\. Throws an/);
+    assert.match(createServer, /href="[^"]*\/blob\/main\/packages\/server\/src\/create-server\.ts#L\d+"/);
   } finally {
     rmSync(out, { recursive: true });
   }

@@ -1,14 +1,20 @@
 import { readFileSync } from "node:fs";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 import { contents } from "../../scripts/contents.mjs";
+import { writeLibrary } from "./library.js";
 
 const json = (file) => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
 const { version } = json("packages/xdskit/package.json");
 const repository = json("package.json").repository.url.replace(/^git\+|\.git$/g, "");
 
-/** Where a page leads: a page of the site, or a file of the repository. */
-const target = (page) =>
-  page.startsWith("../") ? `${repository}/blob/main/${page.slice(3)}` : `/${page.slice(0, -3)}`;
+/** What the repository has as reports is on the site a reference with comments. VitePress does not know its pages. */
+const library = { file: "../reports/api", folder: "packages/" };
+
+/** Where a page leads: a page of the site, the reference of the library, or a file of the repository. */
+function target(page) {
+  if (page === library.file) return { link: `/${library.folder}`, target: "_self" };
+  return { link: page.startsWith("../") ? `${repository}/blob/main/${page.slice(3)}` : `/${page.slice(0, -3)}` };
+}
 
 /** As GitHub makes it, and `packages/xdskit/src/docs.test.ts` checks it: VitePress checks pages, and no headings. */
 const slugify = (heading) =>
@@ -23,8 +29,12 @@ function leaveToRepository(markdown) {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const href = token.type === "link_open" ? token.attrGet("href") : null;
       if (href === null || /^(?:[a-z]+:|#|\/)/.test(href)) continue;
-      const path = posix.join(posix.dirname(env.relativePath), href);
-      if (path.startsWith("../")) token.attrSet("href", `${repository}/blob/main/${path.slice(3)}`);
+      const folder = posix.dirname(env.relativePath);
+      const path = posix.join(folder, href);
+      if (path === library.file) {
+        token.attrSet("href", `./${posix.relative(folder, library.folder)}/`);
+        token.attrSet("target", "_self");
+      } else if (path.startsWith("../")) token.attrSet("href", `${repository}/blob/main/${path.slice(3)}`);
     }
   });
 }
@@ -57,6 +67,7 @@ export default {
       picturesBesideThePage(markdown);
     },
   },
+  buildEnd: ({ outDir }) => writeLibrary(join(outDir, library.folder), repository),
   vite: { plugins: [vueOfThisFolder] },
   themeConfig: {
     search: { provider: "local" },
@@ -67,7 +78,7 @@ export default {
     sidebar: contents().map(({ section, pages }) => ({
       text: section,
       collapsed: true,
-      items: pages.map(({ page, title }) => ({ text: title, link: target(page) })),
+      items: pages.map(({ page, title }) => ({ text: title, ...target(page) })),
     })),
     socialLinks: [{ icon: "github", link: repository }],
     outline: [2, 3],
