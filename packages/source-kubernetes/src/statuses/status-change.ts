@@ -36,7 +36,10 @@ export interface StatusContext {
   readonly ownRejections: ReadonlySet<string>;
 }
 
-/** Clients of another server may have rejected a route: what that one wrote stays for so long, in milliseconds. */
+/**
+ * Clients of another server may have rejected a route: while no own client rejects it, what that one wrote stays for so
+ * long, in milliseconds.
+ */
 export const othersRejectionMs = 60 * 60_000;
 /** As many entries as a status may have. */
 const mostParents = 32;
@@ -74,7 +77,8 @@ function conditionsOf(
 ): readonly Condition[] {
   const made = verdicts.map((verdict) => {
     const known = before.find(({ type }) => type === verdict.type);
-    // Clients of several servers may reject it, each in its own words: the first ones stay.
+    // Clients of several servers may reject it, each in its own words: the first ones stay, however old they are, or
+    // the servers would write their words over each other's.
     if (known !== undefined && isOthersRejection(known, observedGeneration, context)) return known;
     const lastTransitionTime =
       known?.status === verdict.status
@@ -82,8 +86,9 @@ function conditionsOf(
         : new Date(context.now).toISOString().replace(/\.\d+/, "");
     return { ...verdict, observedGeneration, lastTransitionTime };
   });
+  const isRecent = (one: Condition) => Date.parse(one.lastTransitionTime) + othersRejectionMs > context.now;
   const isKept = (one: Condition) =>
-    !ownTypes.includes(one.type) || isOthersRejection(one, observedGeneration, context);
+    !ownTypes.includes(one.type) || (isOthersRejection(one, observedGeneration, context) && isRecent(one));
   // The order of conditions is not ours to change.
   return [
     ...before.flatMap((one) => made.find(isOf(one.type)) ?? (isKept(one) ? one : [])),
@@ -95,9 +100,7 @@ function isOf(type: string) {
   return (one: { readonly type: string }) => one.type === type;
 }
 
-/** Whether it is what another server wrote of a rejection, and not long ago. */
-function isOthersRejection(one: Condition, generation: number, { now, ownRejections }: StatusContext): boolean {
-  if (one.type !== rejectedType || ownRejections.has(one.message) || one.observedGeneration !== generation)
-    return false;
-  return Date.parse(one.lastTransitionTime) + othersRejectionMs > now;
+/** Whether it is what another server wrote of a rejection. */
+function isOthersRejection(one: Condition, generation: number, { ownRejections }: StatusContext): boolean {
+  return one.type === rejectedType && one.observedGeneration === generation && !ownRejections.has(one.message);
 }

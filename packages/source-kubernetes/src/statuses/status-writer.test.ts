@@ -82,6 +82,21 @@ describe("the status of a route", () => {
     assert.equal(changed(held(older), next)?.[0]?.conditions?.[1]?.message, "b said no");
   });
 
+  it("keeps these words for as long as that is so, whichever server of several looks at it", () => {
+    let state = held(entry([condition("Accepted")]));
+    let writes = 0;
+    const says = (words: string, at: number) => {
+      const next = wanted([verdict("Accepted"), verdict(rejectedType, "True", words)]);
+      const parents = changed(state, next, [words], at);
+      if (parents === undefined) return;
+      writes += 1;
+      state = held(...parents);
+    };
+    for (const at of [now, now + 1_000, now + hour + 2_000, now + 2 * hour])
+      for (const words of ["a said no", "b said no"]) says(words, at);
+    assert.deepEqual([writes, state.parents[0]?.conditions?.[1]?.message], [1, "a said no"]);
+  });
+
   it("has what another server said of a parent that only that one may know", () => {
     const unknown = { generation: 2, parents: [{ parentRef: toCart, conditions: undefined }] };
     assert.equal(changed(held(entry([condition("Accepted")])), unknown), undefined);
