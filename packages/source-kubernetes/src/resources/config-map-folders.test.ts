@@ -115,6 +115,30 @@ describe("ConfigMaps as folders", () => {
     assert.deepEqual([maps.taken(), maps.faults().length], [{}, 2]);
   });
 
+  it("serve what one has again after another one had it", () => {
+    const maps = new Maps().put("one", { "a.yaml": cluster("a") });
+    maps.taken();
+    maps.put("one", { "a.yaml": cluster("b") }).put("two", { "b.yaml": cluster("b") });
+    assert.deepEqual([maps.taken(), maps.faults().length], [{}, 2]);
+    // "one" names "a" no more: what stays served of it meanwhile is kept from nobody.
+    maps.put("three", { "a.yaml": cluster("a", "3s") });
+    assert.deepEqual([maps.taken(), maps.faults().length], [{ "config-maps": ["+a"] }, 2]);
+    maps.put("three", undefined);
+    assert.deepEqual(maps.taken(), { "config-maps": ["-a"] });
+    maps.put("two", undefined).put("one", { "a.yaml": cluster("a") });
+    assert.deepEqual([maps.taken(), maps.faults()], [{ "config-maps": ["+a"] }, []]);
+  });
+
+  it("may change places, one after the other", () => {
+    const maps = new Maps().put("one", { "a.yaml": cluster("a") }).put("two", { "a.yaml": cluster("b") });
+    maps.taken();
+    maps.put("one", { "a.yaml": cluster("b", "2s") });
+    assert.deepEqual([maps.taken(), maps.faults().length], [{}, 2]);
+    maps.put("two", { "a.yaml": cluster("a", "2s") });
+    const upserted = maps.taken()["config-maps"]?.filter((one) => one.startsWith("+"));
+    assert.deepEqual([upserted, maps.faults(), maps.made().length], [["+a", "+b"], [], 2]);
+  });
+
   it("may pass a resource from one to another", () => {
     const maps = new Maps().put("one", { "a.yaml": cluster("a") }).put("two", {});
     maps.taken();

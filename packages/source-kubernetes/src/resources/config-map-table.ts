@@ -111,7 +111,10 @@ export class ConfigMapTable extends ObjectTable {
     this.#setClaims(key, true);
   }
 
-  /** What a ConfigMap holds, and what is served of it while that cannot be. */
+  /**
+   * What a ConfigMap holds, and what is served of it while a file has an error: nobody knows what that one holds. While
+   * only a name is double, what its files name no more is free, so that two ConfigMaps can change places.
+   */
   #claimed(key: string): readonly PositionedResource[] {
     const read = this.#read.get(key);
     return read?.findings.some(isError) === true ? (this.#served.get(key) ?? []) : (read?.resources ?? []);

@@ -51,7 +51,8 @@ export class MadeResources {
     const before = this.#made.get(object);
     const made = new Map(resources.map((resource) => [idOf(resource.type, resource.key), resource]));
     for (const [id, resource] of made) {
-      if (before?.get(id)?.version !== resource.version) upsert.push(resource);
+      // Another object may have had it since.
+      if (this.#madeFor.get(id) !== object || before?.get(id)?.version !== resource.version) upsert.push(resource);
       this.#madeFor.set(id, object);
     }
     for (const [id, { type, key }] of before ?? []) {
