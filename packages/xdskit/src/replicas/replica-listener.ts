@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { type AddressInfo, isIPv6 } from "node:net";
 import { XdskitError } from "@xdskit/api";
 import { followRevoked, peerOf, renewTls } from "@xdskit/grpc-server";
+import { type CallerRefused, createRules, evidenceFrom } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { boundedBytes } from "../files/bounded-bytes.js";
 import { askPath, maxAskedBytes, parsedBody, type ReplicaAnswers } from "./questions.js";
@@ -30,15 +31,25 @@ export interface ReplicaListener {
 /** How often certificates are read again, in milliseconds, since files are replaced. */
 const renewMs = 10_000;
 
+/** What a listener answers, and to whom it does not. */
+export interface ListenerOptions {
+  readonly token: ReplicaToken;
+  readonly answers: () => Promise<ReplicaAnswers>;
+  /** Told who asked and is none of the servers of the store. */
+  readonly refused: (refused: CallerRefused) => void;
+}
+
 /** Answers other servers of the store. Rejects with the system's error when it cannot listen. */
 export async function startReplicaListener(
   place: ListeningPlace,
-  token: ReplicaToken,
-  answers: () => Promise<ReplicaAnswers>,
+  { token, answers, refused }: ListenerOptions,
 ): Promise<ReplicaListener> {
   const { server, scheme, isOfStore, stop } = await serverFor(place, (request, response) => {
-    const refused = isOfStore(request) ? undefined : refusal(403, "its certificate is none of a server of the store");
-    void respond(response, async () => refused ?? (await answer(request, token.value, answers)));
+    const refusal = isOfStore(request)
+      ? tokenRefusal(request, token.value)
+      : refusalOf(403, "its certificate is none of a server of the store");
+    if (refusal !== undefined) refused(refusedAsker(request));
+    void respond(response, async () => refusal ?? (await answer(request, answers)));
   });
   server.requestTimeout = 10_000;
   // A port is not shared with other workers of this machine: each of them answers for itself.
@@ -99,22 +110,31 @@ async function respond(response: ServerResponse, answered: () => Promise<Answer>
   response.end(text);
 }
 
-async function answer(
-  request: IncomingMessage,
-  token: string,
-  answers: () => Promise<ReplicaAnswers>,
-): Promise<Answer> {
-  const { method, url = "", headers } = request;
-  if (!showsToken(headers.authorization, token)) return refusal(401, "it shows another token than that of the store");
+function tokenRefusal({ headers }: IncomingMessage, token: string): Answer | undefined {
+  if (showsToken(headers.authorization, token)) return undefined;
+  return refusalOf(401, "it shows another token than that of the store");
+}
+
+const noRules = createRules([]);
+
+/** For the log and the audit: what it showed, without the token. */
+function refusedAsker({ socket, url = "", headers }: IncomingMessage): CallerRefused {
+  const peer = peerOf(socket, socket.remoteAddress === undefined);
+  const proved = noRules.shown(evidenceFrom(peer, headers.authorization));
+  return { peer: peer.text, called: url.slice(0, 200), rule: undefined, proved, claimed: undefined };
+}
+
+async function answer(request: IncomingMessage, answers: () => Promise<ReplicaAnswers>): Promise<Answer> {
+  const { method, url = "" } = request;
   const name = url.startsWith(askPath) ? url.slice(askPath.length) : "";
   const known = await answers();
   const asked = Object.hasOwn(known, name) ? known[name] : undefined;
   // Another version of xdskit may ask what this one does not know.
-  if (method !== "POST" || asked === undefined) return refusal(404, `it does not answer ${url.slice(0, 100)}`);
+  if (method !== "POST" || asked === undefined) return refusalOf(404, `it does not answer ${url.slice(0, 100)}`);
   const bytes = await boundedBytes(request, maxAskedBytes);
-  if (bytes === undefined) return refusal(413, `a question has at most ${maxAskedBytes} bytes`);
+  if (bytes === undefined) return refusalOf(413, `a question has at most ${maxAskedBytes} bytes`);
   const question = parsedBody(bytes);
-  if (question === undefined) return refusal(400, "the question is no JSON");
+  if (question === undefined) return refusalOf(400, "the question is no JSON");
   return { status: 200, body: await asked(question.value as never) };
 }
 
@@ -123,6 +143,6 @@ interface Answer {
   readonly body: unknown;
 }
 
-function refusal(status: number, message: string): Answer {
+function refusalOf(status: number, message: string): Answer {
   return { status, body: { message } };
 }

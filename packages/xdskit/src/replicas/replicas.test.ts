@@ -42,6 +42,7 @@ async function written(t: TestContext, authority: Authority, { certificate, key 
 async function joined(t: TestContext, shared: SharedKeys, name: string, place: ReplicaPlace) {
   const gone: string[] = [];
   const said: string[] = [];
+  const refused: string[] = [];
   const replicas = await Replicas.join({
     ...{ shared, place, self: { id: name, name, version: "1" } },
     answers: async () => ({
@@ -53,6 +54,7 @@ async function joined(t: TestContext, shared: SharedKeys, name: string, place: R
     }),
     gone: (replica) => gone.push(replica.name),
     problem: (finding) => said.push(finding?.message ?? "it is over"),
+    refused: ({ called, proved }) => refused.push(`${called} ${proved}`),
   });
   t.after(() => replicas.close());
   /** The answer of each other server, or the reason why it has none. */
@@ -65,7 +67,7 @@ async function joined(t: TestContext, shared: SharedKeys, name: string, place: R
         ),
       ),
     );
-  return { replicas, gone, said, askAll, names: () => replicas.others.map((one) => one.name).join() };
+  return { replicas, gone, said, refused, askAll, names: () => replicas.others.map((one) => one.name).join() };
 }
 
 async function store(t: TestContext): Promise<SharedKeys> {
@@ -108,7 +110,7 @@ describe("the servers of a store", () => {
   });
 
   it("answer nobody who cannot read the store", async (t) => {
-    const { replicas } = await joined(t, await store(t), "a", port());
+    const { replicas, refused } = await joined(t, await store(t), "a", port());
     const statusOf = (authorization?: string) =>
       new Promise((resolve, reject) => {
         const headers = authorization === undefined ? {} : { authorization };
@@ -120,6 +122,12 @@ describe("the servers of a store", () => {
           .end('"me"');
       });
     assert.deepEqual([await statusOf(), await statusOf("Bearer x")], [401, 401]);
+    assert.deepEqual(
+      refused,
+      ["address 127.0.0.1, no certificate, no token", "address 127.0.0.1, no certificate, a token"].map(
+        (one) => `/replica/v1/greet ${one}`,
+      ),
+    );
   });
 
   it("say that a body is no JSON without its text", async (t) => {
@@ -260,6 +268,8 @@ describe("the servers of a store", () => {
       assert.deepEqual(JSON.parse(String((await answer.toArray()).join(""))), {
         message: "its certificate is none of a server of the store",
       });
+      assert.match(a.refused.join(), /^\/replica\/v1\/greet address 127\.0\.0\.1, certificate .*, a token$/);
+      assert.doesNotMatch(a.refused.join(), new RegExp(String(token?.value)));
     });
   }
 

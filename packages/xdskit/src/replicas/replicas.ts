@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { CallerRefused } from "@xdskit/server";
 import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
-import type { ReplicaListOptions } from "./replica-list.js";
-import { ReplicaList } from "./replica-list.js";
+import { ReplicaList, type ReplicaListOptions } from "./replica-list.js";
 import {
   type ListeningPlace,
   type ReplicaListener,
@@ -23,6 +23,8 @@ export interface ReplicasOptions extends Pick<ReplicaListOptions, "shared" | "go
   readonly advertise?: string | undefined;
   /** Called before the others are told of this server. */
   readonly answers: () => Promise<ReplicaAnswers>;
+  /** Told who asked this server and is none of the store's. */
+  readonly refused: (refused: CallerRefused) => void;
   /** Ends the wait of `join`, and closes what it has opened. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -57,7 +59,7 @@ export class Replicas {
    * be read.
    */
   static async join(options: ReplicasOptions): Promise<Replicas> {
-    const { shared, place, directory, advertise, gone, problem, signal } = options;
+    const { shared, place, directory, advertise, gone, problem, refused, signal } = options;
     let known: Promise<ReplicaAnswers> | undefined;
     const answers = () => {
       known ??= options.answers().catch((error: unknown) => {
@@ -69,7 +71,7 @@ export class Replicas {
     const token = new ReplicaToken(shared, problem);
     // Nothing is read or written for a server that is alone.
     if (place.kind !== "state") await token.restore();
-    const listen = (at: ListeningPlace) => startReplicaListener(at, token, answers);
+    const listen = (at: ListeningPlace) => startReplicaListener(at, { token, answers, refused });
     const { listener, address: own, neighbors } = await listening(place, options.self.id, listen);
     const address = advertise === undefined ? own : withAuthority(own, advertise);
     const self: Replica = { ...options.self, address, since: Date.now(), isApart: place.kind === "state" || undefined };

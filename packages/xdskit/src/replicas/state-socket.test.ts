@@ -52,6 +52,7 @@ async function started(t: TestContext, { directory, shared }: State, name: strin
     answers: async () => ({ greet: async (who: string) => `${name} greets ${who}` }),
     gone: (replica) => gone.push(replica.name),
     problem: (finding) => said.push(finding?.message ?? "it is over"),
+    refused: () => {},
   });
   t.after(() => replicas.close());
   const names = () => replicas.others.map((one) => one.name).join();

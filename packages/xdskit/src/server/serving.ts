@@ -10,7 +10,14 @@ import {
 import { createLog, type Log, logCertificates, logServer } from "@xdskit/admin/log";
 import type { LogFormat, LogLevel } from "@xdskit/admin/log-options";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
-import { listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
+import {
+  type CallerRefused,
+  listenError,
+  type ServerEvent,
+  type ServerOptions,
+  type ServerTls,
+  type XdsServer,
+} from "@xdskit/server";
 import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
 import { countsOfSnapshot } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
@@ -60,6 +67,8 @@ export interface ServingOptions {
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
+
+const isRefusal = (kind: ServerEvent["kind"]) => kind === "caller-refused";
 
 /** The contract allows 5 s for a stop: streams and transports get this, everything else the rest. */
 const servingStopMs = 4_000;
@@ -257,6 +266,9 @@ export class Serving {
     await Promise.race([closing, delay(servingStopMs + 500, undefined, { ref: false })]);
   }
 
+  /** Notes in the audit who may not do what was asked for. */
+  readonly refused = (refused: CallerRefused): void => this.#audit?.add(refusedCall(refused));
+
   /** Logs the server's events. Returns the sources with what the events tell about their resources. */
   #follow(served: Served): () => readonly AnySourceStatus[] {
     const { server } = served;
@@ -266,10 +278,7 @@ export class Serving {
       servesSince: () => this.#servesSince,
       whereIs: (group, type, key) => whereIs(group, { type, key }),
     });
-    server.on(
-      (event) => event.kind === "caller-refused" && this.#audit?.add(refusedCall(event)),
-      (kind) => kind === "caller-refused",
-    );
+    server.on((event) => event.kind === "caller-refused" && this.refused(event), isRefusal);
     const older = warnOfOlderEnvoys(server, this.log, { registry: served.registry, whereIs });
     const inJson = createJsonFindings(server);
     return () =>

@@ -1,6 +1,6 @@
 import { logFinding } from "@xdskit/admin/log";
 import type { Finding, Registry } from "@xdskit/api";
-import type { SharedRollouts, XdsServer } from "@xdskit/server";
+import { dropOldest, type SharedRollouts, type XdsServer } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { FolderComparison, type FolderVersions } from "../../replicas/folder-comparison.js";
 import { Rebalancing } from "../../replicas/rebalancing.js";
@@ -13,10 +13,12 @@ import { Peering } from "./peering.js";
 /** The other servers of the store, for this one to join. */
 export function peeringOf(
   options: ServeOptions,
-  { place, told: log, log: own, closers }: Serving,
+  serving: Serving,
   { state, tls }: { readonly state: StateInUse; readonly tls: ReplicaCertificates | undefined },
 ): Peering {
+  const { place, told: log, log: own, closers } = serving;
   const { store, directory, isDurable, written } = state;
+  const known = new Set<string>();
   const peering = new Peering({
     ...{ shared: store?.shared, place, tls, listen: options.replica },
     state: directory === undefined ? undefined : { directory, isWritable: isDurable },
@@ -35,6 +37,15 @@ export function peeringOf(
         );
     },
     problem: (finding) => finding && logFinding(own, finding),
+    refused: (refused) => {
+      serving.refused(refused);
+      const { peer, called, proved } = refused;
+      const who = `${peer.slice(0, peer.lastIndexOf(":"))} ${proved}`;
+      // It asks again every second.
+      if (known.has(who)) return;
+      dropOldest(known.add(who));
+      own.warn("caller-refused", { peer, called, rule: "none", proved }, "caller refused");
+    },
   });
   closers.unshift(() => peering.close());
   return peering;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { askAll } from "@xdskit/admin/listener";
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { ClientStatusPage, RolloutPeer, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
+import type { CallerRefused, ClientStatusPage, RolloutPeer, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../../process/version.js";
 import type { FolderVersions, OtherFolder } from "../../replicas/folder-comparison.js";
@@ -31,6 +31,8 @@ export interface PeeringOptions {
   /** Another server does not say what its nodes answer to a rollout; undefined: it does again. */
   readonly silent: (name: string, reason: string | undefined) => void;
   readonly problem: (finding: Finding | undefined) => void;
+  /** Told who asked this server and is none of the store's. */
+  readonly refused: (refused: CallerRefused) => void;
 }
 
 /** A server that does not say for this many milliseconds what its nodes answer is asked again. */
@@ -192,7 +194,7 @@ export class Peering {
   }
 
   async #join(answers: () => Promise<ReplicaAnswers>): Promise<void> {
-    const { shared, state, advertise, problem } = this.#options;
+    const { shared, state, advertise, problem, refused } = this.#options;
     const place = this.#placeOfReplica();
     if (shared === undefined || place === undefined) return;
     const self = this.#self();
@@ -202,7 +204,8 @@ export class Peering {
       this.#options.gone(replica);
     };
     const { signal } = this.#stopped;
-    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, gone, problem, self, signal });
+    const told = { gone, problem, refused };
+    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, self, signal, ...told });
   }
 
   async #joinLater(answers: () => Promise<ReplicaAnswers>): Promise<void> {
