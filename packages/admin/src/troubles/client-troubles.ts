@@ -24,8 +24,7 @@ export class ClientTroubles {
   note(event: ServerEvent, now: number): void {
     const told = textsOf(event);
     if (told === undefined) return;
-    const { title, message } = told;
-    const key = JSON.stringify([title, message.replaceAll(/\d+/g, "0")]);
+    const { title, message, key = [title, message.replaceAll(/\d+/g, "0")].join(" ") } = told;
     const known = this.#seen.get(key);
     const isLasting = known !== undefined && now - known.last <= toldMs;
     const trouble: Trouble = { kind: "client", severity: "warning", title, message, since: now };
@@ -41,15 +40,24 @@ export class ClientTroubles {
   }
 }
 
-function textsOf(event: ServerEvent): (Pick<Trouble, "title" | "message"> & { readonly title: string }) | undefined {
+interface TroubleTexts extends Pick<Trouble, "message"> {
+  readonly title: string;
+  /** What tells it from others, if that is not what it says. */
+  readonly key?: string;
+}
+
+function textsOf(event: ServerEvent): TroubleTexts | undefined {
   if (event.kind === "handshake-failed") {
     return { title: `Connections from ${addressOfPeer(event.peer)} fail`, message: printable(event.reason) };
   }
   if (event.kind === "stream-refused") {
     // A server that stops, or has nothing yet, is no fault of the client's.
     if (event.code === statusCode.unavailable) return undefined;
-    const { stream, node, message } = event;
-    return { title: `${printable(node?.id ?? addressOfPeer(stream.peer))} is refused`, message: printable(message) };
+    const address = addressOfPeer(event.stream.peer);
+    const { node, code } = event;
+    // It may claim any id, and another one each time: that must not hide the troubles of others.
+    const title = node === undefined ? `${address} is refused` : `${printable(node.id)} at ${address} is refused`;
+    return { title, message: printable(event.message), key: `refused ${address} ${code}` };
   }
   if (event.kind !== "large-response-unanswered") return undefined;
   const { stream, type } = event;

@@ -122,7 +122,7 @@ describe("a client that comes again and again, and gets nowhere, is one line of 
       (found) => found.length > 0,
     );
     assert.deepEqual(more, []);
-    assert.equal(problem?.title, "lost-1 is refused");
+    assert.equal(problem?.title, "lost-1 at 127.0.0.1 is refused");
     assert.match(problem?.detail ?? "", /no group of this server matches the node: id "lost-1"/);
   });
 });
