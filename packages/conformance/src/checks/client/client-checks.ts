@@ -22,14 +22,24 @@ const [ownAttempts, everyMs] = [40, 250];
 /** The client has accepted a first response, and rejected a second one that nobody can read. */
 async function rejected(client: ClientPeer): Promise<Begun & { readonly answer: Request }> {
   const { stream, request } = await accepted(client);
-  const answer = await answerTo(stream, stream.send(request.type, "v2", brokenFor(request)));
-  hold(answer.error !== undefined, "the answer has no error_detail");
-  return { stream, request, answer };
+  return { stream, request, answer: await rejection(stream, request) };
 }
 
-/** Throws Failed if the answer lacks a name of the request, Skipped if answers need none. */
-function repeatsNames({ variant }: ClientStream, request: Request, answer: Request, what: string): void {
+/** The answer to a response that nobody can read. */
+function rejection(stream: ClientStream, request: Request): Promise<Request> {
+  return answerTo(stream, stream.send(request.type, "v2", brokenFor(request)));
+}
+
+function isNack({ error }: Request): void {
+  hold(error !== undefined, "the answer has no error_detail");
+}
+
+function needsNames({ variant }: ClientStream): void {
   if (variant === "delta") throw new Skipped("the client uses delta");
+}
+
+/** Throws Failed if the answer lacks a name of the request. */
+function repeatsNames(request: Request, answer: Request, what: string): void {
   const dropped = namesAsked(request).filter((name) => !namesAsked(answer).includes(name));
   hold(dropped.length === 0, `${what} does not name ${nameList(dropped)}`);
 }
@@ -64,7 +74,8 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
     link: documents.names,
     async run(client) {
       const { stream, request, answer } = await accepted(client);
-      repeatsNames(stream, request, answer, "the ACK");
+      needsNames(stream);
+      repeatsNames(request, answer, "the ACK");
     },
   },
   {
@@ -74,6 +85,7 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
     link: documents.nack,
     async run(client) {
       const { answer } = await rejected(client);
+      isNack(answer);
       hold(answer.version !== "v2", "the answer has the version that it rejects");
     },
   },
@@ -83,8 +95,11 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
     because: "The client must specify all resource names it is interested in with each request.",
     link: documents.names,
     async run(client) {
-      const { stream, request, answer } = await rejected(client);
-      repeatsNames(stream, request, answer, "the NACK");
+      const { stream, request } = await accepted(client);
+      needsNames(stream);
+      const answer = await rejection(stream, request);
+      isNack(answer);
+      repeatsNames(request, answer, "the NACK");
     },
   },
   {
@@ -99,8 +114,7 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
       const names = named.length === 0 ? ["a", "b"] : named;
       const content = contentFor({ ...request, names });
       const broken = content.map((one, index) => (index === 0 ? one : { ...one, body: brokenBody }));
-      const answer = await answerTo(stream, stream.send(request.type, "v1", broken));
-      hold(answer.error !== undefined, "the answer has no error_detail");
+      isNack(await answerTo(stream, stream.send(request.type, "v1", broken)));
     },
   },
   {

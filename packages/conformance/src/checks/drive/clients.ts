@@ -4,14 +4,23 @@ import type { ReceivedResource, Request, Variant } from "../../wire/messages.js"
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { allClusters, comesChanged, comesWith, lastOf, resourceIn, settledClusters, withClusters } from "./driving.js";
+import {
+  allClusters,
+  begin,
+  comesChanged,
+  comesWith,
+  lastOf,
+  resourceIn,
+  settledClusters,
+  withClusters,
+} from "./driving.js";
 
 const cluster = typeUrlOf("cluster");
 const changedA = withClusters({ a: 2 });
 
-/** A client whose stream has ended: what it had of `a`, and its `first` request on the next one. */
+/** A client whose stream has ended, after `begin`: what it had of `a`, and its `first` request on the next one. */
 async function left(peer: Peer, variant: Variant): Promise<{ before: ReceivedResource; first: Request }> {
-  const old = await settledClusters(peer, variant);
+  const old = await allClusters(peer, variant);
   const held = Object.keys(baseWorld.clusters).map((name) => [name, lastOf(old, cluster, name)!.version] as const);
   const { version } = old.received(cluster).at(-1)!;
   old.cancel();
@@ -67,6 +76,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "The server sends the resources that have changed since the version that the client has seen.",
       link: documents.overview,
       async run(peer) {
+        await begin(peer);
         const { before, first } = await left(peer, variant);
         await peer.set(changedA);
         const stream = peer.open(variant);
@@ -80,8 +90,9 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "The version for a resource type is a property of the resources, and not of a stream.",
       link: documents.versions,
       async run(peer) {
-        const { before, first } = await left(peer, variant);
+        await begin(peer);
         peer.needs("restart");
+        const { before, first } = await left(peer, variant);
         peer.transcript.add("restart");
         await peer.driver.restart();
         peer.reconnect();
