@@ -15,6 +15,7 @@ export const commonOptions = {
   "expected-failures": text,
   junit: text,
   json: text,
+  yaml: text,
   "answer-ms": text,
   "quiet-ms": text,
   "total-ms": text,
@@ -27,6 +28,7 @@ export interface CommonOptions<C extends Sentence> extends JudgeOptions {
   readonly checks: readonly C[];
   readonly junit: string | undefined;
   readonly json: string | undefined;
+  readonly yaml: string | undefined;
 }
 
 /** Each check has connections, or processes, of its own. */
@@ -52,6 +54,7 @@ export function readCommonOptions<C extends Sentence>(values: CommonValues, all:
     expected: expectedFailures(values["expected-failures"], all),
     junit: values.junit,
     json: values.json,
+    yaml: values.yaml,
   };
 }
 

@@ -84,12 +84,13 @@ test("what is expected to fail may fail, and may not pass", async (t) => {
 });
 
 test("the reports for programs say the same", async (t) => {
-  const [json, junit] = [join(folder(t), "report.json"), join(folder(t), "report.xml")];
+  const into = folder(t);
+  const [json, junit, yaml] = [join(into, "report.json"), join(into, "report.xml"), join(into, "report.yaml")];
   const address = await started(t, "nack-ends");
   const only = ["--only", "sotw-nack-other-types,sotw-named"];
-  await run("server", address, ...quick, ...only, "--json", json, "--junit", junit);
+  await run("server", address, ...quick, ...only, "--json", json, "--junit", junit, "--yaml", yaml);
   const report = JSON.parse(readFileSync(json, "utf8"));
-  assert.deepEqual(parse(readFileSync(json, "utf8")), report);
+  assert.deepEqual(parse(readFileSync(yaml, "utf8")), report);
   const { peer, conforms, passed, failed, skipped } = report;
   assert.deepEqual(
     { peer, conforms, passed, failed, skipped },

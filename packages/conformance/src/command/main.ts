@@ -3,7 +3,7 @@ import { serverChecks } from "../checks/all-checks.js";
 import { clientChecks } from "../checks/client/client-checks.js";
 import type { Sentence } from "../checks/contract/check.js";
 import { commandClient } from "../client/command-client.js";
-import { jsonReport } from "../report/json.js";
+import { jsonReport, yamlReport } from "../report/json.js";
 import { junitReport } from "../report/junit.js";
 import { printExplanation, printList, printResult, printSummary, type Terminal } from "../report/terminal.js";
 import { isAgainst, type Result } from "../run/result.js";
@@ -70,15 +70,16 @@ async function judgedClient(args: readonly string[], terminal: Terminal): Promis
 
 async function judged(
   peer: string,
-  { requirements, junit, json }: CommonOptions<Sentence>,
+  { requirements, junit, json, yaml }: CommonOptions<Sentence>,
   terminal: Terminal,
   run: (onResult: (result: Result) => void) => Promise<readonly Result[]>,
 ): Promise<number> {
   // A report that cannot be written is said at once, and not after minutes.
-  for (const file of [junit, json]) if (file !== undefined) write(file, "");
+  for (const file of [junit, json, yaml]) if (file !== undefined) write(file, "");
   const results = await run((result) => printResult(result, terminal));
   if (junit !== undefined) write(junit, junitReport(peer, results));
   if (json !== undefined) write(json, jsonReport(peer, requirements, results));
+  if (yaml !== undefined) write(yaml, yamlReport(peer, requirements, results));
   printSummary(results, terminal);
   return results.some(isAgainst) ? 1 : 0;
 }

@@ -16,7 +16,7 @@ xds-conformance explain ID                   says what a check is about, and whe
   --only ID,…               only these checks; ID may end with *
   --requirements DATE       scores only checks that were there at that date, such as 2026-12
   --expected-failures FILE  a line for each check that is known to fail, or fails sometimes; fails also if one passes
-  --junit FILE, --json FILE writes a report
+  --junit FILE, --json FILE, --yaml FILE    writes a report
   --node-id ID              the node's id (xds-conformance)
   --node-cluster NAME       the node's cluster
   --header NAME=VALUE       a header of each call; may be repeated

@@ -1,3 +1,4 @@
+import { writeYaml } from "@xdskit/api";
 import { isAgainst, type Result, tallyOf } from "../run/result.js";
 
 /** The report for programs. */
@@ -18,4 +19,9 @@ export function jsonReport(peer: string, requirements: string, results: readonly
   }));
   const conforms = !results.some(isAgainst);
   return `${JSON.stringify({ peer, requirements, conforms, ...tallyOf(results), checks }, undefined, 2)}\n`;
+}
+
+/** The same in YAML. */
+export function yamlReport(peer: string, requirements: string, results: readonly Result[]): string {
+  return writeYaml(JSON.parse(jsonReport(peer, requirements, results)));
 }
