@@ -12,6 +12,7 @@ export { matchesGlob } from "./basics/glob.js";
 export type { HistogramStats } from "./basics/histogram.js";
 export { dropOldest } from "./basics/maps.js";
 export { RateLimit } from "./basics/rate-limit.js";
+export { foreignFinding } from "./configuration/authorities.js";
 export { everyNode } from "./configuration/groups.js";
 export { createIsOwnName } from "./configuration/own-names.js";
 export type * from "./contracts/config.js";

@@ -32,6 +32,12 @@ export function warningsOf(
   return found;
 }
 
+/** Why the server refuses what it was given. */
+export function refusalOf(error: Error): readonly Finding[] {
+  if (error instanceof XdskitError) return error.findings;
+  return [{ code: "XDSKIT_KUBERNETES", severity: "error", message: error.message }];
+}
+
 /** What went wrong, and what to do. `path`: what was asked for. */
 export function failureText(error: Error, { server, from }: KubernetesConnection, path = ""): string {
   const isRoute = path.startsWith("/apis/gateway.");

@@ -1,9 +1,9 @@
 import { hostname } from "node:os";
 import { type Finding, inTurns, maxFindings, type ReadResourcesOptions, systemClock, type Where } from "@xdskit/api";
-import type { Part, Source, SourceSink } from "@xdskit/server";
+import type { LayerUpdate, Part, Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
-import { failureText, warningsOf } from "./findings.js";
+import { failureText, refusalOf, warningsOf } from "./findings.js";
 import { type ConfigMap, readConfigMap } from "./objects/config-map.js";
 import { type EndpointSlice, readEndpointSlice, serviceLabel } from "./objects/endpoint-slice.js";
 import { readGrpcRoute } from "./objects/grpc-route.js";
@@ -106,7 +106,7 @@ export function createKubernetesSource(options: KubernetesSourceOptions): Kubern
 class WatchedCluster implements KubernetesSource {
   readonly name: string;
   readonly part: Part = (kernel) => {
-    this.#tables.served(() => kernel.live.groups);
+    this.#tables.served(kernel);
     const progress = new ClientRejections("route", kernel.clock, () => this.#tell());
     if (this.#statuses !== undefined) this.#clients = progress;
     const reconfigured = () => {
@@ -132,7 +132,8 @@ class WatchedCluster implements KubernetesSource {
   #forget: (() => void) | undefined;
   #isClosed = false;
   #publishedAt = Number.NEGATIVE_INFINITY;
-  #isRefused = false;
+  /** Why the server does not take what it was given last. */
+  #refusals: readonly Finding[] = [];
   #lastApplied: Date | undefined;
   #lastError: KubernetesStatus["lastError"];
 
@@ -261,23 +262,20 @@ class WatchedCluster implements KubernetesSource {
     // As with a folder: clients would lose what they had of these before a restart.
     const waits = started !== undefined && this.#options.allowPartial !== true && configMaps?.hasErrors === true;
     // After one that was refused nobody knows what is there.
-    const isWhole = started !== undefined || this.#isRefused;
+    const isWhole = started !== undefined || this.#refusals.length > 0;
     const updates = isWhole ? this.#tables.whole() : changes;
     // Annotations may have changed that make no difference.
     if (waits || updates.length === 0) return this.#tell();
-    try {
-      // What a cluster has is a fact: nobody can refuse it.
-      this.#sink.apply(updates, { isJudged: false });
-    } catch (error) {
-      this.#isRefused = true;
-      this.#lastError = { at: new Date(), message: (error as Error).message };
-      started?.reject(error as Error);
-      return;
+    const errors = applied(this.#sink, updates, started !== undefined && this.#options.allowPartial !== true);
+    this.#refusals = errors.flatMap(refusalOf);
+    const [error] = errors;
+    if (error !== undefined) this.#lastError = { at: new Date(), message: error.message };
+    if (error !== undefined && errors.length === updates.length) started?.reject(error);
+    else {
+      this.#lastApplied = new Date();
+      this.#started = undefined;
     }
-    this.#isRefused = false;
-    this.#lastApplied = new Date();
-    this.#started = undefined;
-    if (isWhole) this.#report();
+    if (isWhole || error !== undefined) this.#report();
     started?.resolve();
     this.#tell();
   }
@@ -301,7 +299,7 @@ class WatchedCluster implements KubernetesSource {
 
   /** Tells the server why what is served is not what the cluster has. */
   #report(): void {
-    const findings = this.#tables.configMaps?.errors() ?? [];
+    const findings = [...this.#refusals, ...(this.#tables.configMaps?.errors() ?? [])];
     const inPart = findings.length > 0 && this.#lastApplied !== undefined;
     if (this.#watches.isFailing && this.#lastError !== undefined) {
       const { asOf } = this.status();
@@ -336,5 +334,20 @@ class WatchedCluster implements KubernetesSource {
     }
     this.#faultChanges = faultChanges;
     this.#options.onStatus?.(this.status());
+  }
+}
+
+/**
+ * Applies all of it together; if that is refused, each layer alone: the fault of one holds up no other one. Returns
+ * the errors of those that are refused.
+ */
+function applied(sink: SourceSink, updates: readonly LayerUpdate[], isWhole: boolean): readonly Error[] {
+  try {
+    // What a cluster has is a fact: no judge can refuse it.
+    sink.apply(updates, { isJudged: false });
+    return [];
+  } catch (error) {
+    if (isWhole || updates.length === 1) return updates.map(() => error as Error);
+    return updates.flatMap((update) => applied(sink, [update], true));
   }
 }

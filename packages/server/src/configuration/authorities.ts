@@ -7,12 +7,16 @@ import { foreignAuthority } from "@xdskit/protocol";
  */
 export function refuseForeign(resources: readonly Resource[], authorities: ReadonlySet<string> | undefined): void {
   if (authorities === undefined) return;
-  const findings: Finding[] = [];
-  for (const { type, name } of resources) {
-    const authority = foreignAuthority(name, authorities);
-    if (authority === undefined) continue;
-    const message = `the authority ${JSON.stringify(authority)} is none of those that are served: ${[...authorities].join(", ")}`;
-    findings.push({ code: "XDSKIT_AUTHORITY", severity: "error", message, type: type.name, resource: name });
-  }
-  throwIfAny(findings);
+  throwIfAny(resources.flatMap((resource) => foreignFinding(resource, authorities) ?? []));
+}
+
+/** Why the server refuses a resource whose name has an authority that is not served; undefined: it does not. */
+export function foreignFinding(
+  { type, name }: Resource,
+  authorities: ReadonlySet<string> | undefined,
+): Finding | undefined {
+  const authority = foreignAuthority(name, authorities);
+  if (authority === undefined) return undefined;
+  const message = `the authority ${JSON.stringify(authority)} is none of those that are served: ${[...(authorities ?? [])].join(", ")}`;
+  return { code: "XDSKIT_AUTHORITY", severity: "error", message, type: type.name, resource: name };
 }

@@ -1,5 +1,5 @@
 import type { ReadResourcesOptions, Resource, Steps, Where } from "@xdskit/api";
-import type { LayerUpdate, LiveOptions } from "@xdskit/server";
+import type { Kernel, LayerUpdate } from "@xdskit/server";
 import type { ObjectFault } from "../objects/object-fault.js";
 import { RouteTable } from "./attached/route-table.js";
 import { ConfigMapFolders } from "./config-map-folders.js";
@@ -26,13 +26,15 @@ export class ClusterTables {
   /** Undefined: none are served. */
   readonly configMaps: ConfigMapFolders | undefined;
   readonly #layer: string;
-  #groups: () => LiveOptions["groups"] = () => undefined;
+  #server: Pick<Kernel, "live" | "authorities"> | undefined;
 
   constructor({ layer, isPartial, files }: ClusterTablesOptions) {
     this.#layer = layer;
     this.routes = new RouteTable({ isPartial });
     this.services = new ServiceTable(this.routes);
-    if (files !== undefined) this.configMaps = new ConfigMapFolders({ read: files, hasLayer: (one) => this.#has(one) });
+    if (files === undefined) return;
+    const authorities = () => this.#server?.authorities;
+    this.configMaps = new ConfigMapFolders({ read: files, authorities, hasLayer: (one) => this.#has(one) });
   }
 
   /** Something changed since it was taken last. */
@@ -81,9 +83,9 @@ export class ClusterTables {
     return secret === undefined ? undefined : { file: `Secret ${secret}` };
   }
 
-  /** Takes the groups of the server, as they are each time. */
-  served(groups: () => LiveOptions["groups"]): void {
-    this.#groups = groups;
+  /** Takes the server: its authorities, and its groups as they are each time. */
+  served(server: Pick<Kernel, "live" | "authorities">): void {
+    this.#server = server;
   }
 
   /** The tables, by the layers that they fill. */
@@ -94,7 +96,7 @@ export class ClusterTables {
 
   /** Whether some group has a layer, as far as that is known. */
   #has(layer: string): boolean {
-    const groups = this.#groups();
+    const groups = this.#server?.live.groups;
     return !Array.isArray(groups) || groups.some(({ layers }) => layers.includes(layer));
   }
 }

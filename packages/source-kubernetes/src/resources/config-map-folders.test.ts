@@ -14,7 +14,11 @@ class Maps {
 
   constructor(groups: readonly string[] = ["edge"]) {
     const layers = [undefined, ...groups].map((folder) => configMapLayer(folder));
-    this.folders = new ConfigMapFolders({ read: () => ({}), hasLayer: (layer) => layers.includes(layer) });
+    this.folders = new ConfigMapFolders({
+      read: () => ({}),
+      authorities: () => undefined,
+      hasLayer: (layer) => layers.includes(layer),
+    });
   }
 
   put(name: string, data: Readonly<Record<string, string>> | undefined, folder?: string, binaryData?: object): this {
@@ -113,6 +117,15 @@ describe("ConfigMaps as folders", () => {
     assert.deepEqual([maps.faults(), maps.made().map(({ name }) => name)], [[], ["a"]]);
     maps.put("two", { "b.yaml": cluster("a"), "c.yaml": cluster("a") });
     assert.deepEqual([maps.taken(), maps.faults().length], [{}, 2]);
+  });
+
+  it("name three of many that have one resource, and count the others", () => {
+    const maps = new Maps();
+    for (const n of [1, 2, 3, 4, 5, 6]) maps.put(`m${n}`, { "a.yaml": cluster("a") });
+    assert.deepEqual([maps.taken(), maps.faults().length, maps.folders.hasErrors], [{}, 6, true]);
+    const places = [2, 3, 4].map((n) => `ConfigMap shop/m${n}/a.yaml:1`).join(", ");
+    const text = `ConfigMap m1 a.yaml:1: the same name is also in ${places} … and 2 more`;
+    assert.ok(maps.faults().includes(text), maps.faults().join("\n"));
   });
 
   it("serve what one has again after another one had it", () => {

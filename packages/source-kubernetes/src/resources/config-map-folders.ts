@@ -1,5 +1,6 @@
 import type { Finding } from "@xdskit/api";
 import type { ConfigMap } from "../objects/config-map.js";
+import type { ObjectFault } from "../objects/object-fault.js";
 import { ConfigMapTable, type ConfigMapTableOptions } from "./config-map-table.js";
 
 /** The layer of the ConfigMaps of a folder, for groups to have below that folder's own; undefined: of those of none. */
@@ -8,7 +9,7 @@ export function configMapLayer(folder?: string): string {
 }
 
 /** How ConfigMaps become resources. */
-export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read"> {
+export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read" | "authorities"> {
   /** Whether some group has a layer. */
   readonly hasLayer: (layer: string) => boolean;
 }
@@ -30,7 +31,7 @@ export class ConfigMapFolders {
 
   /** Some are not served as they are. */
   get hasErrors(): boolean {
-    return this.errors().length > 0;
+    return Array.from(this.#tables.values()).some(({ faults }) => [...faults].some(isError));
   }
 
   /** How often faults have become others. */
@@ -40,7 +41,7 @@ export class ConfigMapFolders {
 
   errors(): Finding[] {
     const faults = Array.from(this.#tables.values()).flatMap((table) => [...table.faults]);
-    return faults.flatMap(({ finding }) => (finding?.severity === "error" ? finding : []));
+    return faults.filter(isError).flatMap(({ finding }) => finding ?? []);
   }
 
   /** Undefined: it was not there, or is gone. */
@@ -57,9 +58,13 @@ export class ConfigMapFolders {
 
   #tableOf(folder: string | undefined): ConfigMapTable {
     const layer = configMapLayer(folder);
-    const { read, hasLayer } = this.#options;
-    const known = this.#tables.get(layer) ?? new ConfigMapTable({ read, isServed: () => hasLayer(layer) });
+    const { hasLayer, ...reading } = this.#options;
+    const known = this.#tables.get(layer) ?? new ConfigMapTable({ ...reading, isServed: () => hasLayer(layer) });
     this.#tables.set(layer, known);
     return known;
   }
+}
+
+function isError({ finding }: ObjectFault): boolean {
+  return finding?.severity === "error";
 }

@@ -1,5 +1,6 @@
 import {
   type Finding,
+  listNames,
   type PositionedResource,
   type ReadResourcesOptions,
   type Resource,
@@ -7,6 +8,7 @@ import {
   type Steps,
   type Where,
 } from "@xdskit/api";
+import { foreignFinding } from "@xdskit/server";
 import { type ConfigMap, folderAnnotation } from "../objects/config-map.js";
 import type { ObjectFault } from "../objects/object-fault.js";
 import { objectKey } from "../objects/object-shape.js";
@@ -30,12 +32,16 @@ interface Claim {
 /** How the ConfigMaps of a folder become resources. */
 export interface ConfigMapTableOptions {
   readonly read: () => ReadResourcesOptions;
+  /** Those that the server serves; undefined: any. */
+  readonly authorities: () => ReadonlySet<string> | undefined;
   /** Whether some group has the folder. */
   readonly isServed: () => boolean;
 }
 
 /** Of one ConfigMap; a person mends these first. */
 const mostFaults = 10;
+/** Of those who have one name: many may have it, and each is told. */
+const mostOthers = 3;
 
 /**
  * The ConfigMaps of one folder, and the resources of their files. A ConfigMap is applied whole or not at all: while a
@@ -107,7 +113,7 @@ export class ConfigMapTable extends ObjectTable {
   #readAnew(key: string, configMap: ConfigMap | undefined): void {
     this.#setClaims(key, false);
     if (configMap === undefined) this.#read.delete(key);
-    else this.#read.set(key, readFiles(configMap, this.#options.read()));
+    else this.#read.set(key, readFiles(configMap, this.#options));
     this.#setClaims(key, true);
   }
 
@@ -138,22 +144,26 @@ export class ConfigMapTable extends ObjectTable {
       const claims = this.#claims.get(idOf(resource.type, resource.key)) ?? [];
       const others = claims.filter((one) => one.resource !== resource);
       if (others.length === 0) return [];
-      const message = `the same name is also in ${others.map((one) => placeOf(one.where)).join(", ")}`;
+      const places = others.slice(0, mostOthers).map((one) => placeOf(one.where));
+      const message = `the same name is also in ${listNames(places, mostOthers, others.length)}`;
       const named = { type: resource.type.name, resource: resource.name };
       return [{ code: "XDSKIT_DUPLICATE_RESOURCE", severity: "error", message, ...where, ...named }];
     });
   }
 }
 
-function readFiles(configMap: ConfigMap, options: ReadResourcesOptions): ReadConfigMap {
+/** The server would refuse a name of another authority with all that is applied together with it. */
+function readFiles(configMap: ConfigMap, { read, authorities }: ConfigMapTableOptions): ReadConfigMap {
+  const options = read();
   const files = configMap.files.map(({ name, text, encoding }) =>
     readResources({ path: `${folderOf(configMap)}${name}`, bytes: Buffer.from(text, encoding) }, options),
   );
-  return {
-    configMap,
-    resources: files.flatMap(({ resources }) => resources),
-    findings: files.flatMap(({ findings }) => findings),
-  };
+  const resources = files.flatMap((file) => file.resources);
+  const foreign = resources.flatMap(({ resource, where }): Finding | readonly Finding[] => {
+    const finding = foreignFinding(resource, authorities());
+    return finding === undefined ? [] : { ...finding, ...where };
+  });
+  return { configMap, resources, findings: [...files.flatMap(({ findings }) => findings), ...foreign] };
 }
 
 /** What stands before the name of a file in findings. */
