@@ -1,10 +1,13 @@
 import type { NodeRow } from "@xdskit/admin";
+import type { ProblemList, SourceList } from "@xdskit/admin/answers";
 import type { ResourceReport, TypeReport } from "@xdskit/server/status-client";
 import type { ApiServer } from "../api-client/api-server.js";
 import { withServer } from "../api-client/with-server.js";
+import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { serverTroubles, sourceTroubles } from "../top/source-troubles.js";
 import { type ClientState, type ClientView, isBehind, type ResourceStatusView, type TypeView } from "./client-view.js";
 import { clientDetails } from "./table.js";
 
@@ -27,20 +30,27 @@ interface NodeAtApi {
   readonly check: boolean;
 }
 
-/** Prints what one node has, as its admin listener says it. Resolves to the exit status. */
+/** Prints what one node has, and what is served to none, as the admin listener says it. Resolves to the exit status. */
 export function runNodeAtApi({ server, node, json, check }: NodeAtApi, terminal: Terminal): Promise<number> {
   return withServer("status", { server }, terminal, async (client) => {
     const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
-    const [answer, { revisions }] = await Promise.all([
+    const [answer, { revisions }, { sources }, { problems }] = await Promise.all([
       client.get<NodeAnswer>(path),
       client.get<Pick<NodeRow, "revisions">>(`${path}/summary`),
+      client.get<Pick<SourceList, "sources">>("/api/v1/sources"),
+      client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
     ]);
+    const troubles = [...serverTroubles(problems), ...sourceTroubles(sources, [])];
     const view = { ...viewOf(answer), revisions };
     if (json) {
-      const told = { server: client.server, at: new Date(), troubles: [], nodes: [view] };
+      const told = { server: client.server, at: new Date(), troubles, nodes: [view] };
       terminal.out(`${JSON.stringify(told, undefined, 2)}\n`);
-    } else tell(terminal, clientDetails(view, new Date(), paintOf(terminal, "out")));
-    return check && isBehind(view.state) ? exitStatus.failed : exitStatus.ok;
+    } else {
+      const paint = paintOf(terminal, "out");
+      const said = troubles.map((trouble) => `${troubleLine(trouble, paint)}\n`).join("");
+      tell(terminal, said + clientDetails(view, new Date(), paint));
+    }
+    return check && (isBehind(view.state) || troubles.some(isInTheWay)) ? exitStatus.failed : exitStatus.ok;
   });
 }
 

@@ -184,6 +184,11 @@ describe("xdskit top, at a real server", () => {
       assert.match(message, /bad\.yaml/);
       const { out } = await inProcessEnds("status", "--server", server.admin);
       assert.match(out, /^folder .* has errors, and what was good last is served: .*bad\.yaml.*\n2 nodes: /);
+      const one = await inProcessEnds("status", "--server", server.admin, "good", "--check");
+      assert.match(one.out, /^folder .* has errors, and what was good last is served: .*bad\.yaml.*\ngood: synced /);
+      assert.equal(one.status, 1);
+      const json = JSON.parse((await inProcessEnds("status", "--server", server.admin, "good", "--json")).out);
+      assert.deepEqual(json.troubles, troubles);
     } finally {
       await server.folder.write("bad.yaml", "");
     }
