@@ -70,3 +70,35 @@ test("the dashboard of a rejection that blames none of many, and of many equal w
     assert.deepEqual(faults, []);
   });
 });
+
+test("why no node runs a change that the server refuses is one click away, wherever somebody looks", {
+  timeout: 300_000,
+}, async (t) => {
+  const scene = await createScene(t);
+  const browser = await startBrowser(scene, t);
+  if (browser === undefined) return;
+  const cluster = { "@type": `${type}.cluster.v3.Cluster`, name: "web", connect_timeout: "1s" };
+  const folder = await createConfigFolder(scene.directory, { "web.yaml": [cluster] });
+  const server = await serve(scene, folder.path, { args: ["--state", `${scene.directory}/state`] });
+  const stream = createRawClient(scene, server.grpc).open(ads);
+  stream.send(request({ type: clusterType, node: "edge-1" }));
+  await eventually("the response", () => stream.received.length === 1);
+  const { nonce } = response(stream.received[0] ?? Buffer.alloc(0));
+  stream.send(request({ type: clusterType, nonce }));
+  const { page, goTo, faults } = await openDashboard(browser, server.admin);
+  await goTo("fleet");
+  await page.getByText("edge-1").first().waitFor();
+  await folder.put({ "web.yaml": [{ ...cluster, connect_timeout: "-1s" }] });
+
+  for (const place of ["fleet", "node/edge-1", "config", "history"])
+    await scene.step(`from ${place}`, async () => {
+      await goTo(place);
+      await page.locator("nav .badge-error").click();
+      await page.getByText("must be more than 0s").first().waitFor();
+      await page
+        .getByText(/web\.yaml:\d+/)
+        .first()
+        .waitFor();
+    });
+  assert.deepEqual(faults, []);
+});
