@@ -62,8 +62,10 @@ export function withCluster(loaded: LoadedSettings, { lowest, configMaps, hasSec
       throw XdskitError.of("XDSKIT_SETTINGS_INVALID", message, { file: loaded.file });
     }
     const folders = groups.flatMap((group) => group.folders);
-    const own = [lowest, ...(configMaps === undefined ? [] : [undefined, ...folders].map(configMaps))];
-    const taken = [...layers.map(({ name }) => name), ...folders].find((name) => own.includes(name));
+    // A ConfigMap may name any folder, also one that no group has.
+    const isOfMaps = (name: string) => name === configMaps?.() || (configMaps && name.startsWith(configMaps("")));
+    const names = [...layers.map(({ name }) => name), ...folders];
+    const taken = names.find((name) => name === lowest || isOfMaps(name));
     if (taken === undefined) return { ...given, lowest, configMaps };
     const message = `a folder or a layer is called "${taken}", as a layer of the cluster is: call it something else`;
     throw XdskitError.of("XDSKIT_SETTINGS_INVALID", message, { file: loaded.file });

@@ -360,7 +360,10 @@ describe("serve --kubernetes", () => {
   });
 
   it("says what is wrong with its options", async (t) => {
-    await using folder = await testFolder({ "kubernetes/a.yaml": clusterYaml("a") });
+    await using folder = await testFolder({
+      "kubernetes/a.yaml": clusterYaml("a"),
+      "config-maps/x/a.yaml": clusterYaml("a"),
+    });
     const said = async (...args: readonly string[]) => {
       const { status, err } = await inProcessEnds("serve", ...args, ...anyPorts);
       assert.equal(status, 2, err);
@@ -372,5 +375,11 @@ describe("serve --kubernetes", () => {
     const kubernetes = await cluster(t, folder);
     await folder.write("xdskit.yaml", "groups: [{ name: g, match: {}, folders: [kubernetes] }]\n");
     assert.match(await said(folder.path, ...kubernetes.args), /a folder or a layer is called "kubernetes"/);
+    // Any ConfigMap may name the folder `x`.
+    await folder.write("xdskit.yaml", "groups: [{ name: g, match: {}, folders: [config-maps/x] }]\n");
+    const withMaps = [...kubernetes.args, "--config-maps", ""];
+    assert.match(await said(folder.path, ...withMaps), /a folder or a layer is called "config-maps\/x"/);
+    await folder.write("xdskit.yaml", "layers: [{ name: config-maps }]\n");
+    assert.match(await said(folder.path, ...withMaps), /a folder or a layer is called "config-maps"/);
   });
 });
