@@ -269,6 +269,7 @@ class WatchedCluster implements KubernetesSource {
     const errors = applied(this.#sink, updates, started !== undefined && this.#options.allowPartial !== true);
     this.#refusals = errors.flatMap(refusalOf);
     const [error] = errors;
+    if (error === undefined) configMaps?.forgetEmpty();
     if (error !== undefined) this.#lastError = { at: new Date(), message: error.message };
     if (error !== undefined && errors.length === updates.length) started?.reject(error);
     else {

@@ -170,4 +170,24 @@ describe("ConfigMaps as folders", () => {
     assert.deepEqual(maps.faults(), ['ConfigMap one xdskit.github.io/folder: no group has the folder "egde"']);
     assert.equal(maps.folders.hasErrors, false);
   });
+
+  it("are forgotten with a folder that none of them names any more", () => {
+    const maps = new Maps()
+      .put("one", { "a.yaml": cluster("a") }, "edge")
+      .put("two", { "b.yaml": cluster("b") }, "egde");
+    const folders = () => [...maps.folders.tables.keys()];
+    maps.taken();
+    maps.folders.forgetEmpty();
+    assert.deepEqual(folders(), ["config-maps", "config-maps/edge", "config-maps/egde"]);
+    maps.put("one", undefined).put("two", { "b.yaml": cluster("b") }, "edge");
+    // Not before what is to be removed was taken.
+    maps.folders.forgetEmpty();
+    assert.equal(folders().length, 3);
+    assert.deepEqual(maps.taken(), { "config-maps/edge": ["+b", "-a"], "config-maps/egde": ["-b"] });
+    const changes = maps.folders.faultChanges;
+    maps.folders.forgetEmpty();
+    assert.deepEqual([folders(), maps.folders.faultChanges], [["config-maps", "config-maps/edge"], changes]);
+    maps.put("two", { "b.yaml": cluster("b") }, "egde");
+    assert.deepEqual(maps.taken(), { "config-maps/edge": ["-b"], "config-maps/egde": ["+b"] });
+  });
 });

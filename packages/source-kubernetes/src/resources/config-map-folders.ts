@@ -18,6 +18,8 @@ export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read" | "
 export class ConfigMapFolders {
   readonly #options: ConfigMapOptions;
   readonly #tables = new Map<string, ConfigMapTable>();
+  /** In folders that are forgotten. */
+  #pastFaultChanges = 0;
 
   constructor(options: ConfigMapOptions) {
     this.#options = options;
@@ -36,7 +38,7 @@ export class ConfigMapFolders {
 
   /** How often faults have become others. */
   get faultChanges(): number {
-    return Array.from(this.#tables.values()).reduce((sum, { faults }) => sum + faults.changes, 0);
+    return Array.from(this.#tables.values()).reduce((sum, { faults }) => sum + faults.changes, this.#pastFaultChanges);
   }
 
   errors(): Finding[] {
@@ -49,6 +51,15 @@ export class ConfigMapFolders {
     if (before !== undefined && (configMap === undefined || configMap.folder !== before.folder))
       this.#tableOf(before.folder).setConfigMap(key, undefined);
     if (configMap !== undefined) this.#tableOf(configMap.folder).setConfigMap(key, configMap);
+  }
+
+  /** What was taken is applied: folders that no ConfigMap names any more have nothing in the server. */
+  forgetEmpty(): void {
+    for (const [layer, { isEmpty, faults }] of this.#tables) {
+      if (!isEmpty || layer === configMapLayer()) continue;
+      this.#pastFaultChanges += faults.changes;
+      this.#tables.delete(layer);
+    }
   }
 
   /** Groups may have other layers. */

@@ -62,6 +62,11 @@ export class ConfigMapTable extends ObjectTable {
     this.#options = options;
   }
 
+  /** It has no ConfigMap, and nothing to be taken. */
+  get isEmpty(): boolean {
+    return this.#read.size === 0 && this.#unread.size === 0 && !this.isDue;
+  }
+
   /** Undefined: it is gone. */
   setConfigMap(key: string, configMap: ConfigMap | undefined): void {
     this.#unread.set(key, configMap);
