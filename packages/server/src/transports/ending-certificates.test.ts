@@ -70,10 +70,18 @@ test("an answer to a poll closes the connection shortly before the client's cert
       asked.on("error", reject).end(JSON.stringify({ node: { id: "edge" }, resource_names: ["a"] }));
     });
   try {
-    const [long, short] = [secondsOf(600), secondsOf(1.5)];
+    const long = secondsOf(600);
     for (const certificate of [long, long]) assert.match(await poll(certificate), /^\d+ keep-alive$/);
     assert.equal(sockets.size, 1);
-    assert.match(await poll(short), /^\d+ close$/);
+    let answer: string | undefined;
+    for (let tries = 0; answer === undefined; tries += 1) {
+      // A busy machine may need longer to connect than the certificate lasts.
+      answer = await poll(secondsOf(2)).catch((error) => {
+        if (tries === 4) throw error;
+        return undefined;
+      });
+    }
+    assert.match(answer, /^\d+ close$/);
   } finally {
     agent.destroy();
     await server.close();
