@@ -74,7 +74,8 @@ function operationsOf(scripts: readonly Profiler.ScriptCoverage[], bytes: number
   let sum = 0;
   for (const { url, functions } of scripts) {
     if (!counted.test(url)) continue;
-    const file = url.slice(url.lastIndexOf("/") + 1).replace(/\?.*/, "");
+    const library = url.lastIndexOf("/node_modules/");
+    const file = url.slice((library === -1 ? url.lastIndexOf("/") : library) + 1).replace(/\?.*/, "");
     for (const { functionName, ranges } of functions) {
       const called = ranges[0]?.count ?? 0;
       if (called === 0) continue;
