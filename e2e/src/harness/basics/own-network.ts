@@ -52,7 +52,8 @@ async function again(way: readonly string[], file: string): Promise<void> {
     name: file,
     command: "unshare",
     args: [...way, process.execPath, ...options, file],
-    env: { [ownNetworkVariable]: "yes", NODE_TEST_CONTEXT: "" },
+    // As built it may have been part of a bundle, which had the sources that it names.
+    env: { [ownNetworkVariable]: "yes", NODE_TEST_CONTEXT: "", XDSKIT_TESTS_NAMING_SOURCES: file },
     isShown: true,
   });
   const { code, signal } = await child.ended;
