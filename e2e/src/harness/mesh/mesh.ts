@@ -199,7 +199,8 @@ async function startServers(parts: MeshOptions, files: Files) {
   const store = `etcd://${etcd.endpoints.join(",")}${prefix}`;
   const run = ({ place, grpc, admin }: MeshServer) => {
     const own = ["--admin", admin, "--rest", "off", "--replica", `${place.host}:0`];
-    const args = [...own, "--store", store, "--settings", file];
+    // A network of its own is reached by nobody else.
+    const args = [...own, "--store", store, "--settings", file, ...(network === undefined ? [] : ["--insecure"])];
     return startServe(scene, folder.path, { place, grpc, args });
   };
   const servers: MeshServer[] = [];
