@@ -1,7 +1,7 @@
 import { maxKept, maxListed, type ResourceType, type Where } from "@xdskit/api";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo, XdsServer } from "@xdskit/server";
+import type { CallerRefused, CallInfo, LoadStreamInfo, ServerEvent, StreamInfo, XdsServer } from "@xdskit/server";
 import { createBlockLog } from "./block-log.js";
 import { logCertificates } from "./certificate-log.js";
 import { ConnectionsLog } from "./connections-log.js";
@@ -84,7 +84,7 @@ interface LogContext {
 }
 
 /** Warns of each refusal once: a client that is refused tries again every second. */
-class Refusals {
+export class Refusals {
   readonly #log: Log;
   readonly #known = new Set<string>();
 
@@ -104,6 +104,15 @@ class Refusals {
     this.#log.warn(event, fields, line);
   }
 
+  /** A caller that proved too little, or claimed another node than it may be. */
+  caller({ peer, called, rule, proved, claimed }: CallerRefused): void {
+    const shown = claimed && { id: shortName(claimed.id), cluster: shortName(claimed.cluster) };
+    const fields = { peer, called, rule: rule === undefined ? "none" : `identities[${rule}]`, proved, claimed: shown };
+    const key = [addressOfPeer(peer), String(rule), proved, claimed?.id ?? ""];
+    this.log("caller-refused", key, fields, "caller refused");
+  }
+
+  /** A stream or a call that a node may not have, or that breaks a rule. */
   stream(
     of: Fields & { readonly peer: string },
     { node, code, message }: { readonly node: Node | undefined; readonly code: StatusCode; readonly message: string },
@@ -153,16 +162,7 @@ const writers: Writers = {
   },
   "stream-refused": (event, { refusals }) => refusals.stream(streamFields(event.stream), event),
   "call-refused": (event, { refusals }) => refusals.stream(streamFields(event.call), event),
-  "caller-refused": ({ peer, called, rule, proved, claimed }, { refusals }) => {
-    const shown = claimed && { id: shortName(claimed.id), cluster: shortName(claimed.cluster) };
-    const fields = { peer, called, rule: rule === undefined ? "none" : `identities[${rule}]`, proved, claimed: shown };
-    refusals.log(
-      "caller-refused",
-      [addressOfPeer(peer), String(rule), proved, claimed?.id ?? ""],
-      fields,
-      "caller refused",
-    );
-  },
+  "caller-refused": (event, { refusals }) => refusals.caller(event),
   "load-reporting-started": ({ stream }, { log }) =>
     log.debug("load-reporting-started", { ...loadFields(stream), group: stream.group }, "load reporting started"),
   "load-reporting-ended": ({ stream, code }, { log }) =>

@@ -1,6 +1,6 @@
-import { logFinding } from "@xdskit/admin/log";
+import { logFinding, Refusals } from "@xdskit/admin/log";
 import type { Finding, Registry } from "@xdskit/api";
-import { dropOldest, type SharedRollouts, type XdsServer } from "@xdskit/server";
+import type { SharedRollouts, XdsServer } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { FolderComparison, type FolderVersions } from "../../replicas/folder-comparison.js";
 import { Rebalancing } from "../../replicas/rebalancing.js";
@@ -18,7 +18,7 @@ export function peeringOf(
 ): Peering {
   const { place, told: log, log: own, closers } = serving;
   const { store, directory, isDurable, written } = state;
-  const known = new Set<string>();
+  const refusals = new Refusals(own);
   const peering = new Peering({
     ...{ shared: store?.shared, place, tls, listen: options.replica },
     state: directory === undefined ? undefined : { directory, isWritable: isDurable },
@@ -37,14 +37,9 @@ export function peeringOf(
         );
     },
     problem: (finding) => finding && logFinding(own, finding),
-    refused: (refused) => {
+    refused(refused) {
       serving.refused(refused);
-      const { peer, called, proved } = refused;
-      const who = `${peer.slice(0, peer.lastIndexOf(":"))} ${proved}`;
-      // It asks again every second.
-      if (known.has(who)) return;
-      dropOldest(known.add(who));
-      own.warn("caller-refused", { peer, called, rule: "none", proved }, "caller refused");
+      refusals.caller(refused);
     },
   });
   closers.unshift(() => peering.close());
