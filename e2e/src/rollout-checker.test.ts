@@ -51,6 +51,17 @@ describe("the checker of rollouts", () => {
     assert.match(brokenBy(short), /it was soaked for 300 ms only/);
   });
 
+  it("lets a step that had too few nodes take more while it soaks, and no longer for that", () => {
+    const grown = (until: number) => {
+      const few = (record: StepRecord) => ({ ...record, course: { ...record.course, reach: reach(2) } });
+      const [before, after] = [rollout(1, 1, 0), rollout(1, 2, 0).slice(6)];
+      const records = [...before.slice(0, 5), ...before.slice(5, 7).map(few), ...after];
+      return records.map((record) => (record.writes === 9 ? { ...record, since: until } : record));
+    };
+    assert.equal(brokenBy(grown(2_500)), "");
+    assert.match(brokenBy(grown(1_900)), /it was soaked for 400 ms only/);
+  });
+
   it("finds a record that is missing, a node that is not reached any more, a halt, and a rollout without an end", () => {
     assert.match(brokenBy(rollout(1, 1, 0).filter(({ writes }) => writes !== 4)), /record 5: it follows record 3/);
     const one = rollout(1, 1, 0);

@@ -65,7 +65,9 @@ function nextRecord(before: StepRecord, record: StepRecord, { counts, soakMs }: 
     if (!from.isSoaked && from.step < counts.length) say(`step ${from.step} was not soaked`);
     if (from.phase !== "waiting") say(`it leaves step ${from.step} while it is ${from.phase}`);
   }
-  if (from.phase === "soaking") {
+  // A step that had too few nodes takes those that come while it soaks.
+  const isWider = to.phase === "soaking" && to.reach.positions.length > from.reach.positions.length;
+  if (from.phase === "soaking" && !isWider) {
     if (to.phase !== "waiting") say(`${to.phase} follows soaking`);
     // Clocks of this machine tick in milliseconds, and may be set by some.
     if (record.since - before.since < soakMs - 50) say(`it was soaked for ${record.since - before.since} ms only`);

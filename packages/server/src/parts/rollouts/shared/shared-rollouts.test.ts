@@ -80,6 +80,22 @@ describe("a rollout of several servers", () => {
     await use("2", ids);
   });
 
+  it("takes nodes that come while a step has room, also if they had acknowledged what was before", async (t) => {
+    const steps = [{ count: 3 }, { percent: 100 }];
+    const { servers, one, use, state, clients } = await fleetOf(t, { steps, soakMs: 1_000 });
+    for (const client of clients.splice(1)) client.leave();
+    const [first] = clients;
+    await one().write({ a: "2" });
+    await state("soaking", 1);
+    await use("2", [first?.id ?? ""]);
+    for (const [index, id] of ids.slice(1, 4).entries())
+      clients.push((servers.all[index] ?? assert.fail()).connect({ id }));
+    await servers.until("all have something", () => clients.every(({ held }) => held.has("a")));
+    await use("2", ids.slice(0, 3));
+    await state("completed");
+    await use("2", ids.slice(0, 4));
+  });
+
   it("halts everywhere at a rejection, and is rolled back everywhere, also at a server that starts", async (t) => {
     const { servers, one, use, state, clients, using } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 1_000 });
     await one().write({ a: "bad" });

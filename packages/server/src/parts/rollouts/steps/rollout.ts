@@ -212,13 +212,17 @@ export class RolloutMachine {
     const isStep = !isOver(next) && next.isChosen && !isStepOf(this.#begun, next);
     // It may come to a rollout that has reached somebody elsewhere.
     const isJoined = this.#begun === undefined && next.reach !== before.reach;
+    const isWider = next.reach.positions.length > before.reach.positions.length;
+    let added: readonly Member[] = [];
     if (isStep || isJoined) this.#tried.beginStep(next.reach);
-    else if (next.reach.positions.length > before.reach.positions.length) this.#tried.widen(next.reach);
+    else if (isWider) added = this.#tried.widen(next.reach);
     const outcome = outcomeOf(before, next, this.#begun);
     if (isStep) this.#begun = next;
     if (outcome !== undefined) this.#context.report(outcome);
-    if (isStep || isJoined || isOver(next)) this.#context.spread();
+    // Where others decide, members that the step takes on top may have been sent what was before.
+    if (isStep || isJoined || isOver(next) || added.length > 0) this.#context.spread();
     if (isAnew) this.#tried.askAnew();
+    else this.#tried.ask(added);
     return true;
   }
 

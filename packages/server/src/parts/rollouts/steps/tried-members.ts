@@ -115,22 +115,29 @@ export class TriedMembers {
     this.#added = this.#reached.size - before;
   }
 
-  /** Reaches new members that the step takes. They have been sent nothing yet, and ask after this call. */
-  widen(reach: Reach): void {
+  /** Reaches the members that the step takes on top, and returns these. Call `ask` once they were told. */
+  widen(reach: Reach): readonly Member[] {
     this.#share.widen(reach);
-    for (const member of this.#came) {
-      if (!this.#share.has(member.node)) continue;
+    const added: Member[] = [];
+    for (const member of this.#members) {
+      if (this.#reached.has(member) || !this.#share.has(member.node)) continue;
       this.#came.delete(member);
       this.#reached.add(member);
-      this.#pending.add(member);
+      added.push(member);
     }
+    return added;
   }
 
   /** All reached members must answer anew. */
   askAnew(): void {
     this.#pending.clear();
     this.#acknowledged.clear();
-    for (const member of this.#reached) this.#note(member);
+    this.ask(this.#reached);
+  }
+
+  /** These reached members must answer. One that has asked for nothing yet is pending. */
+  ask(members: Iterable<Member>): void {
+    for (const member of members) this.#note(member);
   }
 
   /** Reads the answer of a reached member that has not acknowledged the change. */
