@@ -84,6 +84,10 @@ export class JudgingClient {
     );
   }
 
+  get isAway(): boolean {
+    return this.#stream === undefined;
+  }
+
   leave(): void {
     this.#stream?.cancel();
     this.#stream = undefined;

@@ -45,4 +45,13 @@ describe("the next step of a group", () => {
     assert.deepEqual(nextStep(over("withdrawn"), held), { kind: "wait" });
     assert.equal(nextStep(over("withdrawn"), { ...held, isFresh: true }).kind, "outlive");
   });
+
+  it("never begins what was rolled back again where that comes later", () => {
+    const record = over("rolled-back");
+    const late: HeldChange = { ...held, id: 3, lastId: 3 };
+    assert.equal(nextStep(record, late).kind, "align");
+    assert.deepEqual(stepOnceAligned(record, late), { kind: "wait" });
+    assert.equal(nextStep(record, { ...late, change: "theirs", isFresh: true }).kind, "carry-out");
+    assert.deepEqual(stepOnceAligned(record, mine), { kind: "outlive", record, isAhead: true });
+  });
 });

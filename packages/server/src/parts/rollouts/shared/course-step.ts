@@ -43,9 +43,11 @@ export function nextStep(record: RolloutRecord | undefined, held: HeldChange): C
   return isMine ? { kind: "propose", wanted: "begin" } : { kind: "align", record };
 }
 
-/** The step once what is held back is based on what the record of a rollout under way says. */
-export function stepOnceAligned(record: RolloutRecord, { change, isFresh }: HeldChange): CourseStep {
+/** The step once what is held back is based on what the record says: a rollout that is under way, or rolled back. */
+export function stepOnceAligned(record: RolloutRecord, held: HeldChange): CourseStep {
+  const { change, isFresh } = held;
   if (record.change === change) return { kind: "carry-out", record };
+  if (isOver(record.course)) return stepAhead(record, held);
   return isFresh && !record.past.includes(change) ? { kind: "propose", wanted: "begin" } : { kind: "wait" };
 }
 
@@ -53,9 +55,18 @@ function stepAfterEnd(record: RolloutRecord, held: HeldChange): CourseStep {
   // It was over before the change came here.
   if (held.id !== record.id && record.id <= held.lastId) return { kind: "propose", wanted: "begin" };
   const isSame = record.change === held.change;
-  const isWithdrawn = record.course.phase === "withdrawn";
-  if (isSame && !isWithdrawn) return { kind: "carry-out", record };
-  const isAhead = held.isFresh || (!isSame && held.history.has(record.change));
-  // A server that is not ahead hears of the withdrawn change soon.
-  return isWithdrawn && !isAhead ? { kind: "wait" } : { kind: "outlive", record, isAhead };
+  const { phase } = record.course;
+  if (phase === "withdrawn") return stepAhead(record, held);
+  if (isSame) return { kind: "carry-out", record };
+  if (phase === "rolled-back") return { kind: "align", record };
+  return { kind: "outlive", record, isAhead: isAhead(record, held) };
+}
+
+/** A server that is not ahead gets soon what was withdrawn, or rolled back: that does not begin again. */
+function stepAhead(record: RolloutRecord, held: HeldChange): CourseStep {
+  return isAhead(record, held) ? { kind: "outlive", record, isAhead: true } : { kind: "wait" };
+}
+
+function isAhead({ change }: RolloutRecord, held: HeldChange): boolean {
+  return held.isFresh || (change !== held.change && held.history.has(change));
 }

@@ -19,7 +19,7 @@ const actions = ["halt", "resume", "promote", "rollBack"] as const;
 for (const seed of seeds) {
   test(`a rollout of several servers takes its steps one by one, whatever happens (seed ${seed})`, async (t) => {
     const random = randomFrom(seed);
-    const rollout = { steps: [{ count: 2 }, { percent: 40 }, { percent: 80 }], soakMs: 500, timeoutMs: 20_000 };
+    const rollout = { steps: [{ count: 2 }, { count: 4 }, { percent: 80 }], soakMs: 500, timeoutMs: 20_000 };
     const servers = await RolloutServers.create({ rollout });
     t.after(() => servers.close());
     const any = () => servers.all[random(servers.all.length)] ?? assert.fail();
@@ -80,9 +80,13 @@ for (const seed of seeds) {
         case 5:
           await any().shared.lead("edge", actions[random(actions.length)] ?? "halt");
           break;
-        case 6:
-          connect(`n${random(9)}`, any());
+        case 6: {
+          const id = `n${random(9)}`;
+          // A step by count takes those that come back if there are too few.
+          if (random(2) === 0) clients.get(id)?.leave();
+          else connect(id, any());
           break;
+        }
         default:
           for (let steps = random(15); steps > 0; steps -= 1) {
             await servers.pass(50);
@@ -94,6 +98,7 @@ for (const seed of seeds) {
 
     for (const each of servers.all) each.isSilent = false;
     await written(any(), "last");
+    for (const [id, client] of clients) if (client.isAway) connect(id, any());
     let tries = 0;
     await servers.until("all have the last", () => {
       tries += 1;
