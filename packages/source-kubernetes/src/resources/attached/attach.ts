@@ -96,10 +96,12 @@ function verdictOf(
   judged: Judged,
 ): Pick<AttachedVerdict, "conditions" | "ports"> {
   const [problem] = problems;
+  // Several rules may name the same backend.
+  const why = [...new Set(problems.map(({ message }) => message))].join("; ");
   const refs =
     problem === undefined
       ? verdict("ResolvedRefs", "True", "ResolvedRefs", "all backends are there")
-      : verdict("ResolvedRefs", "False", problem.reason, problems.map(({ message }) => message).join("; "));
+      : verdict("ResolvedRefs", "False", problem.reason, why);
   if ("reason" in judged)
     return { conditions: [verdict("Accepted", "False", judged.reason, judged.message), refs], ports: [] };
   const accepted = verdict("Accepted", "True", "Accepted", ["the route is in use", ...route.notes].join("; "));

@@ -219,6 +219,8 @@ describe("a GRPCRoute whose parent is a Service", () => {
     assert.match(reasons(to("external")) ?? "", /False InvalidKind: .*ExternalName/);
     assert.match(reasons(to("one", { port: 81 })) ?? "", /False BackendNotFound: Service shop\/one: it has no port 81/);
     assert.match(reasons({ name: "one" }) ?? "", /False BackendNotFound/);
+    const twice = reasons(to("two"), to("two")) ?? "";
+    assert.equal(twice, "ResolvedRefs=False BackendNotFound: Service shop/two: there is none that is served");
   });
 
   it("needs a ReferenceGrant for a backend of another namespace", () => {
