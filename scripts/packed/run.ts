@@ -21,11 +21,14 @@ export function runsAsModule(node: string, folder: string): void {
   run(node, folder, "first.mjs", program, "serves\n");
 }
 
-/** The page's program for CommonJS, and every entry point. */
+/** The same program as CommonJS, and every entry point. */
 export function runsAsCommonJs(node: string, folder: string): void {
-  const [first = ""] = blocks("docs/library.md", "## Install", "js");
+  const [first = ""] = blocks("docs/library.md", "# Build your own control plane", "ts");
+  const required = untilItServes(first)
+    .replaceAll(/^import (\{.*\}) from (".*");$/gm, "const $1 = require($2);")
+    .replace("await server.listen", "const listening = server.listen");
   const all = entries.map((entry) => `require("${entry}");\n`);
-  const program = `${untilItServes(first)}\n${all.join("")}listening.then(() => server.close()).then(() => console.log("serves"));`;
+  const program = `${required}\n${all.join("")}listening.then(() => server.close()).then(() => console.log("serves"));`;
   run(node, folder, "first.cjs", program, "serves\n");
 }
 

@@ -311,7 +311,7 @@ export const errorCodes = {
     meaning: "A resource obeys every rule of its proto file, but Envoy refuses it.",
     cause:
       "Parts of it do not fit together: a host name where nothing resolves it, filter chains that match the same connections, a cluster of type EDS without an EDS config, a domain twice, two listeners at one address, a key that is not its certificate's. It is an error if every Envoy refuses it, and a warning if gRPC's clients read the same field and accept it.",
-    fix: "Change the part that the message names. docs/validate.md lists the checks.",
+    fix: "Change the part that the message names. docs/validate.md has examples.",
   },
   XDSKIT_CERTIFICATE_TIME: {
     meaning: "A certificate in a resource has expired, or is not valid yet.",

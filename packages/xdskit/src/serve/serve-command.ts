@@ -66,7 +66,7 @@ Examples:
   $ xdskit serve ./config --settings fleet.yaml         with groups and limits (docs/settings.md)
   $ xdskit serve ./config --descriptors my-filter.binpb with messages of your own extension
   $ xdskit serve --kubernetes --namespace shop          a cluster's Services, for xds:///cart.shop:8080
-  $ xdskit serve ./config --to-files ./envoy            also write files that an Envoy reads (docs/relay.md)
+  $ xdskit serve ./config --to-files ./envoy            also write files that an Envoy reads (docs/to-files.md)
   $ curl http://127.0.0.1:19000/api/v1/sources          the errors in the files
 `;
 
