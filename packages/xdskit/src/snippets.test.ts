@@ -61,7 +61,7 @@ test("each call of xdskit on a page is of a command, with options that it has", 
 });
 
 /** What begins so is of Kubernetes and Helm; the steps of GitHub's actions are left out, too. */
-const ofOthers = ["apiVersion", "env", "volumes", "networkPolicy"];
+const ofOthers = ["apiVersion", "containers", "env", "volumes", "networkPolicy"];
 
 test("each piece of YAML on a page is a resource, a bootstrap or settings, and valid", () => {
   const wrong = blocks.flatMap(({ page, language, text }) => {
