@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { type Finding, findingText, type XdskitErrorCode } from "@xdskit/api";
+import { errorsIn, type Finding, findingText, messageOf, type XdskitErrorCode } from "@xdskit/api";
 import { asksForCertificates, isFromBrowser, listenAt } from "@xdskit/server";
 import { isLoopback, type ListenPlace } from "@xdskit/server/address";
 import type { Access } from "./access/access.js";
@@ -121,7 +121,7 @@ async function respond(
 }
 
 function faultAnswer(error: unknown, request: IncomingMessage): Answer {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const isApi = request.url?.startsWith(apiPrefix) === true;
   return isApi ? problem(500, "XDSKIT_FAULT", text) : { status: 500, body: `${text}\n` };
 }
@@ -234,7 +234,7 @@ function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
   if (readiness === "ready") return { status: 200, body: readyBody(state) + storeLine(state) };
   const sources = state.sources();
-  const errors = sources.flatMap(errorsOf);
+  const errors = sources.flatMap(({ findings }) => errorsIn(findings));
   const silent = sources.map(silentLine).join("");
   if (readiness === "stopping" || (errors.length === 0 && silent === ""))
     return { status: 503, body: `${readiness}\n` };
@@ -257,7 +257,7 @@ function readyBody(state: AdminState): string {
       ? `${name} has errors, and is served without the files that have them`
       : `${name} has errors; its revision ${restored.revision} of ${restored.time} is served`;
   const further = stateTrouble === undefined ? [] : [stateTrouble];
-  return `degraded: ${reason}\n${findingLines([...errorsOf(degraded), ...further])}`;
+  return `degraded: ${reason}\n${findingLines([...errorsIn(degraded.findings), ...further])}`;
 }
 
 function storeLine({ store }: AdminState): string {
@@ -281,11 +281,7 @@ function rolledBackLine({ name, rolledBack }: AnySourceStatus): string {
 
 function skippedLines(source: AnySourceStatus): string {
   const text = skippedText(source.skipped);
-  return text === undefined ? "" : `${text}\n${findingLines(errorsOf(source))}`;
-}
-
-function errorsOf({ findings }: AnySourceStatus): readonly Finding[] {
-  return findings.filter(({ severity }) => severity === "error");
+  return text === undefined ? "" : `${text}\n${findingLines(errorsIn(source.findings))}`;
 }
 
 function findingLines(findings: readonly Finding[]): string {

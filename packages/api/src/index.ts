@@ -15,6 +15,7 @@ export { newestEnvoyVersion, sinceOf } from "./envoy-versions/since.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./errors/error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors/errors.js";
 export type { FieldStep } from "./errors/field-path.js";
+export { errorsIn, hasErrors, messageOf } from "./errors/findings.js";
 export {
   maxBody,
   maxFindings,

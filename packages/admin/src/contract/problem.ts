@@ -1,4 +1,4 @@
-import { type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { type Finding, messageOf, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 
 /** A problem document (RFC 9457) with our codes and findings. */
 export interface ProblemDocument {
@@ -80,7 +80,7 @@ export function problemOf(error: unknown): ProblemDocument {
     const [first] = findings;
     if (first !== undefined) return problemDocument(statuses[first.code] ?? 422, [first, ...findings.slice(1)]);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return problemDocument(500, [{ code: "XDSKIT_FAULT", severity: "error", message }]);
 }
 

@@ -1,5 +1,6 @@
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import { type Finding, type Where, XdskitError } from "../errors/errors.js";
+import { errorsIn } from "../errors/findings.js";
 import { throwIfAny } from "../errors/throw-if-any.js";
 import type { PositionedResource } from "../reading/file-reading.js";
 import type { Resource } from "../resources/resource.js";
@@ -76,7 +77,7 @@ function readContent(
   const { resources, findings } = readInForm(name, bytes, isText ? "yaml" : "json", options);
   // Lines of a text that nobody wrote would only mislead.
   const found = isText ? findings : findings.map(({ line: _line, column: _column, ...finding }) => finding);
-  throwIfAny(found.filter(({ severity }) => severity === "error"));
+  throwIfAny(errorsIn(found));
   if (warned !== undefined) for (const finding of found) warned(finding);
   return resources;
 }

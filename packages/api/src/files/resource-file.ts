@@ -1,4 +1,5 @@
 import type { Finding } from "../errors/errors.js";
+import { hasErrors } from "../errors/findings.js";
 import { parseJson } from "../json/json-source.js";
 import type { Adoption } from "../reading/adoption-record.js";
 import { addFinding, type FileReading, type PositionedResource, stopReading } from "../reading/file-reading.js";
@@ -119,7 +120,7 @@ export function readInForm(
 function tellOfNothing(reading: FileReading): void {
   const [record] = reading.adoptions;
   if (record === undefined || reading.resources.length > 0) return;
-  if (reading.findings.some(({ severity }) => severity === "error")) return;
+  if (hasErrors(reading.findings)) return;
   const { form, leftOut } = record.adoption;
   const rest = leftOut.length === 0 ? "" : ` (left out: ${listNames(leftOut)})`;
   const message = `this is ${form}, and nothing in it can be served${rest}`;

@@ -1,5 +1,6 @@
 import type { DescMessage, JsonObject, JsonValue, Message, Registry } from "@bufbuild/protobuf";
 import type { FieldProblem } from "../errors/field-problem.js";
+import { messageOf } from "../errors/findings.js";
 import { maxFindings } from "../errors/limits.js";
 import { keepWritten, setOwn } from "../text/source-document.js";
 import { takeUnknown } from "../unknown/json-reader.js";
@@ -108,6 +109,6 @@ export function without(object: JsonObject, ...keys: readonly string[]): JsonObj
 
 /** `cannot decode field a.B.c from JSON` without the rest, which may contain the value. */
 function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return /^cannot decode .*? from JSON/.exec(message)?.[0] ?? message;
 }

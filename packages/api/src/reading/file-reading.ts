@@ -2,6 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import { type Finding, type Where, XdskitError } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
+import { hasErrors } from "../errors/findings.js";
 import { maxErrors } from "../errors/limits.js";
 import { makePlace } from "../errors/make-place.js";
 import { createUnpack } from "../messages/any.js";
@@ -125,7 +126,7 @@ export function addResource(
     for (const { code, message: text, steps, rule, severity } of problems) {
       addFinding(reading, part, code, text, steps, rule, severity);
     }
-    if (problems.some(({ severity }) => severity === "error")) return;
+    if (hasErrors(problems)) return;
   }
   if (reading.mayLeaveOutSecrets) {
     const fields = leftOutSecrets(schema, message, createUnpack(reading.registry));

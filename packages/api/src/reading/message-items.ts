@@ -1,6 +1,7 @@
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { FieldStep } from "../errors/field-path.js";
+import { messageOf } from "../errors/findings.js";
 import { maxValues, tooManyValues } from "../errors/limits.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { schemaOf } from "../messages/v2-names.js";
@@ -123,9 +124,5 @@ function nowhere(): undefined {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof RangeError
-    ? "it ends too early, or is nested too deep"
-    : error instanceof Error
-      ? error.message
-      : String(error);
+  return error instanceof RangeError ? "it ends too early, or is nested too deep" : messageOf(error);
 }

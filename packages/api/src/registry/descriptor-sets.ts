@@ -5,6 +5,7 @@ import {
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
+import { messageOf } from "../errors/findings.js";
 import { type FileIndex, indexOf } from "./file-index.js";
 import { indexedFiles } from "./lazy-files.js";
 
@@ -206,7 +207,7 @@ function link(registry: FileRegistry, name: string, isOwn: boolean): void {
   try {
     registry.getFile(name);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(isOwn ? reason : `the built-in ${name} does not fit to it: ${reason}`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 import { create, type DescFile, type FileRegistry, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
+import { messageOf } from "../errors/findings.js";
 import { type Overlay, overlaid } from "./descriptor-sets.js";
 import { type FileIndex, indexOf } from "./file-index.js";
 import { generatedFile } from "./generated-file.js";
@@ -69,7 +70,7 @@ function overlaidOrThrow(index: FileIndex, set: Uint8Array): Overlay {
   try {
     return overlaid(index, set);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw XdskitError.of("XDSKIT_DESCRIPTOR_SET", `not a usable descriptor set: ${reason}`, {}, { cause });
   }
 }

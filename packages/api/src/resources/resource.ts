@@ -1,5 +1,6 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors/errors.js";
+import { messageOf } from "../errors/findings.js";
 import { createUnpack } from "../messages/any.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { withSmallHost } from "../names/host-names.js";
@@ -104,7 +105,7 @@ export function resourceFromBody(type: ResourceType, body: Uint8Array, options: 
     message = fromBinary(schema, body);
   } catch (cause) {
     const where = { type: type.name, resource: options.name };
-    throw XdskitError.of("XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(cause)}`, where, { cause });
+    throw XdskitError.of("XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${messageOf(cause)}`, where, { cause });
   }
   return build(type, message, options);
 }
@@ -124,7 +125,7 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
     } catch (cause) {
       // Without the cause: it contains the value, which may be a secret.
       const where = { type: type.name, resource: name };
-      throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be serialized: ${withoutValue(reasonOf(cause))}`, where);
+      throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be serialized: ${withoutValue(messageOf(cause))}`, where);
     }
   });
 }
@@ -202,8 +203,4 @@ function schemaFor(type: ResourceType, registry: Registry): DescMessage {
 /** `cannot encode field a.B.c to binary: invalid int32: 1.5` without the last part. */
 function withoutValue(reason: string): string {
   return /^cannot encode field [\w.]+ to binary(: invalid \w+)?/.exec(reason)?.[0] ?? reason;
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

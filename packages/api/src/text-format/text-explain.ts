@@ -2,6 +2,7 @@ import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
+import { messageOf } from "../errors/findings.js";
 import { maxFindings } from "../errors/limits.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
@@ -174,7 +175,7 @@ function refusal(read: () => unknown): string | undefined {
 
 /** The reader's message without the value in it. */
 export function refusalReason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const reason = /from text format: (.*)$/s.exec(message)?.[1] ?? message;
   return reason.replaceAll(/, got .*$|: "[^"]*"$/gs, "");
 }

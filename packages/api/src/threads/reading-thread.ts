@@ -1,4 +1,5 @@
 import type { Finding } from "../errors/errors.js";
+import { messageOf } from "../errors/findings.js";
 import {
   type ReadResourcesOptions,
   type ResourceFile,
@@ -98,7 +99,7 @@ export class ReadingThread {
       const { resources, named, end } = await this.#read({ kind: "request", bytes, how }, how.form, maxMs);
       return { resources, named, ...restOf(end, "request") };
     } catch (error) {
-      const message = `is not read: ${failureText(error)}; send less at once`;
+      const message = `is not read: ${messageOf(error)}; send less at once`;
       const findings: Finding[] = [{ code: "XDSKIT_SYNTAX", severity: "error", message, file: how.name }];
       return { fields: {}, places: {}, resources: [], named: [], findings };
     }
@@ -115,7 +116,7 @@ export class ReadingThread {
       const { end } = await this.#read({ kind: "response", bytes, type: type.typeUrl, how }, "json", maxMs);
       return restOf(end, "response");
     } catch (error) {
-      return { kind: "problem", message: `the body is not read: ${failureText(error)}` };
+      return { kind: "problem", message: `the body is not read: ${messageOf(error)}` };
     }
   }
 
@@ -179,8 +180,4 @@ function restOf<K extends keyof ReadRests>(end: ReadRest | undefined, kind: K): 
 
 function maxMsOf({ length }: Uint8Array): number {
   return graceMs + (length / (1024 * 1024)) * msPerMib;
-}
-
-function failureText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

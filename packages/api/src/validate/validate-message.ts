@@ -4,6 +4,7 @@ import { slotsOf } from "../envoy-versions/extension-types.js";
 import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
+import { errorsIn } from "../errors/findings.js";
 import { makePlace } from "../errors/make-place.js";
 import { createUnpack, pathInto, type Unpack, type UnpackedAny } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
@@ -65,7 +66,7 @@ export function validateMessage(message: Message, options: ValidateOptions = {})
   const schema = schemaOf(message.$typeName, registry);
   if (schema === undefined) return [];
   const problems = checkMessage(schema, message, registry, undefined, options);
-  const wanted = options.warnings === true ? problems : problems.filter(({ severity }) => severity === "error");
+  const wanted = options.warnings === true ? problems : errorsIn(problems);
   return wanted.map(({ code, severity, message: text, steps, rule }) => {
     return { code, severity, message: text, field: formatFieldPath(steps), type: schema.typeName, rule };
   });

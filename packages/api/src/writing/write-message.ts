@@ -1,6 +1,7 @@
 import { create, type DescMessage, fromBinary, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
+import { messageOf } from "../errors/findings.js";
 import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { Resource } from "../resources/resource.js";
@@ -168,6 +169,6 @@ function attempt<Result>(schema: Pick<DescMessage, "typeName">, write: () => Res
 
 /** The error for a message that cannot be written in a format. */
 export function cannotWrite(type: string, cause: unknown): XdskitError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be written: ${reason}`, { type }, { cause });
 }

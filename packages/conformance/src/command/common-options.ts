@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { didYouMean } from "@xdskit/api";
+import { didYouMean, messageOf } from "@xdskit/api";
 import type { Sentence } from "../checks/contract/check.js";
 import type { JudgeOptions } from "../run/judge.js";
 import type { Expected } from "../run/result.js";
@@ -70,7 +70,7 @@ export function parsedOptions<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw new Usage(error instanceof Error ? error.message : String(error));
+    throw new Usage(messageOf(error));
   }
 }
 
@@ -117,7 +117,7 @@ export function fileText(file: string): string {
   try {
     content = readFileSync(file);
   } catch (error) {
-    throw new Usage(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Usage(`${file} cannot be read: ${messageOf(error)}`);
   }
   if (content.length > maxFile) throw new Usage(`${file} is larger than ${maxFile} bytes`);
   return content.toString("utf8");

@@ -1,5 +1,5 @@
 import { fromJson, toJson } from "@bufbuild/protobuf";
-import { envoyRegistry, resourceTypes } from "@xdskit/api";
+import { envoyRegistry, messageOf, resourceTypes } from "@xdskit/api";
 import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
@@ -98,7 +98,7 @@ export class Poll {
       return { status, body, response };
     } catch (error) {
       this.#options.transcript.add(`< poll ${body.length} bytes that are no response`);
-      return new Failed(`what came is no response: ${error instanceof Error ? error.message : String(error)}`);
+      return new Failed(`what came is no response: ${messageOf(error)}`);
     }
   }
 

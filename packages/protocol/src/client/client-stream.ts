@@ -1,4 +1,4 @@
-import { type ResourceType, redactErrorText, type Steps, type TypeUrl } from "@xdskit/api";
+import { messageOf, type ResourceType, redactErrorText, type Steps, type TypeUrl } from "@xdskit/api";
 import { statusCode } from "../wire/basics/status-code.js";
 import { readDeltaResponse, readSotwResponse, type SentResponse } from "../wire/responses/read-response.js";
 import { ClientType } from "./client-type.js";
@@ -186,7 +186,7 @@ class Machine implements ClientStream {
     try {
       return variant === "sotw" ? readSotwResponse(bytes, most) : readDeltaResponse(bytes, most);
     } catch (error) {
-      const reason = redactErrorText(error instanceof Error ? error.message : String(error));
+      const reason = redactErrorText(messageOf(error));
       return `a response that is no ${variant === "sotw" ? "" : "Delta"}DiscoveryResponse: ${reason}`;
     }
   }

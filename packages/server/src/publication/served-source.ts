@@ -1,9 +1,9 @@
-import type { Finding } from "@xdskit/api";
+import { errorsIn, type Finding, hasErrors } from "@xdskit/api";
 import type { Events } from "../contracts/events.js";
 import type { LayerChange } from "../contracts/layer-change.js";
 import type { RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
 import type { RefusedChanges } from "./refused-changes.js";
-import { errorsIn, type SourceTroubles } from "./source-troubles.js";
+import type { SourceTroubles } from "./source-troubles.js";
 import type { TakenChange, WantedChange } from "./take-change.js";
 
 /** What a source needs of the configuration that it is a part of. */
@@ -165,6 +165,6 @@ export class ServedSource implements SourceSink {
       return;
     }
     troubles.found(name, findings, this.#inPart);
-    if (errorsIn(findings).length === 0) events.emit("configuration-checked", () => ({ source: name, findings }));
+    if (!hasErrors(findings)) events.emit("configuration-checked", () => ({ source: name, findings }));
   }
 }

@@ -1,4 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { errorsIn, type Finding, XdskitError } from "@xdskit/api";
 import type { SourceTrouble } from "../contracts/nodes/node-status.js";
 import type { RolledBack, Source } from "../contracts/source.js";
 
@@ -54,11 +54,6 @@ export class SourceTroubles {
     const refused = Array.from(this.#refused.values(), ({ trouble }) => trouble).filter((one) => !isTold(one));
     return [...inPlace, ...refused, ...this.#incomplete.values(), ...[...this.#rolledBack.values()].flat()];
   }
-}
-
-/** Those of severity `error`. */
-export function errorsIn(findings: readonly Finding[]): readonly Finding[] {
-  return findings.filter(({ severity }) => severity === "error");
 }
 
 function troubleOf(

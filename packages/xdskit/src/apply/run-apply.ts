@@ -1,4 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { errorsIn, type Finding, XdskitError } from "@xdskit/api";
 import { ApiError } from "../api-client/api-error.js";
 import type { ChangeAnswer } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
@@ -60,7 +60,7 @@ function findingKey({ code, resource, message }: Finding): string {
 
 /** Says what is wrong in the files before anything is sent. */
 function refuses({ findings, resources }: Input, { files, prune }: ApplyOptions, terminal: Terminal): boolean {
-  const errors = findings.filter(({ severity }) => severity === "error");
+  const errors = errorsIn(findings);
   const say = (finding: Finding) => tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   for (const finding of findings) say(finding);
   if (errors.length > 0) {

@@ -3,6 +3,7 @@ import {
   type FieldStep,
   type Finding,
   fieldPlaces,
+  hasErrors,
   judgedByEnvoyOnly,
   type Reference,
   type Registry,
@@ -103,7 +104,7 @@ export async function checkFolder({
   // With `allowEmpty` these are warnings; here they are the result.
   findings = findings.map((each) => (each.code === "XDSKIT_GROUP_FOLDERS" ? { ...each, severity: "error" } : each));
   const files = summary?.files ?? 0;
-  if (files === 0 && !hasError(findings)) findings = [...findings, noFile(directory)];
+  if (files === 0 && !hasErrors(findings)) findings = [...findings, noFile(directory)];
   const groups = groupsOf(settings, layers);
   // One resource object can come from several layers only if one folder lies in another: its place is then the same.
   const layerOf = new Map([...layers].flatMap(([layer, resources]) => resources.map((each) => [each, layer] as const)));
@@ -112,7 +113,7 @@ export async function checkFolder({
     return layer === undefined ? undefined : summary?.whereIs(layer, resource);
   };
   // While files with errors are left out, many names are missing only for that reason.
-  const broken = hasError(findings) && summary?.skipped === undefined;
+  const broken = hasErrors(findings) && summary?.skipped === undefined;
   const places = fieldPlaces({ registry, types });
   const whereNamed = (resource: Resource, reference: Reference) => places.named(resource, reference, whereIs(resource));
   const whereField = (resource: Resource, steps: readonly FieldStep[]) =>
@@ -141,10 +142,6 @@ function envoyOnlyIn(resources: Iterable<Resource>, registry: Registry): Checked
     if (found.length > 0) count += 1;
   }
   return { resources: count, kinds: [...kinds].sort() };
-}
-
-function hasError(findings: readonly Finding[]): boolean {
-  return findings.some(({ severity }) => severity === "error");
 }
 
 function noFile(directory: string): Finding {

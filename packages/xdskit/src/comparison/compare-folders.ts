@@ -1,4 +1,4 @@
-import { type Finding, throwIfAny } from "@xdskit/api";
+import { errorsIn, type Finding, throwIfAny } from "@xdskit/api";
 import { type CheckedDirectory, checkDirectory, type Directory } from "../checking/check-directory.js";
 import { type GroupPlan, planGroups } from "./group-plans.js";
 import { changesOfLayers } from "./layer-changes.js";
@@ -46,7 +46,7 @@ export async function compareFolders(options: FoldersToCompare): Promise<Compare
 /** A folder that has only warnings. */
 async function valid(directory: Directory): Promise<CheckedDirectory> {
   const checked = await checkDirectory(directory);
-  throwIfAny(checked.findings.filter(({ severity }) => severity === "error"));
+  throwIfAny(errorsIn(checked.findings));
   return checked;
 }
 

@@ -1,4 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { errorsIn, type Finding, XdskitError } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
@@ -44,7 +44,7 @@ export async function diffWithServer(options: DiffServedOptions, terminal: Termi
     const named = [options.settings, ...options.descriptors];
     return isMissingFile(error, named) ? exitStatus.usage : exitStatus.failed;
   }
-  const errors = folder.findings.filter(({ severity }) => severity === "error");
+  const errors = errorsIn(folder.findings);
   const [first, ...more] = errors;
   if (first !== undefined) {
     reportFailure(terminal, "diff", new XdskitError([first, ...more]));

@@ -1,4 +1,4 @@
-import { type Finding, findingText, printable, XdskitError } from "@xdskit/api";
+import { type Finding, findingText, messageOf, printable, XdskitError } from "@xdskit/api";
 import { type Paint, plain } from "./colours.js";
 import { tell } from "./screen/told.js";
 import { paintOf, type Terminal } from "./terminal.js";
@@ -8,7 +8,7 @@ export function reportFailure(terminal: Terminal, command: string, error: unknow
   const [first, ...more] =
     error instanceof XdskitError
       ? error.findings.map((finding) => describeFinding(finding))
-      : [printable(error instanceof Error ? error.message : String(error))];
+      : [printable(messageOf(error))];
   const who = paintOf(terminal, "err")("error", `xdskit ${command}:`);
   tell(terminal, `${who} ${first}\n${more.map((line) => `  ${line}\n`).join("")}`, "err");
 }

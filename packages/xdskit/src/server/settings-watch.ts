@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Log, logFinding } from "@xdskit/admin/log";
-import { type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, messageOf, XdskitError } from "@xdskit/api";
 import { lookMs } from "@xdskit/api/disk";
 import type { SettingsOnDisk } from "../settings/load-settings.js";
 
@@ -218,6 +218,6 @@ function unreadable(file: string, reason: string): Finding {
 
 function findingsOf(error: unknown): readonly Finding[] {
   if (error instanceof XdskitError) return error.findings;
-  const message = `they cannot be checked: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `they cannot be checked: ${messageOf(error)}`;
   return [{ code: "XDSKIT_SETTINGS_INVALID", severity: "error", message }];
 }

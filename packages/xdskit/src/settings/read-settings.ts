@@ -1,4 +1,4 @@
-import { didYouMean, type Finding, throwIfAny, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { didYouMean, type Finding, messageOf, throwIfAny, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { type Settings, settingsSchema } from "./schema.js";
@@ -36,7 +36,7 @@ export function readSettingsAs<Shape>(schema: z.ZodType<Shape>, file: string, te
     values = document.toJS();
   } catch (error) {
     // An alias without an anchor, or aliases that grow without end.
-    const message = withoutContent(error instanceof Error ? error.message : String(error));
+    const message = withoutContent(messageOf(error));
     throw new XdskitError([findingAt(badAliasIn(document), "XDSKIT_SYNTAX", message)], { cause: error });
   }
   const result = schema.safeParse(values ?? {}, { error: knownKeys });

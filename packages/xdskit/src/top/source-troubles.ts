@@ -1,5 +1,5 @@
 import type { FleetSummary, ProblemEntry, Source } from "@xdskit/admin/answers";
-import { XdskitError } from "@xdskit/api";
+import { errorsIn, XdskitError } from "@xdskit/api";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 
 /** Sources whose newest content is not served, and servers that do not answer, as `status` over gRPC tells of them. */
@@ -13,7 +13,7 @@ export function sourceTroubles(sources: readonly Source[], silent: FleetSummary[
 }
 
 function ofSource({ name: source, state, findings, rolledBack }: Source): readonly SourceTrouble[] {
-  const [first, ...more] = findings.filter(({ severity }) => severity === "error");
+  const [first, ...more] = errorsIn(findings);
   const troubles: SourceTrouble[] = [];
   if (first !== undefined) {
     const kind = state === "partial" ? "partial" : "errors";

@@ -1,4 +1,4 @@
-import { type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
+import { errorsIn, type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
 import type { SkippedCounts } from "@xdskit/server";
 import { checkDirectory } from "../checking/check-directory.js";
 import type { CheckedFolder } from "../checking/check-folder.js";
@@ -90,7 +90,7 @@ function textReport(
   paint: Paint,
   answer: EnvoysAnswer | undefined,
 ): string {
-  const errors = findings.filter(({ severity }) => severity === "error").length;
+  const errors = errorsIn(findings).length;
   const warnings = findings.length - errors;
   const skips = skipped !== undefined && skipped.lastGood + skipped.absent > 0;
   const verdict = errors > 0 ? paint("error", "not valid") : paint("good", "valid");

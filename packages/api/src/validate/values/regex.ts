@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { messageOf } from "../../errors/findings.js";
 import { maxRepeats, shapeOfRegex } from "./regex-shape.js";
 
 /** The verdict on a regular expression: its size if it is valid RE2. */
@@ -55,7 +56,7 @@ function compile(expression: string): RegexVerdict {
     if (small) return { kind: "valid", size: compiled };
     return { kind: "valid", size: compiled + size - shapeOfRegex(short, isUnicodeClass).size };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { kind: "invalid", reason: `${reason.replace(/^error parsing regexp: /, "")}${unsupported(expression)}` };
   }
 }

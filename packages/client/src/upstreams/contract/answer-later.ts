@@ -1,4 +1,4 @@
-import type { ResourceType } from "@xdskit/api";
+import { messageOf, type ResourceType } from "@xdskit/api";
 import type { ResourceUpdate } from "@xdskit/protocol";
 import type { UpstreamSink } from "./upstream.js";
 
@@ -16,6 +16,6 @@ export function answerLater(
     sink.acknowledge?.(update ?? { type, upserted: [], removed: [], absent: [], failing: [] }) ?? Promise.resolve();
   decided.then(
     () => answer(undefined),
-    (error: unknown) => answer(error instanceof Error ? error.message : String(error)),
+    (error: unknown) => answer(messageOf(error)),
   );
 }

@@ -6,7 +6,7 @@ import {
   type Metadata,
   status,
 } from "@grpc/grpc-js";
-import { redactErrorText } from "@xdskit/api";
+import { messageOf, redactErrorText } from "@xdskit/api";
 import { version } from "@xdskit/api/disk";
 import type { GrpcCredentials } from "../../credentials/grpc-credentials.js";
 import { connectWords } from "../../errors/connect-words.js";
@@ -143,7 +143,7 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
 
   start().catch((error: unknown) => {
     // There was no attempt: credentials that cannot be read, or no answer from the network.
-    end(status.UNAVAILABLE, error instanceof Error ? error.message : String(error));
+    end(status.UNAVAILABLE, messageOf(error));
   });
   return {
     send(bytes, sent) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ApiVersion, createWaits, type ResourceType, type Waits, XdskitError } from "@xdskit/api";
+import { type ApiVersion, createWaits, messageOf, type ResourceType, type Waits, XdskitError } from "@xdskit/api";
 import type { ReadingThread } from "@xdskit/api/threads";
 import type { ClientStream, ClientStreamEvent, ClientTypeStatus } from "@xdskit/protocol";
 import { awayError } from "../../errors/client-errors.js";
@@ -210,10 +210,7 @@ export class Polling {
 
   #failed({ error, retryAfterMs }: Problem): number {
     const { type, poster, sink, context } = this.#options;
-    const why =
-      error instanceof XdskitError
-        ? error
-        : awayError(poster.server, error instanceof Error ? error.message : String(error));
+    const why = error instanceof XdskitError ? error : awayError(poster.server, messageOf(error));
     this.#stream.shut(why.message);
     sink.failed(type, why, false);
     const waitMs = Math.max(this.#waits.next(), retryAfterMs);

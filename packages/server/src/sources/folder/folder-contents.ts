@@ -1,5 +1,5 @@
 import { relative, sep } from "node:path";
-import { type Resource, type ResourceTypes, resourceTypes, type Where } from "@xdskit/api";
+import { hasErrors, type Resource, type ResourceTypes, resourceTypes, type Where } from "@xdskit/api";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { AddressClaims } from "./address-claims.js";
@@ -278,7 +278,7 @@ export class FolderContents {
     this.#warned.delete(path);
     this.#adopted.delete(path);
     if (file === undefined) return;
-    const isBad = file.findings.some(({ severity }) => severity === "error");
+    const isBad = hasErrors(file.findings);
     if (!isBad && file.adoptions.length > 0) this.#adopted.set(path, file.adoptions);
     if (file.findings.length === 0) return;
     (isBad ? this.#bad : this.#warned).add(path);

@@ -1,17 +1,9 @@
-import type { Finding } from "@xdskit/api";
-
-/** Whether anything keeps a change from being applied. */
-export function hasErrors(findings: readonly Finding[]): boolean {
-  return findings.some(({ severity }) => severity === "error");
-}
+import { errorsIn, type Finding } from "@xdskit/api";
 
 /** Cuts findings to a number, errors first; the last one then gives the number of the others. */
 export function boundedFindings(findings: readonly Finding[], limit: number): readonly Finding[] {
   if (findings.length <= limit) return findings;
-  const ordered = [
-    ...findings.filter(({ severity }) => severity === "error"),
-    ...findings.filter(({ severity }) => severity === "warning"),
-  ];
+  const ordered = [...errorsIn(findings), ...findings.filter(({ severity }) => severity === "warning")];
   const kept = ordered.slice(0, Math.max(1, limit - 1));
   const next = ordered[kept.length] as Finding;
   const message = `and ${ordered.length - kept.length} more findings, which are not shown`;

@@ -1,7 +1,7 @@
-import { type Finding, listNames, XdskitError } from "@xdskit/api";
+import { errorsIn, type Finding, hasErrors, listNames, messageOf, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { FolderContents } from "./folder-contents.js";
-import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
+import { boundedFindings, sameFindings } from "./folder-findings.js";
 import type { Round } from "./folder-reader.js";
 import type { FolderSummary } from "./folder-summary.js";
 import type { FullFolderOptions } from "./full-folder-options.js";
@@ -127,7 +127,7 @@ export class FolderPublication {
     }
     findings.push(...missingFolders(scan.missing, this.#options, this.#seen));
     const read = [...scan.findings, ...judgement.findings];
-    const [wrong] = read.filter(({ severity }) => severity === "error");
+    const [wrong] = errorsIn(read);
     if (scan.root !== undefined && judgement.valid === 0 && !allowEmpty && !(this.#serving && wrong !== undefined)) {
       const message =
         wrong === undefined
@@ -183,7 +183,7 @@ function asWarning(finding: Finding): Finding {
 }
 
 function errorOf(findings: readonly Finding[]): XdskitError {
-  const [first, ...more] = findings.filter(({ severity }) => severity === "error");
+  const [first, ...more] = errorsIn(findings);
   return first === undefined
     ? XdskitError.of("XDSKIT_NO_VALID_FILE", "nothing to serve")
     : new XdskitError([first, ...more]);
@@ -191,6 +191,6 @@ function errorOf(findings: readonly Finding[]): XdskitError {
 
 function refusalFindings(error: unknown): readonly Finding[] {
   if (error instanceof XdskitError) return error.findings;
-  const message = `the change was refused: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `the change was refused: ${messageOf(error)}`;
   return [{ code: "XDSKIT_CHANGE_REFUSED", severity: "error", message }];
 }

@@ -3,6 +3,7 @@ import { join, sep } from "node:path";
 import {
   type Adoption,
   type Finding,
+  messageOf,
   type PositionedResource,
   type ResourceFile,
   type ResourceTypes,
@@ -52,10 +53,6 @@ export interface LongFile extends Pick<KnownFile, "found" | "identity" | "doubtf
 /** The content of a long file, or why there is none. */
 export type ParsedLongFile = ResourceFile | FileRead;
 
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Reads the files of a folder, and understands them. */
 export class KnownFileReader {
   readonly #options: FullFolderOptions;
@@ -101,7 +98,7 @@ export class KnownFileReader {
     try {
       return await this.#thread.file(this.shown(found.path), new Uint8Array(read.bytes));
     } catch (error) {
-      return { kind: "refused", reason: textOf(error), doubtful: false };
+      return { kind: "refused", reason: messageOf(error), doubtful: false };
     }
   }
 
@@ -182,7 +179,7 @@ export class KnownFileReader {
       return readResources({ path: this.shown(file.path), bytes }, this.#options.read);
     } catch (error) {
       // Reading does not throw for bad content. If it still does, one file must not end the server.
-      const message = `cannot be understood: ${textOf(error)}`;
+      const message = `cannot be understood: ${messageOf(error)}`;
       return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "", adoptions: [] };
     }
   }

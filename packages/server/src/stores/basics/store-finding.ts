@@ -1,9 +1,9 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, messageOf, XdskitError } from "@xdskit/api";
 
 /** What an error of a store says: its findings, or else its message under XDSKIT_STORE. */
 export function storeFindings(error: unknown): readonly Finding[] {
   if (error instanceof XdskitError && error.findings.length > 0) return error.findings;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return [{ code: "XDSKIT_STORE", severity: "error", message }];
 }
 

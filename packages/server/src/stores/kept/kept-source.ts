@@ -1,4 +1,4 @@
-import { deferred } from "@xdskit/api";
+import { deferred, hasErrors } from "@xdskit/api";
 import { heldBy } from "../../configuration/held-by.js";
 import { mergedUpdates } from "../../configuration/merged-updates.js";
 import type { ApplyOptions, LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
@@ -99,10 +99,10 @@ export class KeptSource implements Source {
       apply: (updates, how) => this.#apply(updates, sink, how),
       report: (findings, how) => {
         sink.report(findings, how);
-        const hasErrors = findings.some(({ severity }) => severity === "error");
+        const isBad = hasErrors(findings);
         // A bad configuration may be good now, without a change.
-        if (this.#phase === "live" && !hasErrors) this.#writer.keep();
-        if (this.#phase !== "starting" || !hasErrors || this.#options.restores === false) return;
+        if (this.#phase === "live" && !isBad) this.#writer.keep();
+        if (this.#phase !== "starting" || !isBad || this.#options.restores === false) return;
         this.#phase = "restoring";
         void this.#restore(sink).then((isServed) => {
           if (isServed) restored.resolve();

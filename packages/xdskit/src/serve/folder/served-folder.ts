@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { leavesOutFiles, pendingSource, type SourceStatus, sourceAfter } from "@xdskit/admin/listener";
 import { type Log, logFinding } from "@xdskit/admin/log";
-import type { Finding, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
+import { type Finding, hasErrors, type Registry, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
 import {
   type CommitInfo,
   createFolderSource,
@@ -184,7 +184,7 @@ export class ServedFolder {
     // While files with errors are left out, many names are missing only for that reason. Skipped resources count as
     // missing.
     const isWhole = this.#last?.skipped !== undefined && this.#last.applied;
-    if (!isWhole && this.#last?.findings.some(({ severity }) => severity === "error")) return;
+    if (!isWhole && hasErrors(this.#last?.findings ?? [])) return;
     for (const finding of this.#dangling.update()) logFinding(this.#around.log, finding);
   }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Finding, XdskitError } from "@xdskit/api";
+import { errorsIn, type Finding, XdskitError } from "@xdskit/api";
 import type { LiveOptions, References, XdsServer } from "@xdskit/server";
 import type { KeptHistory } from "../../revisions/retention.js";
 import type { TakenSettings } from "../../server/settings-watch.js";
@@ -89,7 +89,7 @@ export class LiveSettings {
     });
     failed.catch(() => {});
     const fresh = folderWith(next, (findings) => {
-      const [first, ...more] = findings.filter(({ severity }) => severity === "error");
+      const [first, ...more] = errorsIn(findings);
       if (first !== undefined) giveUp(new XdskitError([first, ...more]));
     });
     const [before, old] = [this.#inUse, this.#folder];

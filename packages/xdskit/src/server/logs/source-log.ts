@@ -1,6 +1,6 @@
 import { skippedText } from "@xdskit/admin/listener";
 import { type Log, logFinding } from "@xdskit/admin/log";
-import { type Finding, findingText } from "@xdskit/api";
+import { errorsIn, type Finding, findingText } from "@xdskit/api";
 import type { AdoptedFile, FolderSummary } from "@xdskit/server";
 import { counted } from "../../output/counts.js";
 import { adoptedText } from "../../output/messages/adopted.js";
@@ -32,7 +32,7 @@ export function createSourceLog(
     }
     if (applied) logAdopted(summary.adopted);
     const before = wrong;
-    const errors = findings.filter(({ severity }) => severity === "error");
+    const errors = errorsIn(findings);
     wrong = errors.length > 0;
     const fields = { upserted, removed, files, read, ms: Math.round(durationMs) };
     const said = serving ? kept : hasLastGood ? restoring : nothingServed;

@@ -1,4 +1,4 @@
-import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import { type Finding, messageOf, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import { type ConfigOptions, toResource } from "../../../configuration/create-config.js";
 import { suppliedNames } from "./supplied-set.js";
 
@@ -43,7 +43,7 @@ export function supplyFindings(error: unknown, type: ResourceType, name: Resourc
 
 function textOf(error: unknown): string {
   try {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } catch {
     return "with something that has no text";
   }
