@@ -59,7 +59,7 @@ export class ClientTarget {
     this.#earlier = sharedList([...this.#earlier.slice(1 - maxEarlier), last]);
   }
 
-  /** See `Ordering.begin`. */
+  /** A stream begins to go to `wanted` as others did, as `follow` would record it. `atStart`: that of the update. */
   begin(wanted: Snapshot, atStart: OrderAtStart, lineage: SnapshotLineage | undefined): void {
     const { last } = this;
     // Another stream of the client has begun already.
@@ -79,7 +79,7 @@ export class ClientTarget {
     this.#position = atStart.position?.snapshot === wanted ? atStart.position : undefined;
   }
 
-  /** See `Ordering.joinLineage`. */
+  /** A stream settled at its target: from now on the order may follow the lineage. */
   joinLineage(wanted: Snapshot, lineage: SnapshotLineage): void {
     if (this.#position?.snapshot === wanted && !this.#position.isLost) return;
     if (!lineage.isAt(wanted)) return;
@@ -87,7 +87,10 @@ export class ClientTarget {
     this.#position = this.#positionOn(lineage, wanted);
   }
 
-  /** See `Ordering.goesAlong`. */
+  /**
+   * True if nobody needs to tell it of a newer snapshot: it followed the lineage, or one of its streams is about to get
+   * the change and tells it.
+   */
   get goesAlong(): boolean {
     return this.#position !== undefined && !this.#position.isLost;
   }

@@ -1,7 +1,10 @@
 import { maxFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { Wait } from "../../model/basics/wait.js";
+import { changeBetween } from "../../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import { sharedBranch } from "../../model/sets/shared-branch.js";
+import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import type { Stage } from "../../planning/make-before-break.js";
 import type { GracePeriod, GracePeriods, Subscriber } from "../state/subscriber.js";
 import type { OrderingTimes } from "./ordering-times.js";
 
@@ -30,6 +33,25 @@ export function withGrace(
   for (const [key, resource] of retained ?? []) if (names.has(key)) grace.set(key, { resource, until: undefined });
   subscriber.grace = grace.size === 0 ? undefined : grace;
   return kept.size === 0 ? target : sharedBranch(target, kept);
+}
+
+/**
+ * The set of one type that a client must have to be settled. It is the target. If the client was sent the target and
+ * besides only removed resources that stay for now, and the stream waits for no answer, it is the set that was sent.
+ * Removed resources stay while connections drain, or while the client asks for them.
+ */
+export function settledSet(
+  { type, grace, sent: { set: sentSet } }: Subscriber,
+  wanted: Snapshot,
+  stage: Stage | undefined,
+): ResourceSet {
+  const current = wanted.of(type);
+  if (sentSet === current) return current;
+  const retained = stage?.awaited.size === 0 ? stage.retained.get(type.typeUrl) : undefined;
+  if (retained === undefined && grace === undefined) return current;
+  const { upserted, removed } = changeBetween(sentSet, current);
+  const stay = ({ key }: Resource) => retained?.has(key) === true || grace?.get(key)?.until !== undefined;
+  return upserted.length === 0 && removed.every(stay) ? sentSet : current;
 }
 
 /** When the first grace period ends, in milliseconds; `Infinity` for never. */

@@ -2,8 +2,8 @@ import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { LineagePosition } from "./snapshot-lineage.js";
 
 /**
- * An order's memory after it began to go to a snapshot (`Ordering.begin`). Orders that began with the same `before`,
- * `last` and `types` share it.
+ * An order's memory after it began to go to a snapshot (`ClientTarget.begin`). Orders that began with the same
+ * `before`, `last` and `types` share it.
  */
 export interface OrderAtStart {
   before: readonly Snapshot[] | undefined;

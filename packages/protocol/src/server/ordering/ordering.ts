@@ -1,9 +1,7 @@
-import type { Resource, ResourceType } from "@xdskit/api";
+import type { ResourceType } from "@xdskit/api";
 import type { Wait } from "../../model/basics/wait.js";
-import { changeBetween } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
-import { mustBeThere } from "../../planning/going-and-coming.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { assume } from "../acknowledgements/apply-answer.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
@@ -11,16 +9,15 @@ import type { WaitEnded } from "../contract/effects.js";
 import type { Replaced, Subscriber } from "../state/subscriber.js";
 import { ClientTarget } from "./client-target.js";
 import { awayOf, ComingBack } from "./coming-back.js";
-import { beginDraining, type DrainingCheck, drain, inheritDraining, nextOfDraining, noteDraining } from "./draining.js";
-import { namesAny } from "./free-changes.js";
-import { graceWaits, nextOfGrace, withGrace } from "./grace-period.js";
-import type { OrderAtStart } from "./order-at-start.js";
+import { beginDraining, drain, inheritDraining, nextOfDraining, noteDraining } from "./draining.js";
+import { mayWait, namesOthers } from "./free-changes.js";
+import { graceWaits, nextOfGrace, settledSet, withGrace } from "./grace-period.js";
 import type { OrderedStream } from "./ordered-stream.js";
-import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
+import { defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import type { PastSnapshots } from "./past-listeners.js";
-import { isFirst, sharedStage, usedBy, type WarmingWait } from "./shared-stage.js";
-import type { SnapshotLineage } from "./snapshot-lineage.js";
+import { isFirst, sharedStage, usedBy } from "./shared-stage.js";
 import { type StageWaited, StageWaits } from "./stage-waits.js";
+import { type WarmingEnds, warmingEnds, warmingWaitAt } from "./warming.js";
 
 const noTypes: ReadonlySet<ResourceType> = new Set();
 
@@ -36,7 +33,7 @@ export class Ordering {
   readonly #waits: StageWaits;
   readonly #comingBack: ComingBack;
   readonly #streams = new Set<OrderedStream>();
-  readonly #target = new ClientTarget(this.#streams);
+  readonly target = new ClientTarget(this.#streams);
   /** The stages of the streams with changes that wait, as of their last turn. */
   readonly #stages = new Map<OrderedStream, Stage>();
   /** The time that the order was told last, in milliseconds. */
@@ -84,13 +81,8 @@ export class Ordering {
     if (this.#streams.size > 1) this.#leaveAll();
   }
 
-  /** A stream asks for a new type. */
-  asksMore(): void {
-    this.#target.typesChanged();
-  }
-
   #leaveAll(): void {
-    this.#target.typesChanged();
+    this.target.typesChanged();
     if (!this.#mayHaveSettled) return;
     this.#mayHaveSettled = false;
     for (const stream of this.#streams) stream.leaveCohort();
@@ -126,7 +118,7 @@ export class Ordering {
 
   /** A stream joined whose client has something of an earlier one, or another one broke; `now` in milliseconds. */
   cameBack(now: number): void {
-    this.#comingBack.begin(now, this.#target.last, this.#left ?? noTypes);
+    this.#comingBack.begin(now, this.target.last, this.#left ?? noTypes);
   }
 
   /** A client came back that may still serve with these, as it did on an earlier stream; `now` in milliseconds. */
@@ -138,67 +130,27 @@ export class Ordering {
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
     this.#now = now;
     // Other streams count too: clusters on this one may wait until listeners on another one have drained.
-    let check: DrainingCheck | undefined;
-    for (const { subscribers } of this.#streams) {
-      for (const subscriber of subscribers) {
-        if (subscriber.draining.length === 0) continue;
-        const { times } = this;
-        check ??= { all: this.#subscribers(), wanted, now, times, someLeft: this.#left !== undefined };
-        // Resources that another stream keeps for it may go now, or go sooner.
-        if (drain(subscriber, check)) this.progressed(stream);
-      }
+    const all = this.#subscribers();
+    for (const subscriber of all) {
+      if (subscriber.draining.length === 0) continue;
+      const check = { all, wanted, now, times: this.times, someLeft: this.#left !== undefined };
+      // Resources that another stream keeps for it may go now, or go sooner.
+      if (drain(subscriber, check)) this.progressed(stream);
     }
     if (this.#left !== undefined) this.cameBack(now);
     this.#left = undefined;
-    this.#target.follow(wanted);
-    if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
-    const all = this.#subscribers();
-    beginDraining(stream.subscribers[0], this.#comingBack.ofAbsent(all, wanted, now), all, now);
-    let warmingWait = this.#warmingWait();
+    this.target.follow(wanted);
+    const mine = stream.subscribers;
+    const isAnyAway = now < this.#comingBack.awayUntil(this.times);
+    let warmingWait = warmingWaitAt(now, this.#warming());
+    if (!mayWait(mine, all, wanted, isAnyAway || warmingWait !== "none"))
+      return this.#noteStage(stream, wholeStage, now);
+    beginDraining(mine[0], this.#comingBack.ofAbsent(all, wanted, now), all, now);
     // Only resources that name others wait until those are warm.
-    if (warmingWait !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) warmingWait = "none";
-    const away = now < this.#comingBack.awayUntil(this.times) ? awayOf(this.#subscribers(), wanted) : [];
-    const circumstances = { earlier: stream.subscribers.some(isFirst) ? this.#target.earlier : [], warmingWait, away };
-    return this.#noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances), now);
-  }
-
-  /**
-   * Whether `stageOf` may let anything wait: a fast check. Most changes remove nothing, bring no new cluster, and name
-   * nothing while clusters warm on another stream.
-   */
-  #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {
-    let changes = false;
-    for (const subscriber of mine) {
-      const {
-        type,
-        sent: { set: sentSet },
-      } = subscriber;
-      const current = wanted.of(type);
-      if (sentSet === current) continue;
-      // The client may use resources from an earlier stream.
-      if (isFirst(subscriber)) return true;
-      const { removed, upserted } = changeBetween(sentSet, current);
-      const mayName = this.#now < this.#comingBack.awayUntil(this.times) || this.#warmingWait() !== "none";
-      if (removed.length > 0 || (mayName && namesAny(upserted))) return true;
-      changes ||= upserted.length > 0;
-    }
-    if (!changes) return false;
-    for (const { subscribers } of this.#streams) {
-      for (const subscriber of subscribers) {
-        const {
-          type,
-          subscription,
-          used: { set: usedSet, rejection },
-        } = subscriber;
-        if (!mustBeThere(type) || usedSet === undefined || !subscription.wildcard) continue;
-        const current = wanted.of(type);
-        // The client may have made the removals of a response that it rejected, so the removed resources are new to it
-        // again.
-        if (rejection?.usesRest === false || changeBetween(usedSet, current).adds) return true;
-        for (const { set } of stillInFlight(subscriber)) if (changeBetween(set, current).adds) return true;
-      }
-    }
-    return false;
+    if (warmingWait !== "none" && !mine.some((one) => namesOthers(one, wanted))) warmingWait = "none";
+    const away = isAnyAway ? awayOf(all, wanted) : [];
+    const circumstances = { earlier: mine.some(isFirst) ? this.target.earlier : [], warmingWait, away };
+    return this.#noteStage(stream, sharedStage(mine, all, wanted, circumstances), now);
   }
 
   /** True if several streams share this order, so they may wait for each other. */
@@ -225,59 +177,10 @@ export class Ordering {
    */
   isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
     if (!this.isShared) return true;
-    let isInStep = from !== undefined;
-    for (const other of this.#streams) {
-      if (!isInStep) break;
-      isInStep = other === stream || (from !== undefined && other.isBetween(from, to));
-    }
-    if (!isInStep) for (const other of this.#streams) if (other !== stream) other.overtaken();
-    return isInStep;
-  }
-
-  /**
-   * Records that a stream begins to go to `wanted` as others did, as `stageOf` would. `atStart`: that of the update.
-   */
-  begin(wanted: Snapshot, atStart: OrderAtStart, lineage: SnapshotLineage | undefined): void {
-    this.#target.begin(wanted, atStart, lineage);
-  }
-
-  /** A stream settled at its target: from now on the order may follow the lineage. */
-  joinLineage(wanted: Snapshot, lineage: SnapshotLineage): void {
-    this.#target.joinLineage(wanted, lineage);
-  }
-
-  /**
-   * True if nobody needs to tell it of a newer snapshot: it followed the lineage, or one of its streams is about to get
-   * the change and tells it.
-   */
-  get goesAlong(): boolean {
-    return this.#target.goesAlong;
-  }
-
-  #warmingWait(): WarmingWait {
-    const { asking, acknowledging } = this.#warmingWaitUntil();
-    if (acknowledging <= this.#now) return "none";
-    return asking > this.#now ? "asking" : "acknowledging";
-  }
-
-  /**
-   * A cluster on its own stream is acknowledged before it is warm. Returns until when, in milliseconds, resources that
-   * name it wait (`WarmingWait`).
-   */
-  #warmingWaitUntil(): Readonly<Record<Exclude<WarmingWait, "none">, number>> {
-    let last: number | undefined;
-    for (const { subscribers } of this.isShared ? this.#streams : []) {
-      for (const { type, subscription, exchange } of subscribers) {
-        const { lastAcked } = exchange;
-        // A client that asks for clusters by name learns the names from routes, so its routes cannot wait for clusters.
-        if (!type.acknowledgedWarm || lastAcked === undefined || !subscription.wildcard) continue;
-        last = Math.max(last ?? lastAcked.at, lastAcked.at);
-      }
-    }
-    // A time long ago would not do: the wait may be infinite.
-    if (last === undefined) return { asking: Number.NEGATIVE_INFINITY, acknowledging: Number.NEGATIVE_INFINITY };
-    const { acknowledgement } = this.times;
-    return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
+    const others = [...this.#streams].filter((other) => other !== stream);
+    if (from !== undefined && others.every((other) => other.isBetween(from, to))) return true;
+    for (const other of others) other.overtaken();
+    return false;
   }
 
   /**
@@ -287,11 +190,10 @@ export class Ordering {
   repeat(stream: OrderedStream, stage: Stage, wanted: Snapshot, sent: number | undefined, now: number): void {
     this.#noteStage(stream, stage, now);
     const { subscribers } = stream;
-    const { retained } = stage;
     const last = sent ?? subscribers.length - 1;
     for (let index = 0; index <= last; index++) {
       const subscriber = subscribers[index] as Subscriber;
-      const stays = subscriber.grace !== undefined || (retained.size > 0 && retained.has(subscriber.type.typeUrl));
+      const stays = subscriber.grace !== undefined || stage.retained.has(subscriber.type.typeUrl);
       if (stays) this.targetOf(subscriber, stage, wanted, now);
     }
   }
@@ -306,20 +208,9 @@ export class Ordering {
     return withGrace(subscriber, target, stage.retained.get(subscriber.type.typeUrl), now, this.times);
   }
 
-  /**
-   * The set of one type that a client must have to be settled. It is the target. If the client was sent the target and
-   * besides only removed resources that stay for now, and the stream waits for no answer, it is the set that was sent.
-   * Removed resources stay while connections drain, or while the client asks for them.
-   */
-  meanwhile(stream: OrderedStream, { type, grace, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): ResourceSet {
-    const current = wanted.of(type);
-    if (sentSet === current) return current;
-    const stage = this.#stages.get(stream);
-    const retained = stage?.awaited.size === 0 ? stage.retained.get(type.typeUrl) : undefined;
-    if (retained === undefined && grace === undefined) return current;
-    const { upserted, removed } = changeBetween(sentSet, current);
-    const stay = ({ key }: Resource) => retained?.has(key) === true || grace?.get(key)?.until !== undefined;
-    return upserted.length === 0 && removed.every(stay) ? sentSet : current;
+  /** The set of one type that a client must have to be settled (`settledSet`). */
+  meanwhile(stream: OrderedStream, subscriber: Subscriber, wanted: Snapshot): ResourceSet {
+    return settledSet(subscriber, wanted, this.#stages.get(stream));
   }
 
   /** The waits of one type of a stream. */
@@ -333,20 +224,15 @@ export class Ordering {
     let earliest = Number.POSITIVE_INFINITY;
     const stage = this.#stages.get(stream);
     for (const { grace } of stream.subscribers) earliest = Math.min(earliest, nextOfGrace(grace));
-    if (stage === undefined) {
-      for (const subscriber of stream.subscribers)
-        earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
-    } else {
-      const all = this.#subscribers();
-      for (const subscriber of all) {
-        earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
-        if (!stage.awaited.has(subscriber.type.typeUrl)) continue;
-        const [first] = stillInFlight(subscriber);
-        if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
-      }
-      const { asking, acknowledging } = this.#warmingWaitUntil();
-      const away = this.#comingBack.awayUntil(this.times);
-      for (const until of [asking, acknowledging, away]) if (until > this.#now) earliest = Math.min(earliest, until);
+    for (const subscriber of stage === undefined ? stream.subscribers : this.#subscribers()) {
+      earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
+      if (!stage?.awaited.has(subscriber.type.typeUrl)) continue;
+      const [first] = stillInFlight(subscriber);
+      if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
+    }
+    if (stage !== undefined) {
+      const ends = [...Object.values(this.#warming()), this.#comingBack.awayUntil(this.times)];
+      for (const until of ends) if (until > this.#now) earliest = Math.min(earliest, until);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
   }
@@ -357,9 +243,7 @@ export class Ordering {
   expire(stream: OrderedStream, now: number): readonly WaitEnded[] {
     const stage = this.#stages.get(stream);
     this.#now = now;
-    for (const subscriber of stream.subscribers) {
-      if (subscriber.draining.length > 0 && nextOfDraining(subscriber, this.times) <= now) this.progressed(stream);
-    }
+    if (stream.subscribers.some((one) => nextOfDraining(one, this.times) <= now)) this.progressed(stream);
     if (stage === undefined) return [];
     const ended: WaitEnded[] = [];
     for (const subscriber of this.#subscribers()) {
@@ -370,11 +254,14 @@ export class Ordering {
       const before = usedBy(subscriber);
       assume(subscriber, { upTo: late.count, set: late.set });
       this.usesChanged(subscriber, before, now);
-      const waits = stage.waits.filter((wait) => wait.for?.type === type);
-      ended.push({ type, version: late.version, waits });
+      ended.push({ type, version: late.version, waits: stage.waits.filter((wait) => wait.for?.type === type) });
     }
     if (ended.length > 0) this.progressed(stream);
     return ended;
+  }
+
+  #warming(): WarmingEnds {
+    return warmingEnds(this.isShared ? this.#streams : [], this.times.acknowledgement);
   }
 
   #subscribers(): readonly Subscriber[] {
@@ -390,10 +277,4 @@ export class Ordering {
     this.#waits.note(stream, stage, now);
     return stage;
   }
-}
-
-/** Whether a resource that is new to the client, or changed, names others. */
-function namesOthers({ type, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): boolean {
-  const current = wanted.of(type);
-  return sentSet !== current && namesAny(changeBetween(sentSet, current).upserted);
 }

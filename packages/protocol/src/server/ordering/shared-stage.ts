@@ -10,6 +10,7 @@ import { stillInFlight } from "../acknowledgements/in-flight.js";
 import { perhapsUsed } from "../acknowledgements/rejected.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { numberOf } from "./past-snapshots.js";
+import type { WarmingWait } from "./warming.js";
 
 /*
  * The stage of a stream (how far it may go now, `make-before-break.ts`), worked out once for all streams with equal
@@ -28,13 +29,6 @@ interface Circumstances {
   /** The types that are acknowledged once they are warm, and whose stream is about to come back. */
   readonly away: readonly ResourceType[];
 }
-
-/**
- * Whether resources that name a cluster wait for its load assignment on another stream. `asking`: they wait until the
- * client asks for it there and acknowledges it. `acknowledging`: they wait until it acknowledges it, if it asks for it.
- * `none`: they do not wait, or no longer. The same holds for all types that another type warms.
- */
-export type WarmingWait = "none" | "acknowledging" | "asking";
 
 /**
  * The stage to which a stream may go. `mine`: its subscribers, one for each type. `all`: the subscribers of all streams

@@ -79,7 +79,7 @@ export function repeat<Asked extends Request, Kind extends Subscriber>(
   const { moving } = place;
   const update = moving?.update;
   if (moving === update?.start && update !== undefined) {
-    ordering?.begin(wanted, update.orderAtStart, state.lineage);
+    ordering?.target.begin(wanted, update.orderAtStart, state.lineage);
   }
   change(subscribers, changes);
   ordering?.repeat(state, stage, wanted, sends?.index, now);

@@ -133,7 +133,7 @@ function subscribe<Asked extends Request, Kind extends Subscriber>(
     const added = rules.begin(newSubscriber(type, api), request, state.surroundings);
     state.warming.begun(added);
     byType.set(type.typeUrl, added);
-    state.ordering?.asksMore();
+    state.ordering?.target.typesChanged();
     state.subscribers = inOrder(state.subscribers, added);
     const { wildcard, names } = added.subscription;
     effects.push({ kind: "subscribed", type, wildcard, names: names.size });

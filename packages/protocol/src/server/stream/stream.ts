@@ -81,7 +81,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     state.unknown = event.unknown;
     state.lineage = event.lineage;
     if (event.lineage !== undefined && place.wanted === event.snapshot) {
-      if (place.settled !== undefined) state.ordering?.joinLineage(event.snapshot, event.lineage);
+      if (place.settled !== undefined) state.ordering?.target.joinLineage(event.snapshot, event.lineage);
       return;
     }
     if (!this.#setsOut(event.snapshot)) this.#take(event.snapshot);
@@ -156,7 +156,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   isUpToDateWith(snapshot: Snapshot): boolean {
     const { place, ordering } = this.#state;
     if (place.wanted !== snapshot) return false;
-    return place.settled === undefined || ordering?.goesAlong !== false;
+    return place.settled === undefined || ordering?.target.goesAlong !== false;
   }
 
   get isSettled(): boolean {
