@@ -7,9 +7,7 @@ interface FileAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
 }
-
-type Module = typeof import("./dashboard-files.js");
-type Files = Awaited<ReturnType<Module["dashboardFiles"]>>;
+type Files = Awaited<ReturnType<typeof import("./dashboard-files.js")["dashboardFiles"]>>;
 
 let loaded: Promise<{ readonly files: Files; readonly policy: string }> | undefined;
 

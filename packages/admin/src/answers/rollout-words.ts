@@ -1,7 +1,5 @@
 import type { PlannedRollout } from "@xdskit/server";
 
-type Step = PlannedRollout["steps"][number];
-
 /** `10 nodes first, then 10 %, 50 %, all; the halted rollout begins anew`. */
 export function rolloutWords({ steps, underWay, isEnd }: PlannedRollout): string {
   const at = underWay === undefined ? "" : `at step ${underWay.step} of ${underWay.steps}`;
@@ -14,7 +12,7 @@ export function rolloutWords({ steps, underWay, isEnd }: PlannedRollout): string
   return `${way}; the rollout ${isHalted ? "halted" : "under way"} ${at} begins anew, with this change`;
 }
 
-function stepWords(step: Step): string {
+function stepWords(step: PlannedRollout["steps"][number]): string {
   if ("count" in step) return step.count === 1 ? "1 node" : `${step.count} nodes`;
   if ("percent" in step) return `${step.percent} %`;
   const conditions = Object.entries(step.match).map(([field, wanted]) => `${field}: ${String(wanted)}`);

@@ -66,8 +66,6 @@ async function allRollouts({ server, peers }: RolloutsInput): Promise<RolloutsJs
 
 const actions = { promote: "promote", "roll-back": "rollBack", halt: "halt", resume: "resume" } as const;
 
-type Action = (typeof actions)[keyof typeof actions];
-
 /**
  * Handles a POST: `/api/v1/rollouts/<group>/promote`, `roll-back`, `halt` or `resume`, with the `id` of the rollout in
  * the query if only that one is meant, and `/api/v1/quarantines/lift`, which ends the quarantines that `group`, `type`
@@ -93,7 +91,7 @@ export async function carryOut(input: RolloutsInput, path: string, query: URLSea
 async function lead(
   { server, shared }: RolloutsInput,
   group = "",
-  action: Action,
+  action: (typeof actions)[keyof typeof actions],
   id: number | undefined,
 ): Promise<boolean> {
   if (shared !== undefined) return (await shared.lead(group, action, { id })) === "done";

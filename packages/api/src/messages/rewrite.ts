@@ -28,8 +28,6 @@ interface OwnRewrite {
   readonly change: Change | undefined;
 }
 
-type RewritePlan = WalkPlan<OwnRewrite>;
-
 /**
  * Brings messages into canonical order, which their bytes are made from: map entries sorted by key, also in `Struct`s
  * and known `Any`s, and applies `rewriting`.
@@ -46,7 +44,7 @@ export function createRewrite(rewriting: Rewriting): Rewrite {
   };
   const planOf = createPlans(isTarget, ownOf);
 
-  function rewriteMessage(plan: RewritePlan, message: Message, unpack: Unpack, depth: number): Message {
+  function rewriteMessage(plan: WalkPlan<OwnRewrite>, message: Message, unpack: Unpack, depth: number): Message {
     const { isAny, maps, change } = plan.own;
     if (isAny) return rewriteAny(message as Any, unpack, depth);
     let result = message;

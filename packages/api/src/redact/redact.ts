@@ -8,8 +8,6 @@ import { dataSourceName, hasSecrets, type Secrets, secretsOf, valueName } from "
 import { isSecretHeader, isSecretName } from "./secret-names.js";
 import { hideJson, redactBytes, redacted, redactedBytes, redactJson, redactText } from "./secret-text.js";
 
-type RedactPlan = WalkPlan<Secrets>;
-
 const planOf = createPlans(hasSecrets, secretsOf);
 
 /**
@@ -32,7 +30,7 @@ export function knownBytes(schema: DescMessage, message: Message): Uint8Array {
   return toBinary(schema, message, { writeUnknownFields: false });
 }
 
-function redactAt(plan: RedactPlan, message: Message, unpack: Unpack | undefined, depth: number): Message {
+function redactAt(plan: WalkPlan<Secrets>, message: Message, unpack: Unpack | undefined, depth: number): Message {
   const { kind, whole, urls, maps } = plan.own;
   if (kind === "any") return redactAny(message as Any, unpack, depth);
   if (kind === "data") return mapData(message as InlineOrNamedData, redactValue);

@@ -19,14 +19,12 @@ import { writeAny } from "./write-message.js";
  */
 export type ResourceJson = (resource: Resource, api: ApiVersion) => Uint8Array;
 
-type Written = Partial<Record<ApiVersion, Uint8Array | XdskitError>>;
-
 /** Called once per resource, when it is written, with the parts that its JSON has only in base64. */
 export type KeptInJson = (resource: Resource, api: ApiVersion, kept: readonly KeptAsBytes[]) => void;
 
 /** Writes resources as JSON. `registry` resolves the content of `Any`s; default: Envoy's messages. */
 export function createResourceJson(registry?: Registry, keptInJson?: KeptInJson): ResourceJson {
-  const writtenOf = perObject((_: Resource): Written => ({}));
+  const writtenOf = perObject((_: Resource): Partial<Record<ApiVersion, Uint8Array | XdskitError>> => ({}));
   let withV2: Registry | undefined;
   // Loaded on first use, since that takes time.
   const registryFor = (api: ApiVersion): Registry => {

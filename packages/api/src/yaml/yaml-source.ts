@@ -27,8 +27,6 @@ import {
 import { inPlainWords, withoutContent } from "./yaml-problems.js";
 import { asWritten, envoyScalar, scalarValue } from "./yaml-scalars.js";
 
-type YamlDocument = Document.Parsed<ParsedNode>;
-
 /**
  * The number of values that the aliases of one file may add to the written ones: a few kilobytes of nested aliases can
  * mean billions. A long text counts as several values, since each resource gets a copy.
@@ -106,7 +104,7 @@ function readDocuments(
     customTags: (tags) => [...tags, ...plainTags],
   });
   endAfterTooManyErrors(composer);
-  const parsed = Array.from(composer.compose(boundedTokens(text), false, text.length)) as YamlDocument[];
+  const parsed = Array.from(composer.compose(boundedTokens(text), false, text.length)) as Document.Parsed<ParsedNode>[];
   const streamErrors = parsed.length === 0 ? composer.streamInfo().errors : [];
   for (const error of streamErrors) problems.push({ offset: error.pos[0], message: withoutContent(error) });
   for (const document of parsed) {

@@ -25,11 +25,6 @@ export interface Picture {
   readonly last: Received;
 }
 
-export interface XdsStreamOptions extends CallOptions {
-  readonly variant: Variant;
-  readonly node: Node;
-}
-
 /** What an answer repeats of a type: its names, and the last version that was accepted. */
 interface Asked {
   names: readonly string[];
@@ -48,7 +43,7 @@ export class XdsStream extends CallStream {
   readonly #asked = new Map<string, Asked>();
   #hasNode = false;
 
-  constructor(options: XdsStreamOptions) {
+  constructor(options: CallOptions & { readonly variant: Variant; readonly node: Node }) {
     super(options);
     this.variant = options.variant;
     this.#node = options.node;

@@ -188,13 +188,11 @@ const calls = {
   },
 } as const satisfies Record<string, Omit<CallWithOptions, "call" | "code">>;
 
-type CheckedCall = keyof typeof calls;
-
 /**
  * Checks the options of a call. Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the mistake, and the option
  * that was probably meant.
  */
-export function checkServerCall(call: CheckedCall, options: unknown): void {
+export function checkServerCall(call: keyof typeof calls, options: unknown): void {
   checkCall({ call, code, ...calls[call] }, options);
 }
 

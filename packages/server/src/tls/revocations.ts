@@ -9,14 +9,12 @@ import type { CertificateDates } from "./validity.js";
 /** A longer file is not read: one of this size names some 25,000 certificates, and takes 0.1 s to read. */
 const maxBytes = 1024 * 1024;
 
-type Read = TlsFiles & { readonly revocations: Revocations };
-
 /**
  * The same certificates, with the lists of revoked ones in a file, which is read again as the others are. Lists that
  * cannot be used now leave those in use that were good before.
  */
 export function withRevocations(source: TlsSource, file: string): TlsSource {
-  let last: Read | undefined;
+  let last: (TlsFiles & { readonly revocations: Revocations }) | undefined;
   let problem: XdskitError | undefined;
   /** What was read, and what came of it: a wrong file is not read in whole each time. */
   let tried:

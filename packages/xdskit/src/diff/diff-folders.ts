@@ -6,13 +6,11 @@ import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";
 
-export type DiffFoldersOptions = FoldersToCompare & ComparisonOutput;
-
 /**
  * Prints what differs between two folders. Resolves to the exit status: 0 if nothing does, 3 if something does, 1 if a
  * folder has errors, 2 if it does not exist or the usage is wrong.
  */
-export async function diffFolders(options: DiffFoldersOptions, terminal: Terminal): Promise<number> {
+export async function diffFolders(options: FoldersToCompare & ComparisonOutput, terminal: Terminal): Promise<number> {
   let compared: ComparedFolders;
   try {
     compared = await compareFolders(options);

@@ -1,13 +1,11 @@
 import { type Finding, maxFindings } from "@xdskit/api";
 import { dropOldest, type ServerEvent, type XdsServer } from "@xdskit/server";
 
-type Incomplete = Extract<ServerEvent, { readonly kind: "json-incomplete" }>;
-
 /** The served resources of a group that JSON, for polls, cannot express completely. */
 export function createJsonFindings(
   server: Pick<XdsServer, "on" | "snapshotOf">,
 ): (group: string) => readonly Finding[] {
-  const known = new Map<string, Incomplete>();
+  const known = new Map<string, Extract<ServerEvent, { readonly kind: "json-incomplete" }>>();
   server.on(
     (event) => {
       if (event.kind !== "json-incomplete") return;

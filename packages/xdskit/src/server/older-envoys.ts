@@ -78,16 +78,11 @@ interface Older {
   /** The number of open streams. */
   streams: number;
   /** The reported findings, by the full name of the new feature. */
-  readonly told: Map<string, Told>;
+  readonly told: Map<string, { readonly resource: Resource; readonly finding: Finding }>;
 }
 
 /** A stream of a node that was let in. */
 type NodeStream = Pick<NodeStreamInfo, "id" | "group" | "node">;
-
-interface Told {
-  readonly resource: Resource;
-  readonly finding: Finding;
-}
 
 /**
  * Finds served resources that connected Envoys are too old for. Checks the snapshot of a group once an Envoy connects

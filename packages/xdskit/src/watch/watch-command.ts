@@ -2,10 +2,6 @@ import { Command } from "commander";
 import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "../arguments/client-arguments.js";
 import type { Terminal } from "../output/terminal.js";
 
-interface WatchArguments extends ClientArguments {
-  readonly stdin?: true;
-}
-
 const details = `
 Resources go to standard output, everything else to standard error; with --output jsonl or json every event goes to
 standard output. On a terminal, a change is shown as a difference. With --stdin, a line "+NAME" subscribes, and a line
@@ -37,7 +33,7 @@ export function watchCommand(terminal: Terminal, exit: (status: number) => void)
       async (
         type: string | undefined,
         names: readonly string[],
-        { stdin, ...options }: WatchArguments,
+        { stdin, ...options }: ClientArguments & { readonly stdin?: true },
         command: Command,
       ) => {
         const asked = watchOptions(command, [type, names], options, "watch");

@@ -13,8 +13,6 @@ import { connectWords } from "../../errors/connect-words.js";
 import { type DiscoveryMethod, pathOf } from "./methods.js";
 import type { OpenStream, StreamHandler, StreamTransport } from "./stream-transport.js";
 
-type Call = ReturnType<ChannelInterface["createCall"]>;
-
 /** The time that one attempt to connect may take, as in gRPC. */
 const connectMs = 20_000;
 
@@ -108,7 +106,7 @@ interface Opening {
 }
 
 function openStream({ method, handler, metadata, connect }: Opening): OpenStream {
-  let call: Call | undefined;
+  let call: ReturnType<ChannelInterface["createCall"]> | undefined;
   let ended = false;
   /** Before there was a call. */
   let cancelled = false;
