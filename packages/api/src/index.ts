@@ -68,6 +68,7 @@ export type { JsonSchema } from "./json-schema/well-known.js";
 export { createUnpack, type Unpack, type UnpackedAny } from "./messages/any.js";
 export { schemaOf, v2TypeUrlOf, v3TypeUrlOf } from "./messages/v2-names.js";
 export { type Few, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./names/few-set.js";
+export { getOrInsert } from "./names/get-or-insert.js";
 export { withSmallHost } from "./names/host-names.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./names/identifiers.js";
 export { typeNameOf, typeUrlPrefix } from "./names/identifiers.js";

@@ -1,4 +1,4 @@
-import { maxListed } from "@xdskit/api";
+import { getOrInsert, maxListed } from "@xdskit/api";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import { formatAddress } from "@xdskit/server/address";
 import type { ChangesReport } from "./figures/changes.js";
@@ -159,8 +159,7 @@ function waitingFor({ nodes }: Fleet): readonly WaitingReport[] {
   for (const node of nodes) {
     if (node.isComplete || !node.isAnswered) continue;
     for (const { type, names } of node.lacks()) {
-      const waiting = byType.get(type.name) ?? { nodes: 0, names: new Set() };
-      byType.set(type.name, waiting);
+      const waiting = getOrInsert(byType, type.name, () => ({ nodes: 0, names: new Set() }));
       waiting.nodes++;
       for (const name of names) waiting.names.add(name);
     }

@@ -1,4 +1,4 @@
-import type { Finding } from "@xdskit/api";
+import { type Finding, getOrInsert } from "@xdskit/api";
 import type { Quarantined, RolloutStatus } from "@xdskit/server";
 import type { SourceReport, Trouble } from "../contract/admin-options.js";
 import type { ProblemEntry, ProblemList } from "../contract/answers.js";
@@ -111,8 +111,7 @@ function mergedSources(sources: readonly SourceReport[]): readonly ProblemEntry[
   const found = new Map<string, { readonly entry: ProblemEntry; readonly replicas: Set<string> }>();
   for (const source of sources) {
     for (const one of ofSource(source)) {
-      const known = found.get(one.id) ?? { entry: one, replicas: new Set<string>() };
-      found.set(one.id, known);
+      const known = getOrInsert(found, one.id, () => ({ entry: one, replicas: new Set<string>() }));
       known.replicas.add(source.replica ?? "");
     }
   }

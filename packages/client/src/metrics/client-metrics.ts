@@ -1,4 +1,4 @@
-import { authorityOf, type ResourceType, typeUrlPrefix } from "@xdskit/api";
+import { authorityOf, getOrInsert, type ResourceType, typeUrlPrefix } from "@xdskit/api";
 import type { ClientTypeStatus } from "@xdskit/protocol";
 import type { XdsClient } from "../contract/xds-client.js";
 import type { ClientMetricsOptions } from "../options/client-metrics-options.js";
@@ -123,8 +123,7 @@ function countStates(status: ClientTypeStatus): Values {
       "grpc.xds.cache_state": state,
       "grpc.xds.resource_type": nameOf(status.type),
     };
-    const count = counted.get(key) ?? { labels, value: 0 };
-    counted.set(key, count);
+    const count = getOrInsert(counted, key, () => ({ labels, value: 0 }));
     count.value += 1;
   };
   for (const { name } of status.resources.values()) {

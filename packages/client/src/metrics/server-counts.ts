@@ -1,4 +1,4 @@
-import type { ResourceType } from "@xdskit/api";
+import { getOrInsert, type ResourceType } from "@xdskit/api";
 import type { ClientEvent } from "../events/client-event.js";
 
 /** The counts of one server. */
@@ -13,14 +13,12 @@ interface ServerCount {
 export function createServerCounts() {
   const counts = new Map<string, ServerCount>();
   const of = (server: string) => {
-    const known = counts.get(server) ?? { failing: new Set(), failures: 0, updates: new Map() };
-    counts.set(server, known);
+    const known = getOrInsert(counts, server, () => ({ failing: new Set(), failures: 0, updates: new Map() }));
     return known;
   };
   const updatesOf = (server: string, type: ResourceType) => {
     const { updates } = of(server);
-    const known = updates.get(type) ?? { good: 0, bad: 0 };
-    updates.set(type, known);
+    const known = getOrInsert(updates, type, () => ({ good: 0, bad: 0 }));
     return known;
   };
   return {

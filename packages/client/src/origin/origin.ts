@@ -1,4 +1,4 @@
-import type { Clock, ResourceName, ResourceType, XdskitError } from "@xdskit/api";
+import { type Clock, getOrInsert, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { Collection, ServerStatus } from "../contract/xds-client.js";
@@ -87,8 +87,7 @@ export class Origin {
   }
 
   #cacheOf(type: ResourceType) {
-    const cache = this.#caches.get(type) ?? new TypeCache(type);
-    this.#caches.set(type, cache);
+    const cache = getOrInsert(this.#caches, type, () => new TypeCache(type));
     return cache;
   }
 

@@ -1,8 +1,7 @@
-import type { Reference, ResourceName, ResourceType, Version } from "@xdskit/api";
+import { getOrInsert, type Reference, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
 import { isCollection } from "@xdskit/api";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import { type Fingerprint, formatFingerprint, writeDeltaRequest, writeSotwRequest } from "@xdskit/protocol/wire";
-import { remembered } from "./interned.js";
 import { type NameList, noNames } from "./name-list.js";
 import type { CrowdTransition } from "./transition.js";
 
@@ -60,7 +59,7 @@ export class CrowdHolding {
 
   /** What its resources name of another type. */
   names(type: ResourceType, list: (names: Iterable<ResourceName>) => NameList): NameList {
-    return remembered(this.#named, type, () => {
+    return getOrInsert(this.#named, type, () => {
       const found = new Set<ResourceName>();
       for (const { references } of this.entries.values()) {
         for (const reference of references) {
@@ -73,7 +72,7 @@ export class CrowdHolding {
 
   /** How many names are neither there nor said not to be. */
   lacking(wanted: NameList): number {
-    return remembered(this.#lacking, wanted, () => {
+    return getOrInsert(this.#lacking, wanted, () => {
       let count = 0;
       for (const name of wanted.names) if (!this.entries.has(name)) count++;
       return count;
@@ -83,7 +82,7 @@ export class CrowdHolding {
   /** Without what nobody asks for any more. */
   within(wanted: NameList, make: (entries: Iterable<HeldEntry>) => CrowdHolding): CrowdHolding {
     if (wanted.isOpen) return this;
-    return remembered<NameList, CrowdHolding>(this.#within, wanted, () => {
+    return getOrInsert<NameList, CrowdHolding>(this.#within, wanted, () => {
       const kept = [...this.entries.values()].filter(({ name }) => wanted.names.has(name));
       return kept.length === this.entries.size ? this : make(kept);
     });
@@ -91,7 +90,7 @@ export class CrowdHolding {
 
   /** Rule 112: names, and the versions of what is held, of the first request of a delta stream. */
   claims(wanted: NameList): Uint8Array {
-    return remembered(this.#firstRequests, wanted, () => {
+    return getOrInsert(this.#firstRequests, wanted, () => {
       const held = [...this.entries.values()].filter(({ isThere }) => isThere);
       const claims = held.map(({ name, version }) => [name, version] as const);
       return writeDeltaRequest(noEntries, { subscribe: wanted.names, unsubscribe: [], claims });
@@ -100,7 +99,7 @@ export class CrowdHolding {
 
   /** What acknowledges it, but for the nonce. */
   acknowledgement(wanted: NameList, variant: SotwOrDelta): Uint8Array {
-    return remembered(this.#acknowledgements, wanted, () => {
+    return getOrInsert(this.#acknowledgements, wanted, () => {
       const head = { ...noEntries, typeUrl: this.type.typeUrl };
       return variant === "sotw"
         ? writeSotwRequest(head, this.version, wanted.encoded)

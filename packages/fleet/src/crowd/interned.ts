@@ -1,12 +1,3 @@
-/** What is known by an object; it is made when it is first asked for. */
-export function remembered<Key extends object, Value>(known: WeakMap<Key, Value>, key: Key, make: () => Value): Value {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  known.set(key, made);
-  return made;
-}
-
 /** Keeps one object for each key, as long as it is referenced elsewhere. */
 export class Interned<Item extends object> {
   readonly #items = new Map<string, WeakRef<Item>>();

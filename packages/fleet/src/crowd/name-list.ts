@@ -1,4 +1,4 @@
-import { isGlobName, type ResourceName } from "@xdskit/api";
+import { getOrInsert, isGlobName, type ResourceName } from "@xdskit/api";
 import {
   addFingerprints,
   type EncodedNames,
@@ -9,7 +9,7 @@ import {
   formatFingerprint,
   writeDeltaRequest,
 } from "@xdskit/protocol/wire";
-import { Interned, remembered } from "./interned.js";
+import { Interned } from "./interned.js";
 
 const emptyRequest = { typeUrl: "", node: undefined, nonce: "", error: undefined };
 
@@ -43,7 +43,7 @@ export class NameList {
 
   /** The part of a delta request that turns the list before into this one. */
   changeFrom(before: NameList): Uint8Array {
-    return remembered(this.#deltas, before, () => {
+    return getOrInsert(this.#deltas, before, () => {
       const subscribe = [...this.names].filter((name) => !before.names.has(name));
       const unsubscribe = [...before.names].filter((name) => !this.names.has(name));
       return writeDeltaRequest(emptyRequest, { subscribe, unsubscribe, claims: [] });
@@ -52,7 +52,7 @@ export class NameList {
 
   /** The union of both. */
   with(other: NameList, make: (names: Iterable<ResourceName>) => NameList): NameList {
-    return remembered(this.#unions, other, () => make([...this.names, ...other.names]));
+    return getOrInsert(this.#unions, other, () => make([...this.names, ...other.names]));
   }
 }
 

@@ -1,4 +1,4 @@
-import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
+import { canonicalName, getOrInsert, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
@@ -47,14 +47,12 @@ export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOp
     [name, ...aliases].some((each) => isWanted(type, canonicalName(each)));
 
   function ofType(type: ResourceType): Map<ResourceName, ReceivedResource> {
-    const known = types.get(type) ?? new Map<ResourceName, ReceivedResource>();
-    types.set(type, known);
+    const known = getOrInsert(types, type, () => new Map<ResourceName, ReceivedResource>());
     return known;
   }
 
   function beforeOf(type: ResourceType): Map<ResourceName, ReceivedResource | undefined> {
-    const known = before.get(type) ?? new Map<ResourceName, ReceivedResource | undefined>();
-    before.set(type, known);
+    const known = getOrInsert(before, type, () => new Map<ResourceName, ReceivedResource | undefined>());
     return known;
   }
 

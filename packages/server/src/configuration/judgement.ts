@@ -1,5 +1,4 @@
-import { type Finding, maxFindings, type Reference, XdskitError, type XdskitErrorCode } from "@xdskit/api";
-import { getOrInsert } from "../basics/maps.js";
+import { type Finding, getOrInsert, maxFindings, type Reference, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import type { LayerResource } from "../contracts/layer-change.js";
 import type { JudgedStack, WhereWritten } from "../contracts/parts/judge.js";
 

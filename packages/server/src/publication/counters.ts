@@ -1,7 +1,6 @@
-import type { ApiVersion, ResourceType } from "@xdskit/api";
+import { type ApiVersion, getOrInsert, type ResourceType } from "@xdskit/api";
 import type { OutgoingResponse, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 import { Histogram, sizeBounds } from "../basics/histogram.js";
-import { getOrInsert } from "../basics/maps.js";
 import type { FetchStats, PollStats, ServerStats, StreamStats, TypeStats } from "../contracts/stats.js";
 import type { Method } from "../contracts/transport.js";
 import type { WorkDone } from "../event-loop/event-loop-stats.js";

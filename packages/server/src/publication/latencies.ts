@@ -1,6 +1,5 @@
-import type { ResourceType } from "@xdskit/api";
+import { getOrInsert, type ResourceType } from "@xdskit/api";
 import { Histogram, timeBounds } from "../basics/histogram.js";
-import { getOrInsert } from "../basics/maps.js";
 import type { LagStats, StageWaitStats } from "../contracts/stats.js";
 
 /** The number of groups with separate times: a function may name a group for each node. */

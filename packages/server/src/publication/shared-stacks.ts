@@ -1,4 +1,4 @@
-import type { Clock, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
+import { type Clock, getOrInsert, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
 import {
   emptySnapshot,
   notePublished,
@@ -7,7 +7,7 @@ import {
   SnapshotLineage,
   type UnknownTypes,
 } from "@xdskit/protocol";
-import { getOrInsert, MultiMap } from "../basics/maps.js";
+import { MultiMap } from "../basics/maps.js";
 import { isBelow } from "../configuration/below.js";
 import { LayerStack } from "../configuration/layer-stack.js";
 import type { Layers } from "../configuration/layers.js";

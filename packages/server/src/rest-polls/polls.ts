@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
+import { getOrInsert } from "@xdskit/api";
 import { createFairQueue } from "@xdskit/grpc-server";
 import { beyondNames, type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
 import { Counts } from "../basics/counts.js";
-import { getOrInsert } from "../basics/maps.js";
 import { RateLimit } from "../basics/rate-limit.js";
 import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../contracts/poll-transport.js";
 import { type Caller, notKnown } from "../identity/caller.js";

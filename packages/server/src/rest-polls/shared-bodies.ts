@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import {
   type ApiVersion,
+  getOrInsert,
   inTurns,
   nameless,
   type ResourceJson,
@@ -11,7 +12,6 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import { BoundedCache, type Selection } from "@xdskit/protocol";
-import { getOrInsert } from "../basics/maps.js";
 import type { BodyEncoding, SharedBody } from "../contracts/poll-transport.js";
 import type { JsonNotes } from "./json-notes.js";
 

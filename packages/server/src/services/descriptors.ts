@@ -1,7 +1,6 @@
 import { type DescFile, type DescMessage, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { perObject, v2Registry } from "@xdskit/api";
-import { getOrInsert } from "../basics/maps.js";
+import { getOrInsert, perObject, v2Registry } from "@xdskit/api";
 
 /** Finds the files that reflection describes, by their content; v2 included. */
 export interface Descriptors {

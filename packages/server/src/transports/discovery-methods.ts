@@ -1,5 +1,4 @@
-import type { ApiVersion, ResourceTypes } from "@xdskit/api";
-import { getOrInsert } from "../basics/maps.js";
+import { type ApiVersion, getOrInsert, type ResourceTypes } from "@xdskit/api";
 import type { Method } from "../contracts/transport.js";
 
 /** The aggregated service, which belongs to no type. */

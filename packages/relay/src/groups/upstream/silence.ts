@@ -1,4 +1,4 @@
-import { canonicalName, type ResourceType } from "@xdskit/api";
+import { canonicalName, getOrInsert, type ResourceType } from "@xdskit/api";
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import type { AwaitedTypes } from "./awaited-types.js";
 
@@ -67,8 +67,7 @@ function createAnsweringStreams() {
   /** By server, and then by the type's URL; empty for the stream of all types. */
   const servers = new Map<string, Map<string, Stream>>();
   const streamsOf = (server: string) => {
-    const streams = servers.get(server) ?? new Map<string, Stream>();
-    servers.set(server, streams);
+    const streams = getOrInsert(servers, server, () => new Map<string, Stream>());
     return streams;
   };
   const keyOf = (type: ResourceType | undefined) => type?.typeUrl ?? "";

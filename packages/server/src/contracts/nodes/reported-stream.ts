@@ -1,5 +1,5 @@
+import { getOrInsert } from "@xdskit/api";
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
-import { getOrInsert } from "../../basics/maps.js";
 import type { Caller } from "../../identity/caller.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { PeerIdentity } from "../transport.js";

@@ -1,6 +1,5 @@
-import type { ListeningAddress, Resource, ResourceName } from "@xdskit/api";
+import { getOrInsert, type ListeningAddress, type Resource, type ResourceName } from "@xdskit/api";
 import { claimedAddresses } from "../../basics/claimed-addresses.js";
-import { getOrInsert } from "../../basics/maps.js";
 import { isOfGrpcServer } from "../../basics/shared-address.js";
 import type { LayerChange, LayerResource } from "../../contracts/layer-change.js";
 import type { JudgedStack } from "../../contracts/parts/judge.js";

@@ -1,5 +1,5 @@
-import type { Clock, ResourceName, TypeUrl, Version } from "@xdskit/api";
-import { dropOldest, getOrInsert } from "../../basics/maps.js";
+import { type Clock, getOrInsert, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
+import { dropOldest } from "../../basics/maps.js";
 import type { LayerChange } from "../../contracts/layer-change.js";
 import type { ConfigArrivalOutcome } from "../../contracts/nodes/arrival.js";
 import type { OpenStream, ReportedStream } from "../../contracts/nodes/reported-stream.js";

@@ -1,6 +1,5 @@
-import { type Clock, XdskitError } from "@xdskit/api";
+import { type Clock, getOrInsert, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import { getOrInsert } from "../../basics/maps.js";
 import { checkServerCall } from "../../configuration/option-tables.js";
 import type { Events } from "../../contracts/events.js";
 import type { LayerChange } from "../../contracts/layer-change.js";

@@ -1,5 +1,6 @@
 import {
   canonicalName,
+  getOrInsert,
   maxFindings,
   maxNamesKept,
   type Resource,
@@ -16,7 +17,6 @@ import {
   type Subscription,
   type TypeStatus,
 } from "@xdskit/protocol";
-import { getOrInsert } from "../../basics/maps.js";
 import type { LayerChange } from "../../contracts/layer-change.js";
 
 /** The changes of one type in a layer: by key the new resource, undefined for a removed one. */

@@ -1,9 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { envoySchema, maxFindings, type RedactedBody, redactJson, type Steps } from "@xdskit/api";
+import { envoySchema, getOrInsert, maxFindings, type RedactedBody, redactJson, type Steps } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { Node } from "@xdskit/protocol";
-import { getOrInsert } from "../../basics/maps.js";
 import type { NodeRevision, SourceTrouble } from "../../contracts/nodes/node-status.js";
 import { newestOf, type ReportedStream, streamsByNode } from "../../contracts/nodes/reported-stream.js";
 import type { Moment } from "../node-status/moment.js";

@@ -1,9 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { envoySchema, perObject } from "@xdskit/api";
+import { envoySchema, getOrInsert, perObject } from "@xdskit/api";
 import type { LoadStatsResponseSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import { changeBetween, type ResourceSet } from "@xdskit/protocol";
-import { getOrInsert } from "../../basics/maps.js";
 import type { LoadReportSettings } from "../../settings/load-report-settings.js";
 
 /** The clusters that a client must report: all of its own, or these. */

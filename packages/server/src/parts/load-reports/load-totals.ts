@@ -1,5 +1,5 @@
+import { getOrInsert } from "@xdskit/api";
 import type { ClusterLoad, Node } from "@xdskit/protocol";
-import { getOrInsert } from "../../basics/maps.js";
 import { localityKey } from "../../contracts/nodes/load-report.js";
 import type { DropTotals, LocalityTotals } from "../../contracts/nodes/load-totals.js";
 

@@ -1,7 +1,7 @@
-import type { ListeningAddress, PositionedResource } from "@xdskit/api";
+import { getOrInsert, type ListeningAddress, type PositionedResource } from "@xdskit/api";
 import { claimedAddresses } from "../../basics/claimed-addresses.js";
 import { Counts } from "../../basics/counts.js";
-import { getOrInsert, MultiMap } from "../../basics/maps.js";
+import { MultiMap } from "../../basics/maps.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderGroup } from "./folder-options.js";
 

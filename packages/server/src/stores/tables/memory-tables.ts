@@ -1,4 +1,4 @@
-import { getOrInsert } from "../../basics/maps.js";
+import { getOrInsert } from "@xdskit/api";
 import type { Reader, TableName, Tables, Writer } from "./tables.js";
 
 /** Tables that last as long as the process. */

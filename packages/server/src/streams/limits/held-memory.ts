@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { getHeapStatistics } from "node:v8";
+import { getOrInsert } from "@xdskit/api";
 import { type HeldItem, type HeldMemory, NameSet, type Node } from "@xdskit/protocol";
-import { getOrInsert } from "../../basics/maps.js";
 import type { ServerLimits } from "../../settings/limits.js";
 
 /**

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { ResourceTypes } from "@xdskit/api";
+import { getOrInsert, type ResourceTypes } from "@xdskit/api";
 import { peerOf } from "@xdskit/grpc-server";
-import { getOrInsert } from "../../basics/maps.js";
 import type { PollConnection, PollHandler, PollRefusal } from "../../contracts/poll-transport.js";
 import { type Evidence, evidenceFrom } from "../../identity/evidence.js";
 import type { ServerLimits } from "../../settings/limits.js";
