@@ -27,8 +27,6 @@ export interface FieldCheck {
   readonly items: ValueCheck | undefined;
   /** For each key of a map, which is a string in JavaScript. */
   readonly keys: ValueCheck | undefined;
-  /** Whether `whole` only requires a string not to be empty. */
-  readonly nonEmpty: boolean;
   /** Nested messages are not checked. */
   readonly skip: boolean;
 }
@@ -64,18 +62,8 @@ export function compileField(field: DescField, rules: FieldRules): FieldCheck {
           : valueCheck(rules, field),
     items: items === undefined ? undefined : valueCheck(items, field),
     keys: keys === undefined ? undefined : keyCheck(keys, field),
-    nonEmpty: kind === "string" && setRules(set).every((rule) => isLeastLength(rule) && ruleOf(set, rule) === 1n),
     skip: skips(rules) || (items !== undefined && skips(items)),
   };
-}
-
-/** The names of the rules that are set, without properties of the message around them. */
-function setRules(rules: RuleSet): readonly string[] {
-  return Object.keys(rules).filter((name) => !name.startsWith("$"));
-}
-
-function isLeastLength(rule: string): boolean {
-  return rule === "minLen" || rule === "minBytes";
 }
 
 function skips(rules: FieldRules): boolean {

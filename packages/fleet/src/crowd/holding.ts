@@ -1,5 +1,11 @@
-import { getOrInsert, type Reference, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
-import { isCollection } from "@xdskit/api";
+import {
+  getOrInsert,
+  isCollection,
+  type Reference,
+  type ResourceName,
+  type ResourceType,
+  type Version,
+} from "@xdskit/api";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import { type Fingerprint, formatFingerprint, writeDeltaRequest, writeSotwRequest } from "@xdskit/protocol/wire";
 import { type NameList, noNames } from "./name-list.js";

@@ -1,8 +1,8 @@
 import type { Clock, Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Group } from "../../contracts/group.js";
+import type { ResourceKey } from "../../contracts/layer-change.js";
 import type { OnDemandLimits, Supplier } from "../../settings/on-demand-options.js";
 import type { Calls } from "./calls.js";
-import type { SupplierLease } from "./lease.js";
 import type { Lingering } from "./lingering.js";
 import type { WantedState } from "./wanted.js";
 
@@ -25,12 +25,7 @@ export interface DemandContext {
   admits(group: Group, type: ResourceType, name: ResourceName, others: number): boolean;
   /** Counts a name in a state, or out of one. */
   count(state: WantedState["kind"], by: 1 | -1): void;
-  report(
-    outcome: DemandOutcome,
-    group: Group,
-    lease: Pick<SupplierLease, "type" | "name">,
-    findings: readonly Finding[],
-  ): void;
+  report(outcome: DemandOutcome, group: Group, name: ResourceKey, findings: readonly Finding[]): void;
   /** False until nodes may be told the configuration. */
   isOpen(): boolean;
   /** The group has no names any more. */

@@ -1,15 +1,23 @@
-import { canonicalName, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import {
+  canonicalName,
+  fewSize,
+  fewWith,
+  fewWithout,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  XdskitError,
+} from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Group } from "../../contracts/group.js";
 import type { LayerChange } from "../../contracts/layer-change.js";
 import type { Asker, NameDecision } from "../../contracts/parts/supply.js";
 import type { Supplied } from "../../settings/on-demand-options.js";
-import { BorneNames } from "./borne-names.js";
 import type { Result } from "./calls.js";
 import type { DemandContext } from "./demand-context.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
 import { type LeaseOwner, SupplierLease } from "./lease.js";
-import { NameTable } from "./name-table.js";
+import { NameSets, NameTable } from "./name-table.js";
 import type { OwnLayers } from "./supplied/own-layers.js";
 import { hiddenFindings, supplyFindings } from "./supplied/supplied-resource.js";
 import { type SuppliedSet, suppliedNames } from "./supplied/supplied-set.js";
@@ -27,7 +35,8 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   readonly #supplied: SuppliedSet;
   readonly #wanted = new NameTable<WantedName>();
   readonly #waits: Waits<WantedName>;
-  readonly #borne = new BorneNames();
+  /** Those that the layers have, by the name of the resource that has them. */
+  readonly #borne = new NameSets<WantedName>();
   #known = false;
 
   readonly #dropUnwanted = (wanted: WantedName) => this.#drop(wanted, unwanted);
@@ -82,7 +91,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   unsubscribe(type: ResourceType, name: ResourceName, asker: Asker): void {
     const wanted = this.#wanted.get(type, name);
     if (wanted === undefined) return;
-    wanted.askers?.delete(asker);
+    wanted.askers = fewWithout(wanted.askers, asker);
     wanted.streams -= 1;
     if (wanted.streams === 0) this.#leave(wanted);
   }
@@ -127,7 +136,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     if (bearer !== undefined) {
       if (state.kind === "in-layers" && state.bearer === bearer) return;
       this.#become(wanted, { kind: "in-layers", bearer }, undefined, "a layer has it now");
-      this.#settle(wanted, "found");
+      wanted.decided("found");
       if (wanted.streams === 0) this.#drop(wanted, unwanted);
     } else if (state.kind === "in-layers" || state.kind === "unknown") {
       const lease = this.#supplied.covering(type, name);
@@ -154,16 +163,15 @@ export class GroupDemand implements LeaseOwner<WantedName> {
       case "pending":
       case "failed":
     }
-    if (wanted.overdue) return "late";
-    wanted.askers ??= new Set();
-    wanted.askers.add(asker);
+    if (wanted.isLate) return "late";
+    wanted.askers = fewWith(wanted.askers, asker);
     this.#limitWait(wanted);
     return undefined;
   }
 
   /** The first client that waits starts the clock; while the layers are unknown, no client is told anything. */
   #limitWait(wanted: WantedName): void {
-    if ((wanted.askers?.size ?? 0) === 0 || wanted.waiting("answer") !== undefined) return;
+    if (fewSize(wanted.askers) === 0 || wanted.waiting("answer") !== undefined) return;
     if (wanted.state.kind !== "unknown") this.#waits.start("answer", wanted, this.#context.limits.answerWithinMs);
   }
 
@@ -171,8 +179,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   #waited(kind: WaitKind, wanted: WantedName): void {
     switch (kind) {
       case "answer":
-        this.#tell(wanted, "late");
-        wanted.overdue = true;
+        wanted.decided("late");
         break;
       case "linger":
         this.#drop(wanted, unwanted);
@@ -280,7 +287,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     wanted.failures = 0;
     wanted.absences = 0;
     this.#become(wanted, states.supplied, lease, "it was supplied with another name");
-    this.#settle(wanted, "found");
+    wanted.decided("found");
   }
 
   #reconsider(wanted: WantedName, lease: SupplierLease<WantedName>): void {
@@ -294,7 +301,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     wanted.failures = 0;
     wanted.absences += 1;
     this.#become(wanted, states.absent, lease, "");
-    this.#settle(wanted, "absent");
+    wanted.decided("absent");
     this.#waits.start("next-call", wanted, limits.negativeMs);
   }
 
@@ -328,10 +335,10 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     wanted.lease = lease;
     this.#context.count(before.kind, -1);
     this.#context.count(state.kind, 1);
-    if (before.kind === "in-layers") this.#borne.delete(wanted, before.bearer);
+    if (before.kind === "in-layers") this.#borne.delete(wanted.type, before.bearer, wanted);
     if (state.kind === "in-layers") {
       wanted.stop("next-call");
-      this.#borne.add(wanted, state.bearer);
+      this.#borne.add(wanted.type, state.bearer, wanted);
     }
     lease?.hold(wanted);
     if (held !== undefined && held !== lease) this.#letGo(wanted, held, why);
@@ -344,18 +351,6 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     // This comes before the supplier is told, so that its reaction finds a consistent state.
     lease.end(why);
     this.#context.calls.finish(lease);
-  }
-
-  #settle(wanted: WantedName, outcome: NameDecision): void {
-    wanted.stop("answer");
-    wanted.overdue = false;
-    this.#tell(wanted, outcome);
-  }
-
-  #tell(wanted: WantedName, outcome: NameDecision): void {
-    const askers = [...(wanted.askers ?? [])];
-    wanted.askers = undefined;
-    for (const asker of askers) asker.nameDecided(wanted.type, wanted.name, outcome);
   }
 
   /** The last client unsubscribed. */
@@ -388,7 +383,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     wanted.stopAll();
     const { kind } = wanted.state;
     const lease = wanted.lease;
-    if (kind === "in-layers") this.#borne.delete(wanted, wanted.state.bearer);
+    if (kind === "in-layers") this.#borne.delete(wanted.type, wanted.state.bearer, wanted);
     this.#context.count(kind, -1);
     if (lease !== undefined) this.#letGo(wanted, lease, why);
     if (kind === "supplied") this.#context.report("dropped", this.group, wanted, []);

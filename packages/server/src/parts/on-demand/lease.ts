@@ -8,16 +8,11 @@ import {
   type ResourceName,
   type ResourceType,
 } from "@xdskit/api";
+import type { ResourceKey } from "../../contracts/layer-change.js";
 import type { EndListener, Supplied, SupplyLease } from "../../settings/on-demand-options.js";
 
-/** A name that holds a lease. */
-export interface LeaseHolder {
-  readonly type: ResourceType;
-  readonly name: ResourceName;
-}
-
 /** Gets a supplier's later updates. */
-export interface LeaseOwner<Holder extends LeaseHolder> {
+export interface LeaseOwner<Holder extends ResourceKey> {
   updated(lease: SupplierLease<Holder>, supplied: Supplied): void;
 }
 
@@ -25,7 +20,7 @@ export interface LeaseOwner<Holder extends LeaseHolder> {
  * One call of the supplier and its result: while a name holds it, the supplier may update the resource. Several names
  * hold one lease if the resource has them all.
  */
-export class SupplierLease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLease {
+export class SupplierLease<Holder extends ResourceKey = ResourceKey> implements SupplyLease {
   readonly type: ResourceType;
   /** The requested name. */
   readonly name: ResourceName;

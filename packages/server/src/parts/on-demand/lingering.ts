@@ -3,34 +3,32 @@ import type { WantedName } from "./wanted.js";
 /**
  * Names that no client subscribes to any more, of all groups. Clients choose the names, so their number is bounded.
  */
-export interface Lingering {
-  /** `drop` takes it out again. */
-  add(wanted: WantedName, drop: (wanted: WantedName) => void): void;
-  /** False if it was not there. */
-  delete(wanted: WantedName): boolean;
-  /** Drops the name that was left first; false if there is none. */
-  dropOldest(): boolean;
-}
-
-export function createLingering(most: number): Lingering {
+export class Lingering {
+  readonly #most: number;
   /** In order: the name that was left first is the first. */
-  const entries = new Map<WantedName, (wanted: WantedName) => void>();
-  return {
-    add(wanted: WantedName, drop: (wanted: WantedName) => void) {
-      entries.set(wanted, drop);
-      if (entries.size <= most) return;
-      for (const [oldest, end] of entries) {
-        if (entries.size <= most) break;
-        end(oldest);
-      }
-    },
-    delete: (wanted: WantedName): boolean => entries.delete(wanted),
-    dropOldest(): boolean {
-      for (const [oldest, end] of entries) {
-        end(oldest);
-        return true;
-      }
-      return false;
-    },
-  };
+  readonly #entries = new Map<WantedName, (wanted: WantedName) => void>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** `drop` takes it out again. */
+  add(wanted: WantedName, drop: (wanted: WantedName) => void): void {
+    this.#entries.set(wanted, drop);
+    if (this.#entries.size > this.#most) this.dropOldest();
+  }
+
+  /** False if it was not there. */
+  delete(wanted: WantedName): boolean {
+    return this.#entries.delete(wanted);
+  }
+
+  /** Drops the name that was left first; false if there is none. */
+  dropOldest(): boolean {
+    for (const [oldest, drop] of this.#entries) {
+      drop(oldest);
+      return true;
+    }
+    return false;
+  }
 }

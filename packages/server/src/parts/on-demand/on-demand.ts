@@ -1,6 +1,7 @@
 import {
   type Clock,
   type Finding,
+  getOrInsert,
   noSuchType,
   type Resource,
   type ResourceName,
@@ -9,12 +10,12 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import { getOrInsert, MultiMap } from "../../basics/maps.js";
+import { MultiMap } from "../../basics/maps.js";
 import { refuseForeign } from "../../configuration/authorities.js";
 import { layerBelow } from "../../configuration/below.js";
 import type { ConfigOptions } from "../../configuration/create-config.js";
 import type { Group } from "../../contracts/group.js";
-import type { LayerChange } from "../../contracts/layer-change.js";
+import type { LayerChange, ResourceKey } from "../../contracts/layer-change.js";
 import type { Kernel } from "../../contracts/parts/kernel.js";
 import type { Asker, Interest, Supply } from "../../contracts/parts/supply.js";
 import type { OnDemandStats } from "../../contracts/stats.js";
@@ -29,8 +30,7 @@ import { Calls } from "./calls.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { StreamInterest } from "./interest.js";
-import type { SupplierLease } from "./lease.js";
-import { createLingering, type Lingering } from "./lingering.js";
+import { Lingering } from "./lingering.js";
 import { createOwnLayers } from "./supplied/own-layers.js";
 import { suppliedResource } from "./supplied/supplied-resource.js";
 import { createSuppliedSet } from "./supplied/supplied-set.js";
@@ -80,7 +80,7 @@ export class OnDemand implements Supply, DemandContext {
     this.limits = limitsOf(options);
     this.clock = clock;
     this.calls = new Calls(this.limits, clock);
-    this.lingering = createLingering(this.limits.lingering);
+    this.lingering = new Lingering(this.limits.lingering);
   }
 
   join(group: Group, node: Node, asker: Asker): Interest {
@@ -135,15 +135,17 @@ export class OnDemand implements Supply, DemandContext {
     const ofOne = Math.ceil(this.limits.names / 2);
     const isShareTaken = others >= ofOne;
     if (!isShareTaken && (this.#names < this.limits.names || this.lingering.dropOldest())) return true;
-    this.#outcomes.refused += 1;
-    if (this.#full) return false;
+    if (this.#full) {
+      this.#outcomes.refused += 1;
+      return false;
+    }
     this.#full = true;
     const who = isShareTaken
       ? `a stream asks for more than ${ofOne} names`
       : `clients ask for more than ${this.limits.names} names`;
     const message = `${who}: further ones are refused`;
     const { findings } = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", message, { type: type.name, resource: name });
-    this.#emit("refused", group.name, type, name, findings);
+    this.report("refused", group, { type, name }, findings);
     return false;
   }
 
@@ -155,21 +157,11 @@ export class OnDemand implements Supply, DemandContext {
 
   report(
     outcome: DemandOutcome,
-    group: Group,
-    of: Pick<SupplierLease, "type" | "name">,
+    { name: group }: Group,
+    { type, name }: ResourceKey,
     findings: readonly Finding[],
   ): void {
     this.#outcomes[outcome] += 1;
-    this.#emit(outcome, group.name, of.type, of.name, findings);
-  }
-
-  #emit(
-    outcome: DemandOutcome,
-    group: string,
-    type: ResourceType,
-    name: ResourceName,
-    findings: readonly Finding[],
-  ): void {
     this.#kernel.events.emit("on-demand", () => ({ outcome, type, name, group, findings }));
   }
 

@@ -1,5 +1,4 @@
-import type { Clock } from "@xdskit/api";
-import { getOrInsert } from "../../basics/maps.js";
+import { type Clock, getOrInsert } from "@xdskit/api";
 import { maxInTurn } from "./intervals.js";
 
 /** Waits until clients are told, until the name is dropped, or until it is checked again. */
@@ -9,10 +8,8 @@ export type WaitKind = "answer" | "linger" | "next-call";
 export interface Waiter<Name> {
   /** Stops a running wait of this kind. */
   stop(kind: WaitKind): void;
-  /** Begins a wait. */
+  /** Begins a wait, or ends it. */
   waits(kind: WaitKind, names: WaitingNames<Name> | undefined): void;
-  /** Ends a wait. */
-  ended(kind: WaitKind): void;
 }
 
 /** Names with the same kind and length of wait: first in, first due, so that one timer serves them all. */
@@ -82,7 +79,7 @@ export class Waits<Name extends Waiter<Name>> {
     const key = `${kind} ${milliseconds}`;
     const names = getOrInsert(this.#kinds, key, () => {
       return new WaitingNames<Name>(milliseconds, this.#clock, (over) => {
-        over.ended(kind);
+        over.waits(kind, undefined);
         this.#over(kind, over);
       });
     });

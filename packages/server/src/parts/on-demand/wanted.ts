@@ -1,6 +1,6 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
+import { type Few, fewMembers, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { Asker } from "../../contracts/parts/supply.js";
+import type { Asker, NameDecision } from "../../contracts/parts/supply.js";
 import type { SupplierLease } from "./lease.js";
 import type { WaitingNames, WaitKind } from "./waits.js";
 
@@ -40,9 +40,9 @@ export class WantedName {
   /** The lease that it holds: of a pending call, or of the call that supplied it or found none. */
   lease: SupplierLease<WantedName> | undefined;
   /** Clients that wait for the first decision; most names have none. */
-  askers: Set<Asker> | undefined;
+  askers: Few<Asker>;
   /** Clients were told that the decision is late; clients that ask now are told the same. */
-  overdue = false;
+  isLate = false;
   /** The number of failed calls in a row, and of absences in a row. */
   failures = 0;
   absences = 0;
@@ -68,9 +68,13 @@ export class WantedName {
     this.#waits[kind] = names;
   }
 
-  /** Ends a wait; only `Waits` calls it. */
-  ended(kind: WaitKind): void {
-    this.waits(kind, undefined);
+  /** Tells the clients that wait. */
+  decided(decision: NameDecision): void {
+    this.stop("answer");
+    this.isLate = decision === "late";
+    const askers = fewMembers(this.askers);
+    this.askers = undefined;
+    for (const asker of askers) asker.nameDecided(this.type, this.name, decision);
   }
 
   stop(kind: WaitKind): void {

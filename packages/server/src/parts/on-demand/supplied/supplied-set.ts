@@ -1,17 +1,7 @@
-import {
-  canonicalName,
-  type Few,
-  fewMembers,
-  fewSize,
-  fewWith,
-  fewWithout,
-  type Resource,
-  type ResourceName,
-  type ResourceType,
-} from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ResourceKey } from "../../../contracts/layer-change.js";
 import type { SupplierLease } from "../lease.js";
-import { NameTable } from "../name-table.js";
+import { NameSets, NameTable } from "../name-table.js";
 import type { WantedName } from "../wanted.js";
 
 /** The next change of a group's layer of supplied resources. */
@@ -37,9 +27,9 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
    * By the resource's name; the last one of each counts, since two names asked for at once may bring the same
    * resource.
    */
-  const byName = new NameTable<Few<SupplierLease<WantedName>>>();
+  const byName = new NameSets<SupplierLease<WantedName>>();
   /** By name and by alias. */
-  const covering = new NameTable<Few<SupplierLease<WantedName>>>();
+  const covering = new NameSets<SupplierLease<WantedName>>();
   let touched: NameTable<Resource> | undefined;
 
   function touch(resource: Resource): void {
@@ -56,7 +46,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
     const upsert: Resource[] = [];
     const remove: ResourceKey[] = [];
     for (const { type, key, name } of keys) {
-      const resource = fewMembers(byName.get(type, key)).at(-1)?.resource;
+      const resource = byName.of(type, key).at(-1)?.resource;
       if (resource === undefined) remove.push({ type, name });
       else upsert.push(resource);
     }
@@ -64,49 +54,26 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
   }
 
   return {
-    put(lease: SupplierLease<WantedName>, resource: Resource | undefined) {
+    put(lease, resource) {
       const before = lease.resource;
       lease.resource = resource;
       if (before !== undefined) {
-        for (const name of suppliedNames(before)) remove(covering, before.type, name, lease);
-        remove(byName, before.type, before.key, lease);
+        for (const name of suppliedNames(before)) covering.delete(before.type, name, lease);
+        byName.delete(before.type, before.key, lease);
         touch(before);
       }
       if (resource !== undefined) {
-        for (const name of suppliedNames(resource)) add(covering, resource.type, name, lease);
-        add(byName, resource.type, resource.key, lease);
+        for (const name of suppliedNames(resource)) covering.add(resource.type, name, lease);
+        byName.add(resource.type, resource.key, lease);
         touch(resource);
       }
     },
-    covering: (type: ResourceType, name: ResourceName): SupplierLease<WantedName> | undefined =>
-      fewMembers(covering.get(type, name))[0],
-    named: (type: ResourceType, name: ResourceName): readonly SupplierLease<WantedName>[] =>
-      fewMembers(byName.get(type, name)),
+    covering: (type, name) => covering.of(type, name)[0],
+    named: (type, name) => byName.of(type, name),
   };
 }
 
 /** The names and aliases of a resource in canonical form, as clients' names are. */
 export function suppliedNames({ key, aliases }: Pick<Resource, "key" | "aliases">): readonly ResourceName[] {
   return [key, ...aliases.map(canonicalName)];
-}
-
-function add(
-  sets: NameTable<Few<SupplierLease<WantedName>>>,
-  type: ResourceType,
-  name: ResourceName,
-  lease: SupplierLease<WantedName>,
-): void {
-  sets.set(type, name, fewWith(sets.get(type, name), lease));
-}
-
-/** Leaves no empty set. */
-function remove(
-  sets: NameTable<Few<SupplierLease<WantedName>>>,
-  type: ResourceType,
-  name: ResourceName,
-  lease: SupplierLease<WantedName>,
-): void {
-  const left = fewWithout(sets.get(type, name), lease);
-  if (fewSize(left) === 0) sets.delete(type, name);
-  else sets.set(type, name, left);
 }
