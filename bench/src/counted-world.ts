@@ -9,8 +9,8 @@ export interface Situation {
   /** The number of clusters, and of load assignments. */
   readonly resources: number;
   readonly streams?: number;
-  /** The requests of each stream. */
-  readonly wishes?: readonly Wish[];
+  /** The requests of each stream; a function tells them apart. */
+  readonly wishes?: readonly (Wish | ((stream: number) => Wish))[];
   /** The type that changes: its first resource. Default: a load assignment. */
   readonly changes?: "cds" | "eds";
   /** The number of groups, each with its own layer beside the one that all have. Default: one group with one layer. */
@@ -104,7 +104,8 @@ export async function costOf(counter: OperationCounter, situation: Situation): P
       server.config.layer(layerOf(group)).set(resources("eds", 1, 2));
     }
     const bare = await createBareStreams(server);
-    for (let stream = 0; stream < streams; stream += 1) for (const wish of wishes) bare.open(String(stream), wish);
+    for (let stream = 0; stream < streams; stream += 1)
+      for (const wish of wishes) bare.open(String(stream), typeof wish === "function" ? wish(stream) : wish);
     await quiet(streams * wishes.length);
     let marker = 10;
     const change = async () => {

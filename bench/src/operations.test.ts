@@ -20,6 +20,7 @@ const names = (from: number) =>
   Array.from({ length: 10 }, (_, index) => `cluster-${String(from + index).padStart(6, "0")}`);
 const endpointUrl = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
 const wildcard = (variant: Wish["variant"], type: string): Wish => ({ variant, type, names: [] });
+const ownNames = (variant: Wish["variant"]) => (stream: number) => byName(variant, 20 + stream);
 const byName = (variant: Wish["variant"], from = 0): Wish => ({ variant, type: "endpoint", names: names(from) });
 
 describe("operations of a change", () => {
@@ -85,8 +86,10 @@ describe("operations of a change", () => {
   for (const { what, wish, most, changes } of [
     { what: "goes to delta streams", wish: byName("delta"), most: 300, changes: undefined },
     { what: "goes to SotW streams", wish: byName("sotw"), most: 250 },
-    { what: "concerns none of the names that delta streams ask for", wish: byName("delta", 20), most: 90 },
-    { what: "concerns none of the names that SotW streams ask for", wish: byName("sotw", 20), most: 90 },
+    { what: "concerns none of the names that delta streams ask for", wish: byName("delta", 20), most: 8 },
+    { what: "concerns none of the names that SotW streams ask for", wish: byName("sotw", 20), most: 8 },
+    { what: "concerns none of the names that each delta stream has for itself", wish: ownNames("delta"), most: 50 },
+    { what: "concerns none of the names that each SotW stream has for itself", wish: ownNames("sotw"), most: 50 },
     {
       what: "concerns no type that delta streams ask for",
       wish: byName("delta"),

@@ -2,7 +2,9 @@ import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { isFree } from "../ordering/free-changes.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
+import { sentAll } from "../state/sent-state.js";
 import { drains, type Subscriber } from "../state/subscriber.js";
+import { usesAll } from "../state/used-state.js";
 import { CohortUpdate, MovingCohort, type RecordedResponse, type RecordedTransition, SettledCohort } from "./cohort.js";
 import { type CohortSurroundings, isPlain, keyOfDraining, keyOfRequests } from "./cohort-key.js";
 import { settledCohort } from "./settled-cohort.js";
@@ -40,6 +42,22 @@ export class CohortPlace {
   /** The client's target: the last given snapshot, or the newest one that its cohort followed the lineage to. */
   get wanted(): Snapshot | undefined {
     return this.#cohort === undefined ? this.#given : this.#cohort.snapshot;
+  }
+
+  /**
+   * Brings the states of a settled stream to the snapshot of its cohort, after changes that did not concern it: as if
+   * it had been given each of these snapshots, and had found nothing new. Call it before the stream does anything, or
+   * anybody looks at its states.
+   */
+  catchUp(subscribers: readonly Subscriber[]): void {
+    const { settled } = this;
+    if (settled?.hasPassedBy !== true) return;
+    for (const subscriber of subscribers) {
+      const set = settled.snapshot.of(subscriber.type);
+      if (subscriber.sent.set === set) continue;
+      subscriber.sent = sentAll(set);
+      subscriber.used = usesAll(set);
+    }
   }
 
   /** Whether the stream settled at one of the two, or is in an update from the first to the second. */
@@ -225,6 +243,17 @@ export class CohortPlace {
     }
     this.#key ??= keyOfRequests(subscribers, around);
     const key = subscribers.some(drains) ? `${keyOfDraining(subscribers, snapshot)}${this.#key}` : this.#key;
-    return settledCohort(snapshot, key, () => subscribers.map(({ type }) => type), around.lineage);
+    // What stays or drains for now may have to go, and streams that share an order wait for each other.
+    const mayPassBy = !around.sharesOrder && subscribers.every(({ type, sent }) => sent.set === snapshot.of(type));
+    const make = () => {
+      const passesBy = mayPassBy ? subscribers.map(({ subscription }) => subscription) : undefined;
+      return new SettledCohort(
+        snapshot,
+        key,
+        subscribers.map(({ type }) => type),
+        passesBy,
+      );
+    };
+    return settledCohort(snapshot, mayPassBy ? key : `~${key}`, make, around.lineage);
   }
 }

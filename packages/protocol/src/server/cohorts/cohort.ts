@@ -2,14 +2,16 @@ import type { ResourceType } from "@xdskit/api";
 import { maxTransitions } from "../../model/basics/limits.js";
 import { type ResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { Stage } from "../../planning/make-before-break.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { newOrderAtStart, type OrderAtStart } from "../ordering/order-at-start.js";
 import { LineagePosition } from "../ordering/snapshot-lineage.js";
+import { isUnconcerned } from "../responses/content.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
 import { type Exchange, maxInFlight, type NumberedResponse } from "../state/exchange.js";
-import type { SentState } from "../state/sent-state.js";
+import { type SentState, sentAll } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { type UsedState, usesAll } from "../state/used-state.js";
 
@@ -86,20 +88,50 @@ export interface RecordedTransition {
 export class SettledCohort extends LineagePosition {
   /** Identifies the cohort among those at the snapshot. */
   readonly key: string;
+  /**
+   * The subscription of each type, if the cohort may pass by changes that concern none of them. Its streams' own states
+   * stay behind until they do something (`CohortPlace.catchUp`), so a change costs a thousand of them one look.
+   */
+  readonly #passesBy: readonly Subscription[] | undefined;
+  #hasPassedBy = false;
   /** The number of streams in it. */
   members = 0;
   /** The updates that streams went through from here, by the snapshot at their end. */
   #updates: WeakMap<Snapshot, RememberedUpdate> | undefined;
 
-  constructor(snapshot: Snapshot, key: string, types: readonly ResourceType[]) {
+  constructor(
+    snapshot: Snapshot,
+    key: string,
+    types: readonly ResourceType[],
+    passesBy: readonly Subscription[] | undefined,
+  ) {
     super(snapshot, types);
     this.key = key;
+    this.#passesBy = passesBy;
   }
 
-  override goOn(to: Snapshot): void {
-    super.goOn(to);
+  /** The states of its streams may be those of an earlier snapshot that is the same for them. */
+  get hasPassedBy(): boolean {
+    return this.#hasPassedBy;
+  }
+
+  override goOn(to: Snapshot): boolean {
+    if (!super.goOn(to) && !this.#passBy(to)) return false;
     // The updates were worked out from the previous snapshot, whose other types may have mattered.
     this.#updates = undefined;
+    return true;
+  }
+
+  #passBy(to: Snapshot): boolean {
+    if (this.#passesBy === undefined) return false;
+    for (const [index, subscription] of this.#passesBy.entries()) {
+      const type = this.types[index] as ResourceType;
+      const [before, after] = [this.snapshot.of(type), to.of(type)];
+      if (before !== after && !isUnconcerned(sentAll(before), subscription, after)) return false;
+    }
+    this.snapshot = to;
+    this.#hasPassedBy = true;
+    return true;
   }
 
   /** The update to a snapshot; undefined if no stream went through it, or if it now ends at a later snapshot. */

@@ -1,9 +1,8 @@
-import type { ResourceType } from "@xdskit/api";
 import { longestKey, maxShared } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { numberOf } from "../ordering/past-snapshots.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
-import { SettledCohort } from "./cohort.js";
+import type { SettledCohort } from "./cohort.js";
 
 /**
  * The cohorts at each snapshot, by key. Weak at both ends: a cohort lives as long as streams are in it, and an old
@@ -11,16 +10,16 @@ import { SettledCohort } from "./cohort.js";
  */
 const cohorts = new WeakMap<Snapshot, Map<string, WeakRef<SettledCohort>>>();
 
-/** The cohort with this key at a snapshot, for streams of these types. All streams of a lineage share it. */
+/** The cohort with this key at a snapshot. All streams of a lineage share it. */
 export function settledCohort(
   snapshot: Snapshot,
   key: string,
-  typesOf: () => readonly ResourceType[],
+  make: () => SettledCohort,
   lineage: SnapshotLineage | undefined,
 ): SettledCohort {
   // A long key is not remembered, so the stream is alone in its cohort.
-  if (key.length > longestKey) return new SettledCohort(snapshot, key, typesOf());
-  const inLineage = lineage?.position(snapshot, key, () => new SettledCohort(snapshot, key, typesOf()));
+  if (key.length > longestKey) return make();
+  const inLineage = lineage?.position(snapshot, key, make);
   if (inLineage !== undefined) return inLineage;
   let there = cohorts.get(snapshot);
   if (there === undefined) {
@@ -32,7 +31,7 @@ export function settledCohort(
   const known = there.get(id)?.deref();
   if (known !== undefined) return known;
   if (there.size >= maxShared) there.clear();
-  const made = new SettledCohort(snapshot, key, typesOf());
+  const made = make();
   there.set(id, new WeakRef(made));
   return made;
 }

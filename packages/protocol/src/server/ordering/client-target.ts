@@ -89,10 +89,15 @@ export class ClientTarget {
 
   /**
    * True if nobody needs to tell it of a newer snapshot: it followed the lineage, or one of its streams is about to get
-   * the change and tells it.
+   * the change and tells it. `settled`: where the stream of the caller is.
    */
-  get goesAlong(): boolean {
-    return this.#position !== undefined && !this.#position.isLost;
+  goesAlong(settled: LineagePosition): boolean {
+    if (this.#streams.size > 1) return this.#position !== undefined && !this.#position.isLost;
+    if (settled.isLost) return false;
+    // The target of its only stream is the client's, also after changes that the stream passed by.
+    this.#position = undefined;
+    this.#wanted = settled.snapshot;
+    return true;
   }
 
   /** The position of orders whose streams ask for these types, and whose clients had the same earlier targets. */

@@ -101,6 +101,60 @@ for (const isOrdered of [true, false]) {
   });
 }
 
+for (const isOrdered of [true, false]) {
+  test(`a settled stream passes by changes of names that it does not ask for, ${isOrdered ? "ordered" : "at once"}`, () => {
+    const named = (snapshot: Snapshot, name: string, text: string) =>
+      updateSnapshot(snapshot, { upsert: [sampleResource("endpoint", name, text)] });
+    let snapshot = first();
+    const lineage = createLineage(snapshot);
+    const { stream, bring, give, take } = createNode(lineage, isOrdered ? new Ordering() : undefined).open("endpoint");
+    assert.equal(bring(snapshot), 1);
+    for (const text of ["2", "3", "4"]) {
+      snapshot = named(snapshot, "b", text);
+      lineage.goOn(snapshot, true);
+      assert.ok(stream.isUpToDateWith(snapshot));
+      assert.ok(stream.isSettled);
+      const [{ acknowledged, sent, meanwhile } = assert.fail()] = stream.status();
+      assert.ok(meanwhile !== undefined);
+      assert.equal(acknowledged?.set, meanwhile);
+      assert.equal(acknowledged.version, meanwhile.version);
+      assert.equal(sent?.set, meanwhile);
+    }
+    const beside = named(snapshot, "b", "5");
+    lineage.goOn(beside, true);
+    const concerned = named(beside, "a", "2");
+    lineage.goOn(concerned, true);
+    assert.equal(stream.isUpToDateWith(concerned), false);
+    assert.equal(stream.newest, beside);
+    assert.equal(bring(concerned), 1);
+    assert.ok(stream.isSettled);
+    // A name that it asks for only now has the newest content.
+    const last = named(concerned, "b", "6");
+    lineage.goOn(last, true);
+    stream.step({
+      kind: "request",
+      bytes: encodeRequest("delta", { typeUrl: urlOf("endpoint", "v3"), subscribe: ["b"] }),
+    });
+    give(last);
+    assert.deepEqual(
+      take().map(({ resources, version }) => [resources, version]),
+      [[1, last.of(typeOf("endpoint")).version]],
+    );
+  });
+}
+
+test("a stream that shares its order with others is given each change of its types", () => {
+  const snapshot = first();
+  const lineage = createLineage(snapshot);
+  const node = createNode(lineage);
+  const [clusters, endpoints] = [node.open("cluster"), node.open("endpoint")];
+  for (let turn = 0; turn < 3; turn++) for (const { bring } of [clusters, endpoints]) bring(snapshot);
+  const beside = updateSnapshot(snapshot, { upsert: [sampleResource("endpoint", "b", "2")] });
+  lineage.goOn(beside, true);
+  assert.equal(endpoints.stream.isUpToDateWith(beside), false);
+  assert.equal(endpoints.bring(beside), 0);
+});
+
 test("no stream follows its lineage while it awaits an answer, or while the newest snapshot is not the target of all clients", () => {
   let snapshot = first();
   const lineage = createLineage(snapshot);

@@ -1,10 +1,10 @@
 import type { ResourceType } from "@xdskit/api";
-import { maxShared } from "../../model/basics/limits.js";
+import { longestKey, maxShared } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 
 /**
  * The position of streams (`SettledCohort`) or orders in a lineage of snapshots. It moves to the next snapshot while
- * the sets of its types stay the same.
+ * the sets of its types stay the same, or as long as a change concerns none of its streams.
  */
 export class LineagePosition {
   /** Set by `goOn` alone. Not a getter, because it is read several times for each stream and change. */
@@ -21,11 +21,17 @@ export class LineagePosition {
     this.types = types;
   }
 
-  /** Moves to the next snapshot, which has the same sets of these types. */
-  goOn(to: Snapshot): void {
+  /** Moves to the next snapshot if that is the same for its streams; false: it is not. */
+  goOn(to: Snapshot): boolean {
+    for (const type of this.types) if (this.snapshot.of(type) !== to.of(type)) return false;
     this.snapshot = to;
+    return true;
   }
 }
+
+/** The characters of all keys of a lineage; each position takes some more. A stream by names of its own has its own. */
+const maxCharacters = maxShared * longestKey;
+const besides = 100;
 
 /**
  * The snapshots of one stack; only the newest is kept. Settled streams are not given each snapshot. If a change does
@@ -36,6 +42,7 @@ export class SnapshotLineage {
   #newest: Snapshot | undefined;
   /** The positions at the newest snapshot, by key. Weak: a position lives while a stream or an order has it. */
   readonly #positions = new Map<string, WeakRef<LineagePosition>>();
+  #characters = 0;
 
   /** Sets the first snapshot. Later ones come by `goOn`. */
   start(first: Snapshot): void {
@@ -57,9 +64,9 @@ export class SnapshotLineage {
     if (before === undefined) return;
     if (!moves) this.#forgetAll();
     for (const [key, ref] of this.#positions) {
-      const position = ref.deref();
-      if (position?.types.every((type) => before.of(type) === to.of(type))) position.goOn(to);
-      else this.#positions.delete(key);
+      if (ref.deref()?.goOn(to)) continue;
+      this.#positions.delete(key);
+      this.#characters -= key.length + besides;
     }
   }
 
@@ -69,7 +76,11 @@ export class SnapshotLineage {
     const known = this.#positions.get(key)?.deref();
     // Streams and orders use different keys, so the key tells the class.
     if (known !== undefined) return known as Made;
-    if (this.#positions.size >= maxShared) this.#forgetAll();
+    if (!this.#positions.has(key)) this.#characters += key.length + besides;
+    if (this.#characters > maxCharacters) {
+      this.#forgetAll();
+      this.#characters = key.length + besides;
+    }
     const made = make();
     this.#positions.set(key, new WeakRef(made));
     return made;
@@ -81,5 +92,6 @@ export class SnapshotLineage {
       if (position !== undefined) position.isLost = true;
     }
     this.#positions.clear();
+    this.#characters = 0;
   }
 }

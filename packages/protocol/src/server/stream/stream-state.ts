@@ -96,6 +96,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   }
 
   leaveCohort(): void {
+    this.place.catchUp(this.subscribers);
     this.place.changed();
   }
 

@@ -41,6 +41,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const state = this.#state;
     if (state.phase.kind === "closed") return [];
     state.now = now;
+    state.place.catchUp(state.subscribers);
     switch (event.kind) {
       case "request":
         return receiveRequest(state, event.bytes);
@@ -111,7 +112,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean | undefined> {
-    const { subscribers, rules } = this.#state;
+    const { place, subscribers, rules } = this.#state;
+    place.catchUp(subscribers);
     const known = new Map<ResourceType, boolean | undefined>();
     for (const subscriber of subscribers)
       if (rules.saidOf(subscriber) !== undefined)
@@ -145,7 +147,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   status(): readonly TypeStatus[] {
-    const { place, ordering, told } = this.#state;
+    const { place, subscribers, ordering, told } = this.#state;
+    place.catchUp(subscribers);
     return statusesOf(this.#state, place.wanted, ordering, told);
   }
 
@@ -156,7 +159,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   isUpToDateWith(snapshot: Snapshot): boolean {
     const { place, ordering } = this.#state;
     if (place.wanted !== snapshot) return false;
-    return place.settled === undefined || ordering?.target.goesAlong !== false;
+    return place.settled === undefined || ordering === undefined || ordering.target.goesAlong(place.settled);
   }
 
   get isSettled(): boolean {
