@@ -112,10 +112,11 @@ async function play(
     await rest();
     const rejected = [...clients.values()].map((each) => each.reject(false)).includes(true);
     if (rejected) for (const layer of [...layers.keys()]) change(layer, everything, () => false, false);
-    for (let round = 0; round < 8; round++) {
+    // In between connections drain; what clients still ask for by name goes after that.
+    for (const time of [5_000, 5_000, 5_000, 5_000, 600_000, 5_000, 5_000, 5_000, 5_000]) {
       await rest();
       for (const rollout of server.rollouts()) rollout.promote();
-      advance(5_000);
+      advance(time);
     }
     await rest();
   }
