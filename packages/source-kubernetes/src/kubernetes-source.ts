@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { type Finding, inTurns, maxFindings, type ReadResourcesOptions, systemClock, type Where } from "@xdskit/api";
-import type { LayerUpdate, Part, Source, SourceSink } from "@xdskit/server";
+import type { Part, Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
 import { failureText, refusalOf, warningsOf } from "./findings.js";
@@ -113,7 +113,11 @@ class WatchedCluster implements KubernetesSource {
       this.#tables.configMaps?.lookAgain();
       this.#soon();
     };
-    return { ...(this.#clients && { progress }), reconfigured };
+    // What others change may be what a ConfigMap waits for.
+    const published = () => {
+      if (this.#tables.configMaps?.hasRefused) this.#soon();
+    };
+    return { progress: Object.assign(this.#clients ?? {}, { published }), reconfigured };
   };
   readonly #options: KubernetesSourceOptions;
   readonly #tables: ClusterTables;
@@ -141,7 +145,7 @@ class WatchedCluster implements KubernetesSource {
     this.#options = options;
     this.name = options.layer ?? kubernetesLayer;
     this.#tables = new ClusterTables({
-      ...{ layer: this.name, isPartial: options.selector !== undefined },
+      ...{ layer: this.name, isPartial: options.selector !== undefined, readLater: () => this.#soon() },
       files: options.configMaps === undefined ? undefined : (options.read ?? (() => ({}))),
     });
     const { connection, silenceMs } = options;
@@ -216,6 +220,7 @@ class WatchedCluster implements KubernetesSource {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#forget?.();
+    this.#tables.configMaps?.close();
     await Promise.all([this.#watches, this.#events, this.#statuses].map((one) => one?.close()));
     this.#started?.reject(new Error("the source is closed"));
     this.#sink?.ended?.();
@@ -252,7 +257,7 @@ class WatchedCluster implements KubernetesSource {
   }
 
   async #publish(): Promise<void> {
-    const changes = await inTurns(this.#tables.take());
+    const changes = await inTurns(this.#tables.take((updates) => this.#sink?.check?.(updates) ?? []));
     this.#forget = undefined;
     this.#publishedAt = systemClock.now();
     if (this.#isClosed || this.#sink === undefined) return;
@@ -260,23 +265,26 @@ class WatchedCluster implements KubernetesSource {
     const { configMaps, isDue } = this.#tables;
     if (isDue) this.#soon();
     // As with a folder: clients would lose what they had of these before a restart.
-    const waits = started !== undefined && this.#options.allowPartial !== true && configMaps?.hasErrors === true;
+    const hasErrors = this.#options.allowPartial !== true && configMaps?.hasErrors === true;
+    const waits = started !== undefined && (hasErrors || configMaps?.isReading === true);
     // After one that was refused nobody knows what is there.
     const isWhole = started !== undefined || this.#refusals.length > 0;
     const updates = isWhole ? this.#tables.whole() : changes;
     // Annotations may have changed that make no difference.
     if (waits || updates.length === 0) return this.#tell();
-    const errors = applied(this.#sink, updates, started !== undefined && this.#options.allowPartial !== true);
-    this.#refusals = errors.flatMap(refusalOf);
-    const [error] = errors;
-    if (error === undefined) configMaps?.forgetEmpty();
-    if (error !== undefined) this.#lastError = { at: new Date(), message: error.message };
-    if (error !== undefined && errors.length === updates.length) started?.reject(error);
-    else {
+    try {
+      // What a cluster has is a fact: no judge can refuse it. That of ConfigMaps was judged.
+      this.#sink.apply(updates, { isJudged: false });
+      this.#refusals = [];
+      for (const layer of configMaps?.forgetEmpty() ?? []) this.#sink.drop?.(layer);
       this.#lastApplied = new Date();
       this.#started = undefined;
+    } catch (error) {
+      this.#refusals = refusalOf(error as Error);
+      this.#lastError = { at: new Date(), message: (error as Error).message };
+      started?.reject(error as Error);
     }
-    if (isWhole || error !== undefined) this.#report();
+    if (isWhole || this.#refusals.length > 0) this.#report();
     started?.resolve();
     this.#tell();
   }
@@ -335,20 +343,5 @@ class WatchedCluster implements KubernetesSource {
     }
     this.#faultChanges = faultChanges;
     this.#options.onStatus?.(this.status());
-  }
-}
-
-/**
- * Applies all of it together; if that is refused, each layer alone: the fault of one holds up no other one. Returns
- * the errors of those that are refused.
- */
-function applied(sink: SourceSink, updates: readonly LayerUpdate[], isWhole: boolean): readonly Error[] {
-  try {
-    // What a cluster has is a fact: no judge can refuse it.
-    sink.apply(updates, { isJudged: false });
-    return [];
-  } catch (error) {
-    if (isWhole || updates.length === 1) return updates.map(() => error as Error);
-    return updates.flatMap((update) => applied(sink, [update], true));
   }
 }

@@ -98,7 +98,7 @@ describe("a ConfigMap with a name that the server does not serve", () => {
     await waitFor("the Service", () => String(now.services80()) === "cart.shop:80,pay.shop:80");
     await waitFor("the status", () => told > before);
     assert.deepEqual(now.ofMaps(), ["a"]);
-    assert.match(now.source.status().lastError?.message ?? "", /"theirs"/);
+    assert.match(now.source.status().findings.map(findingText).join("\n"), /"theirs".*; ConfigMap shop\/one counts as/);
     assert.match(now.errors().join("\n"), /^partial: .*"theirs" is none of those that are served: ours.*$/);
     maps.say(configMap("one", cluster("b")));
     await waitFor("what is mended", () => String(now.ofMaps()) === "b" && now.errors().length === 0);
@@ -108,6 +108,7 @@ describe("a ConfigMap with a name that the server does not serve", () => {
     for (const [knowsServer, allowPartial] of [
       [true, false],
       [true, true],
+      [false, false],
       [false, true],
     ] as const) {
       const { services, maps, ends, started, ...now } = await serving(t, knowsServer, { allowPartial });
@@ -115,7 +116,7 @@ describe("a ConfigMap with a name that the server does not serve", () => {
       maps.say(configMap("one", foreign));
       ends();
       if (!allowPartial) {
-        await waitFor("the error", () => now.errors().some((text) => text.includes("shop/one/a.yaml:1")));
+        await waitFor("the error", () => now.errors().some((text) => text.includes("ConfigMap shop/one")));
         assert.equal(now.source.status().state, "pending");
         maps.say(configMap("one", cluster("b")));
       }

@@ -55,6 +55,10 @@ export interface SourceSink {
   prepare?(updates: readonly LayerUpdate[]): Promise<void>;
   /** Applies one atomic change of any number of layers. Unchanged resources are sent to no client. */
   apply(updates: readonly LayerUpdate[], how?: ApplyOptions): void;
+  /** Why a change would be refused now; empty: it would be applied. Changes nothing, and tells nobody. */
+  check?(updates: readonly LayerUpdate[]): readonly Finding[];
+  /** The source has nothing in a layer any more: the server forgets the layer. */
+  drop?(layer: LayerName): void;
   /**
    * Call it at most once, after the first change and before `start` resolves. The steps are the source's states when a
    * server served it before, newest first. Clients that still have one of these states are brought to the current one

@@ -94,12 +94,14 @@ export class Configuring {
   readonly drop = (layer: LayerName): Published => {
     const refusal = this.#judging.refusalOfUpdates([{ layer, kind: "replace", upsert: [] }]);
     if (refusal !== undefined) throw this.#refused(layer, refusal);
-    const change = this.#context.layers.drop(layer);
-    return { revision: this.#publish(change === undefined ? [] : [change]), change };
+    return this.#drop(layer);
   };
 
-  /** The reasons for which `apply` would refuse a change. Changes nothing, and tells nobody. Costs the change. */
-  readonly check = (updates: readonly LayerUpdate[]): readonly Finding[] => {
+  /** The reasons for which a change would be refused now. Changes nothing, and tells nobody. Costs the change. */
+  readonly check = (
+    updates: readonly LayerUpdate[],
+    { source, isJudged = true }: Pick<WantedChange, "source"> & { readonly isJudged?: boolean } = {},
+  ): readonly Finding[] => {
     const checked = refusalOr(() => {
       const each = onePerLayer(updates);
       const { authorities, layers } = this.#context;
@@ -107,7 +109,8 @@ export class Configuring {
         each.flatMap(({ upsert }) => upsert),
         authorities,
       );
-      return { refusal: this.#judging.refusalOf({ updates: each, planned: layers.plan(each) }) };
+      const planned = layers.plan(each);
+      return { refusal: isJudged ? this.#judging.refusalOf({ updates: each, planned, source }) : undefined };
     });
     return checked.refusal?.findings ?? [];
   };
@@ -153,6 +156,8 @@ export class Configuring {
         if ("changes" in taken) this.#started.add(name);
         return taken;
       },
+      check: (updates, isJudged) => this.check(updates, { source, isJudged }),
+      drop: (layer) => void this.#drop(layer),
       publish: (changes, isLater) => void this.#publish(changes, undefined, isLater),
       resume: (steps) => this.#resume(steps),
       rememberedMs: () => publication.rememberedMs,
@@ -166,6 +171,11 @@ export class Configuring {
     const { hasBegun } = publication;
     const ofChanges = { judging: this.#judging, refusedChanges: this.#refusedChanges };
     return takeChange(wanted, { layers, authorities, hasBegun, ...ofChanges });
+  }
+
+  #drop(layer: LayerName): Published {
+    const change = this.#context.layers.drop(layer);
+    return { revision: this.#publish(change === undefined ? [] : [change]), change };
   }
 
   /** Nobody is told anything yet: the changes leave nothing but the snapshots in between. */

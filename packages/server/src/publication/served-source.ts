@@ -1,7 +1,8 @@
 import { errorsIn, type Finding, hasErrors } from "@xdskit/api";
 import type { Events } from "../contracts/events.js";
 import type { LayerChange } from "../contracts/layer-change.js";
-import type { RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
+import type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
+import type { LayerName } from "../settings/group-settings.js";
 import type { RefusedChanges } from "./refused-changes.js";
 import type { SourceTroubles } from "./source-troubles.js";
 import type { TakenChange, WantedChange } from "./take-change.js";
@@ -13,6 +14,10 @@ interface ServedSourceContext {
   readonly events: Events;
   /** Takes a change into the layers; `publish` tells streams. */
   take(wanted: WantedChange): TakenChange;
+  /** See `SourceSink`. */
+  check(updates: readonly LayerUpdate[], isJudged: boolean): readonly Finding[];
+  /** See `SourceSink`. */
+  drop(layer: LayerName): void;
   publish(changes: readonly LayerChange[], isLater: boolean): void;
   resume(steps: readonly StepBack[]): void;
   /** See `SourceSink`. */
@@ -67,7 +72,7 @@ export class ServedSource implements SourceSink {
   readonly apply: SourceSink["apply"] = (updates, { isJudged: isAsked = true, since, isRestored = false } = {}) => {
     const { refusedChanges, take, publish } = this.#context;
     if (!isRestored) refusedChanges.forget(this.#source);
-    const isJudged = isAsked && !(this.#isFirst && this.#content !== "applied");
+    const isJudged = isAsked && this.#canBeJudged;
     const taken = take({ source: this.#source, updates, isJudged, since });
     if ("refusal" in taken) {
       const { refusal } = taken;
@@ -80,6 +85,11 @@ export class ServedSource implements SourceSink {
     this.#takePlace();
     publish(taken.changes, isJudged);
   };
+
+  readonly check = (updates: readonly LayerUpdate[]): readonly Finding[] =>
+    this.#context.check(updates, this.#canBeJudged);
+
+  readonly drop = (layer: LayerName): void => this.#context.drop(layer);
 
   readonly resume = (steps: readonly StepBack[]): void => this.#context.resume(steps);
 
@@ -124,6 +134,10 @@ export class ServedSource implements SourceSink {
   forget(): void {
     this.#context.refusedChanges.forget(this.#source);
     this.#context.troubles.foundInSuccessor(this.#source, []);
+  }
+
+  get #canBeJudged(): boolean {
+    return !this.#isFirst || this.#content === "applied";
   }
 
   #takePlace(): void {

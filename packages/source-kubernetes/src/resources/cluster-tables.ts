@@ -2,8 +2,8 @@ import type { ReadResourcesOptions, Resource, Steps, Where } from "@xdskit/api";
 import type { Kernel, LayerUpdate } from "@xdskit/server";
 import type { ObjectFault } from "../objects/object-fault.js";
 import { RouteTable } from "./attached/route-table.js";
-import { ConfigMapFolders } from "./config-map-folders.js";
-import type { TableChange } from "./made-resources.js";
+import { ConfigMapFolders, updateOf } from "./config-map-folders.js";
+import type { CheckChange } from "./config-map-table.js";
 import type { ObjectTable } from "./object-table.js";
 import { SecretTable } from "./secret-table.js";
 import { ServiceTable } from "./service-table.js";
@@ -16,6 +16,8 @@ export interface ClusterTablesOptions {
   readonly isPartial: boolean;
   /** How files in ConfigMaps are read; undefined: there are none. */
   readonly files: (() => ReadResourcesOptions) | undefined;
+  /** Something more is due, later than it came. */
+  readonly readLater: () => void;
 }
 
 /** The objects of a cluster, and the resources that were made of them, by layers. */
@@ -28,13 +30,13 @@ export class ClusterTables {
   readonly #layer: string;
   #server: Pick<Kernel, "live" | "authorities"> | undefined;
 
-  constructor({ layer, isPartial, files }: ClusterTablesOptions) {
+  constructor({ layer, isPartial, files, readLater }: ClusterTablesOptions) {
     this.#layer = layer;
     this.routes = new RouteTable({ isPartial });
     this.services = new ServiceTable(this.routes);
     if (files === undefined) return;
     const authorities = () => this.#server?.authorities;
-    this.configMaps = new ConfigMapFolders({ read: files, authorities, hasLayer: (one) => this.#has(one) });
+    this.configMaps = new ConfigMapFolders({ read: files, readLater, authorities, hasLayer: (one) => this.#has(one) });
   }
 
   /** Something changed since it was taken last. */
@@ -53,16 +55,12 @@ export class ClusterTables {
     for (const { faults } of [services, secrets, routes, ...(configMaps?.tables.values() ?? [])]) yield* faults;
   }
 
-  /** Makes what is due. */
-  *take(): Steps<readonly LayerUpdate[]> {
-    const updates: LayerUpdate[] = [];
-    for (const [layer, tables] of [...this.#layers()]) {
-      const changes: TableChange[] = [];
-      for (const table of tables) changes.push(yield* table.take());
-      const [upsert, remove] = [changes.flatMap((one) => one.upsert), changes.flatMap((one) => one.remove)];
-      if (upsert.length > 0 || remove.length > 0) updates.push({ layer, kind: "patch", upsert, remove });
-    }
-    return updates;
+  /** Makes what is due. `check`: of ConfigMaps. What the cluster itself has is a fact: no judge can refuse it. */
+  *take(check: CheckChange<readonly LayerUpdate[]>): Steps<readonly LayerUpdate[]> {
+    const changes = [yield* this.services.take(), yield* this.secrets.take()];
+    const [upsert, remove] = [changes.flatMap((one) => one.upsert), changes.flatMap((one) => one.remove)];
+    const own = updateOf(this.#layer, { upsert, remove });
+    return [...own, ...(this.configMaps === undefined ? [] : yield* this.configMaps.take(check))];
   }
 
   /** All that was made. */

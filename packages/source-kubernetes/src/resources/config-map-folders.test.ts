@@ -16,6 +16,7 @@ class Maps {
     const layers = [undefined, ...groups].map((folder) => configMapLayer(folder));
     this.folders = new ConfigMapFolders({
       read: () => ({}),
+      readLater: () => {},
       authorities: () => undefined,
       hasLayer: (layer) => layers.includes(layer),
     });

@@ -1,7 +1,10 @@
-import type { Finding } from "@xdskit/api";
+import type { Finding, Steps } from "@xdskit/api";
+import type { LayerUpdate } from "@xdskit/server";
 import type { ConfigMap } from "../objects/config-map.js";
 import type { ObjectFault } from "../objects/object-fault.js";
-import { ConfigMapTable, type ConfigMapTableOptions } from "./config-map-table.js";
+import { type CheckChange, ConfigMapTable, type ConfigMapTableOptions } from "./config-map-table.js";
+import { LongFiles } from "./long-files.js";
+import type { TableChange } from "./made-resources.js";
 
 /** The layer of the ConfigMaps of a folder, for groups to have below that folder's own; undefined: of those of none. */
 export function configMapLayer(folder?: string): string {
@@ -9,7 +12,7 @@ export function configMapLayer(folder?: string): string {
 }
 
 /** How ConfigMaps become resources. */
-export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read" | "authorities"> {
+export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read" | "readLater" | "authorities"> {
   /** Whether some group has a layer. */
   readonly hasLayer: (layer: string) => boolean;
 }
@@ -17,12 +20,14 @@ export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read" | "
 /** All ConfigMaps that are served: those of each folder fill a layer. */
 export class ConfigMapFolders {
   readonly #options: ConfigMapOptions;
+  readonly #long: LongFiles;
   readonly #tables = new Map<string, ConfigMapTable>();
   /** In folders that are forgotten. */
   #pastFaultChanges = 0;
 
   constructor(options: ConfigMapOptions) {
     this.#options = options;
+    this.#long = new LongFiles(options.read);
     this.#tableOf(undefined);
   }
 
@@ -34,6 +39,16 @@ export class ConfigMapFolders {
   /** Some are not served as they are. */
   get hasErrors(): boolean {
     return Array.from(this.#tables.values()).some(({ faults }) => [...faults].some(isError));
+  }
+
+  /** Files are being read that take long. */
+  get isReading(): boolean {
+    return this.#long.isReading;
+  }
+
+  /** The server refuses changes of some. */
+  get hasRefused(): boolean {
+    return Array.from(this.#tables.values()).some((table) => table.hasRefused);
   }
 
   /** How often faults have become others. */
@@ -53,13 +68,46 @@ export class ConfigMapFolders {
     if (configMap !== undefined) this.#tableOf(configMap.folder).setConfigMap(key, configMap);
   }
 
-  /** What was taken is applied: folders that no ConfigMap names any more have nothing in the server. */
-  forgetEmpty(): void {
-    for (const [layer, { isEmpty, faults }] of this.#tables) {
-      if (!isEmpty || layer === configMapLayer()) continue;
+  /**
+   * Makes what is due, as changes of layers that the server takes. If it would refuse all of it together, those of the
+   * ConfigMaps are in that it takes alone, or after others; what was served of the rest stays.
+   */
+  *take(check: CheckChange<readonly LayerUpdate[]>): Steps<readonly LayerUpdate[]> {
+    const taken: LayerUpdate[] = [];
+    for (const [layer, table] of [...this.#tables]) taken.push(...updateOf(layer, yield* table.take()));
+    if (taken.length > 0 && check(taken).length > 0) return this.#oneByOne(check);
+    for (const table of this.#tables.values()) table.accept();
+    return taken;
+  }
+
+  #oneByOne(check: CheckChange<readonly LayerUpdate[]>): readonly LayerUpdate[] {
+    const good: LayerUpdate[] = [];
+    let left = Array.from(this.#tables).flatMap(([layer, table]) => {
+      const isGood = (change: TableChange) => {
+        const update = updateOf(layer, change);
+        const findings = update.length === 0 ? [] : check([...good, ...update]);
+        if (findings.length === 0) good.push(...update);
+        return findings;
+      };
+      return table.takeBack().map((key) => () => table.offer(key, isGood));
+    });
+    // One that is taken may be what another one waits for.
+    for (let more = true; more; ) {
+      const refused = left.filter((offer) => !offer());
+      more = refused.length < left.length;
+      left = refused;
+    }
+    return good;
+  }
+
+  /** What was taken is applied: folders that no ConfigMap names any more hold nothing. Returns their layers. */
+  forgetEmpty(): readonly string[] {
+    const empty = Array.from(this.#tables).filter(([layer, { isEmpty }]) => isEmpty && layer !== configMapLayer());
+    for (const [layer, { faults }] of empty) {
       this.#pastFaultChanges += faults.changes;
       this.#tables.delete(layer);
     }
+    return empty.map(([layer]) => layer);
   }
 
   /** Groups may have other layers. */
@@ -67,13 +115,23 @@ export class ConfigMapFolders {
     for (const table of this.#tables.values()) table.lookAgain();
   }
 
+  close(): void {
+    this.#long.close();
+  }
+
   #tableOf(folder: string | undefined): ConfigMapTable {
     const layer = configMapLayer(folder);
     const { hasLayer, ...reading } = this.#options;
-    const known = this.#tables.get(layer) ?? new ConfigMapTable({ ...reading, isServed: () => hasLayer(layer) });
+    const isServed = () => hasLayer(layer);
+    const known = this.#tables.get(layer) ?? new ConfigMapTable({ ...reading, long: this.#long, isServed });
     this.#tables.set(layer, known);
     return known;
   }
+}
+
+/** None for a change of nothing. */
+export function updateOf(layer: string, { upsert, remove }: TableChange): readonly LayerUpdate[] {
+  return upsert.length + remove.length === 0 ? [] : [{ layer, kind: "patch", upsert, remove }];
 }
 
 function isError({ finding }: ObjectFault): boolean {

@@ -10,9 +10,9 @@ import {
 } from "@xdskit/api";
 import { foreignFinding } from "@xdskit/server";
 import { type ConfigMap, folderAnnotation } from "../objects/config-map.js";
-import type { ObjectFault } from "../objects/object-fault.js";
-import { objectKey } from "../objects/object-shape.js";
-import { idOf, type TableChange } from "./made-resources.js";
+import { type ObjectFault, textOfObject } from "../objects/object-fault.js";
+import { bytesOf, type LongFiles, shownPath } from "./long-files.js";
+import { idOf, type OpenChange, type TableChange } from "./made-resources.js";
 import { type MadeOfObject, ObjectTable } from "./object-table.js";
 
 /** A ConfigMap, and what its files hold. */
@@ -29,9 +29,25 @@ interface Claim {
   readonly where: Where;
 }
 
+/** What was made of a ConfigMap that was taken. */
+interface TakenConfigMap {
+  readonly made: MadeOfObject & { readonly resources: readonly Resource[] };
+  /** What its files have: with lines. */
+  readonly read: readonly PositionedResource[];
+  /** What was served of it before. */
+  readonly before: readonly Resource[];
+  readonly served: readonly PositionedResource[];
+}
+
+/** The findings for which the server would refuse a change; empty: none. */
+export type CheckChange<Change> = (change: Change) => readonly Finding[];
+
 /** How the ConfigMaps of a folder become resources. */
 export interface ConfigMapTableOptions {
   readonly read: () => ReadResourcesOptions;
+  readonly long: LongFiles;
+  /** A file that took long was read. */
+  readonly readLater: () => void;
   /** Those that the server serves; undefined: any. */
   readonly authorities: () => ReadonlySet<string> | undefined;
   /** Whether some group has the folder. */
@@ -45,7 +61,8 @@ const mostOthers = 3;
 
 /**
  * The ConfigMaps of one folder, and the resources of their files. A ConfigMap is applied whole or not at all: while a
- * file of it has an error, or another one has a resource of the same name, what was made of it before stays.
+ * file of it has an error, another one has a resource of the same name, or the server would refuse its change, what was
+ * made of it before stays.
  */
 export class ConfigMapTable extends ObjectTable {
   readonly #options: ConfigMapTableOptions;
@@ -56,6 +73,10 @@ export class ConfigMapTable extends ObjectTable {
   readonly #served = new Map<string, readonly PositionedResource[]>();
   /** By type and key. */
   readonly #claims = new Map<string, readonly Claim[]>();
+  /** Those that were taken last. */
+  readonly #taken = new Map<string, TakenConfigMap>();
+  /** Those whose change the server refuses, and why. */
+  readonly #refused = new Map<string, readonly ObjectFault[]>();
 
   constructor(options: ConfigMapTableOptions) {
     super();
@@ -64,13 +85,24 @@ export class ConfigMapTable extends ObjectTable {
 
   /** It has no ConfigMap, and nothing to be taken. */
   get isEmpty(): boolean {
-    return this.#read.size === 0 && this.#unread.size === 0 && !this.isDue;
+    return this.#read.size + this.#unread.size + this.#refused.size === 0 && !this.isDue;
+  }
+
+  /** The server refuses changes of some. */
+  get hasRefused(): boolean {
+    return this.#refused.size > 0;
   }
 
   /** Undefined: it is gone. */
   setConfigMap(key: string, configMap: ConfigMap | undefined): void {
     this.#unread.set(key, configMap);
     this.changed(key);
+    if (configMap === undefined) return;
+    const { long, readLater } = this.#options;
+    long.begin(configMap, () => {
+      this.changed(key);
+      readLater();
+    });
   }
 
   /** Whether groups have the folder may be otherwise. */
@@ -85,23 +117,101 @@ export class ConfigMapTable extends ObjectTable {
     return served?.find((one) => idOf(one.resource.type, one.resource.key) === id)?.where;
   }
 
-  /** Reads first: who else has a resource must be known before any is made. */
+  /**
+   * Reads first: who else has a resource must be known before any is made. Tries those again that the server refused.
+   * Then call `accept`, or `takeBack`.
+   */
   override *take(): Steps<TableChange> {
-    while (this.#unread.size > 0) {
-      const [[key, configMap] = ["", undefined]] = this.#unread;
+    for (const [key, configMap] of this.#unread) {
+      if (configMap !== undefined && this.#options.long.has(configMap)) continue;
       this.#unread.delete(key);
       this.#readAnew(key, configMap);
       yield;
     }
+    this.#taken.clear();
+    for (const key of this.#refused.keys()) this.changed(key);
     return yield* super.take();
   }
 
-  protected make(key: string): MadeOfObject {
-    const read = this.#read.get(key);
-    if (read === undefined) {
-      this.#served.delete(key);
-      return { resources: [], faults: [] };
+  /** The server takes all that was taken. */
+  accept(): void {
+    for (const [key, taken] of this.#taken) if (this.#refused.has(key)) this.#accepted(key, taken);
+  }
+
+  /** What was taken counts as never made. Returns the ConfigMaps. */
+  takeBack(): readonly string[] {
+    for (const [key, taken] of Array.from(this.#taken).reverse()) this.#back(key, taken, taken.before);
+    return [...this.#taken.keys()];
+  }
+
+  /** Makes the change of one ConfigMap that was taken back, unless the server would refuse it. */
+  offer(key: string, check: CheckChange<TableChange>): boolean {
+    const taken = this.#taken.get(key);
+    if (taken === undefined) return true;
+    const { made, before, read } = taken;
+    const change: OpenChange = { upsert: [], remove: [] };
+    this.made.replace(key, made.resources, change);
+    const findings = check(change);
+    if (findings.length === 0) {
+      this.#served.set(key, read);
+      this.#accepted(key, taken);
+      return true;
     }
+    // Others may have some of it by now.
+    const own = before.filter(({ type, key: name }) => [key, undefined].includes(this.made.objectOf({ type, name })));
+    this.#back(key, taken, own);
+    this.#refused.set(
+      key,
+      findings.map((finding) => refusedFault(this.#nameOf(key), finding)),
+    );
+    this.faults.set(key, this.#withRefusal(key, made.faults));
+    return false;
+  }
+
+  #accepted(key: string, { made }: TakenConfigMap): void {
+    this.#refused.delete(key);
+    this.faults.set(key, made.faults);
+  }
+
+  #back(key: string, { served }: TakenConfigMap, resources: readonly Resource[]): void {
+    this.made.replace(key, resources, { upsert: [], remove: [] });
+    this.#served.set(key, served);
+  }
+
+  #withRefusal(key: string, faults: readonly ObjectFault[]): readonly ObjectFault[] {
+    return [...faults, ...(this.#refused.get(key) ?? [])].slice(0, mostFaults);
+  }
+
+  /** Also of one that is gone. */
+  #nameOf(key: string): ObjectFault["object"] {
+    const [namespace = "", name = ""] = key.split("/");
+    return nameOf(this.#read.get(key)?.configMap ?? { namespace, name, uid: undefined });
+  }
+
+  /** A refusal that was said is said until the server takes the change. */
+  protected make(key: string): MadeOfObject {
+    const { resources, faults } = this.#make(key);
+    if (resources === undefined) {
+      this.#refused.delete(key);
+      return { resources, faults };
+    }
+    const read = this.#read.get(key)?.resources ?? [];
+    const before = this.made.of(key).filter((resource) => this.#wasOf(key, resource));
+    this.#taken.set(key, { made: { resources, faults }, read, before, served: this.#served.get(key) ?? [] });
+    this.#served.set(key, read);
+    return { resources, faults: this.#withRefusal(key, faults) };
+  }
+
+  /** Whether a resource was that of a ConfigMap before others were taken. */
+  #wasOf(key: string, { type, key: name }: Resource): boolean {
+    const owner = this.made.objectOf({ type, name });
+    if (owner === key || owner === undefined) return owner === key;
+    return this.#taken.get(owner)?.before.every((one) => one.type !== type || one.key !== name) === true;
+  }
+
+  #make(key: string): MadeOfObject {
+    const read = this.#read.get(key);
+    if (read === undefined) return { resources: [], faults: [] };
     const { configMap } = read;
     const findings = read.findings.some(isError) ? read.findings : [...read.findings, ...this.#shared(read)];
     const sorted = [...findings.filter(isError), ...findings.filter((one) => !isError(one))];
@@ -111,7 +221,6 @@ export class ConfigMapTable extends ObjectTable {
       faults.push({ object: nameOf(configMap), reason: "NotServed", field: folderAnnotation, message });
     }
     if (findings.some(isError)) return { resources: undefined, faults };
-    this.#served.set(key, read.resources);
     return { resources: read.resources.map(({ resource }) => resource), faults };
   }
 
@@ -158,10 +267,10 @@ export class ConfigMapTable extends ObjectTable {
 }
 
 /** The server would refuse a name of another authority with all that is applied together with it. */
-function readFiles(configMap: ConfigMap, { read, authorities }: ConfigMapTableOptions): ReadConfigMap {
+function readFiles(configMap: ConfigMap, { read, long, authorities }: ConfigMapTableOptions): ReadConfigMap {
   const options = read();
-  const files = configMap.files.map(({ name, text, encoding }) =>
-    readResources({ path: `${folderOf(configMap)}${name}`, bytes: Buffer.from(text, encoding) }, options),
+  const files = configMap.files.map(
+    (file) => long.of(file) ?? readResources({ path: shownPath(configMap, file), bytes: bytesOf(file) }, options),
   );
   const resources = files.flatMap((file) => file.resources);
   const foreign = resources.flatMap(({ resource, where }): Finding | readonly Finding[] => {
@@ -169,11 +278,6 @@ function readFiles(configMap: ConfigMap, { read, authorities }: ConfigMapTableOp
     return finding === undefined ? [] : { ...finding, ...where };
   });
   return { configMap, resources, findings: [...files.flatMap(({ findings }) => findings), ...foreign] };
-}
-
-/** What stands before the name of a file in findings. */
-function folderOf(configMap: ConfigMap): string {
-  return `ConfigMap ${objectKey(configMap)}/`;
 }
 
 function placeOf({ file = "", line }: Where): string {
@@ -184,14 +288,14 @@ function isError({ severity }: Finding): boolean {
   return severity === "error";
 }
 
-function nameOf({ namespace, name, uid }: ConfigMap): ObjectFault["object"] {
+function nameOf({ namespace, name, uid }: Omit<ConfigMap, "folder" | "files">): ObjectFault["object"] {
   return { apiVersion: "v1", kind: "ConfigMap", namespace, name, uid };
 }
 
 /** For the owner: `edge.yaml:3 route_config.name`. */
 function faultOf(configMap: ConfigMap, finding: Finding): ObjectFault {
   const { field = "", message } = finding;
-  const place = placeOf(finding).slice(folderOf(configMap).length);
+  const place = placeOf(finding).slice(shownPath(configMap, { name: "" }).length);
   return {
     object: nameOf(configMap),
     reason: "NotServed",
@@ -199,4 +303,10 @@ function faultOf(configMap: ConfigMap, finding: Finding): ObjectFault {
     message,
     finding,
   };
+}
+
+/** The server refuses what an object has: what is wrong may stand in another one. */
+function refusedFault(object: ObjectFault["object"], finding: Finding): ObjectFault {
+  const message = `${finding.message}; ${textOfObject(object)} counts as it was before`;
+  return { object, reason: "NotServed", field: placeOf(finding), message, finding: { ...finding, message } };
 }
