@@ -16,7 +16,6 @@ const larger = {
   class: new Map(
     Object.entries({
       GroupDemand: 380,
-      GroupTargets: 360,
       ClientType: 330,
       GroupRelay: 320,
     }),

@@ -123,7 +123,7 @@ class TargetedGroup implements GroupPolicy, GroupTargetsContext {
     this.#rollout = rollout;
     this.keepsLastGood = onReject === "lastGood";
     if (this.keepsLastGood || typeof rollout === "object") this.#look();
-    this.targets?.settingsChanged();
+    this.targets?.quarantine.settingsChanged();
   }
 
   get shared(): SharedRolloutHub | undefined {
@@ -249,9 +249,9 @@ class TargetedGroup implements GroupPolicy, GroupTargetsContext {
   }
 
   quarantines(): readonly LiftableQuarantine[] {
-    return Array.from(this.targets?.quarantine ?? [], (entry) => ({
+    return Array.from(this.targets?.quarantine.contents.entries() ?? [], (entry) => ({
       ...quarantined(this.group, entry),
-      lift: () => this.targets?.lift(entry) === true,
+      lift: () => this.targets?.quarantine.lift(entry) === true,
     }));
   }
 

@@ -11,6 +11,18 @@ import { type CourseStep, type HeldChange, nextStep, stepOnceAligned, type Wante
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
 import type { RejectedContent } from "./rejected-contents.js";
 
+/** The contents that a group keeps from its members, as its shared course sees them. */
+export interface KeptFromMembers {
+  /** Whether something that was rolled back is in quarantine. */
+  keepsRolledBack(): boolean;
+  /** Of what was rolled back, only this stays in quarantine. */
+  onlyFromAll(ids: { has(id: string): boolean }): void;
+  /** Clients of other servers rejected other contents now: these are kept from clients that come here. */
+  rejectedHeard(): void;
+  /** What clients of this server rejected, as other servers get it. */
+  ownRejected(): readonly RejectedContent[];
+}
+
 /** A group's targets, as its shared course sees them. */
 export interface SharedTargets {
   newest(): Snapshot | undefined;
@@ -22,13 +34,7 @@ export interface SharedTargets {
   isDeserted(): boolean;
   /** Each of these goes into quarantine for all, as it is in the newest. */
   keepFromAll(undo: Iterable<Override>): void;
-  /** Whether something that was rolled back is in quarantine. */
-  keepsRolledBack(): boolean;
-  /** Of what was rolled back, only this stays in quarantine. */
-  onlyFromAll(ids: { has(id: string): boolean }): void;
-  /** Clients of other servers rejected other contents now. */
-  rejectedHeard(): void;
-  ownRejected(): readonly RejectedContent[];
+  readonly quarantine: KeptFromMembers;
   spread(): void;
 }
 
@@ -97,11 +103,11 @@ export class SharedCourse implements GroupSide {
   }
 
   rejectedHeard(): void {
-    if (this.#state !== "shut") this.#targets.rejectedHeard();
+    if (this.#state !== "shut") this.#targets.quarantine.rejectedHeard();
   }
 
   ownRejected(): readonly RejectedContent[] {
-    return this.#targets.ownRejected();
+    return this.#targets.quarantine.ownRejected();
   }
 
   proposal(record: RolloutRecord | undefined): Proposal | undefined {
@@ -119,7 +125,7 @@ export class SharedCourse implements GroupSide {
 
   needsPast({ course, change }: RolloutRecord): boolean {
     if (course.phase !== "rolled-back") return !isOver(course);
-    return this.#back !== change || this.#targets.keepsRolledBack();
+    return this.#back !== change || this.#targets.quarantine.keepsRolledBack();
   }
 
   count(record: RolloutRecord): ServerCount | undefined {
@@ -275,7 +281,7 @@ export class SharedCourse implements GroupSide {
     if (prepared === undefined) return;
     this.#back = record.change;
     const back = [...prepared.values()].filter((each) => resourceIn(newest, each)?.version === each.wanted);
-    this.#targets.onlyFromAll(prepared);
+    this.#targets.quarantine.onlyFromAll(prepared);
     this.#targets.keepFromAll(back);
   }
 }
