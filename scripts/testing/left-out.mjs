@@ -37,7 +37,7 @@ export const leftOut = new Map([
   ["packages/client/src/watchers/flow-control.test.ts", "a client whose watchers are slow, over megabytes"],
   ["packages/conformance/src/mutants.test.ts", "servers with a mistake each, and the conformance check that finds it"],
   [
-    "packages/protocol/src/server/responses/held-snapshot.test.ts",
+    "packages/protocol/src/server/responses/claimed-snapshot.test.ts",
     "what clients had before they came back, among many snapshots",
   ],
   ["packages/protocol/src/server/stream/growing-lists.test.ts", "the cost of one name on top of 100,000"],

@@ -66,9 +66,9 @@ export {
 export type { StreamEffect, WaitEnded } from "./server/contract/effects.js";
 export { defaultStreamLimits } from "./server/contract/limits.js";
 export type {
-  HeldItem,
-  HeldMemory,
   ResourceErrorPolicy,
+  RetainedItem,
+  RetainedMemory,
   StreamLimits,
   StreamOptions,
   TtlPolicy,
@@ -85,7 +85,7 @@ export { anotherNode, isAnotherNode } from "./server/requests/another-node.js";
 export { foreignAuthority } from "./server/requests/foreign-authorities.js";
 export { asksForUnknown, type UnknownTypes } from "./server/requests/unknown-types.js";
 export { countDifferences, missingNames } from "./server/responses/behind.js";
-export type { HeldSnapshot } from "./server/responses/held-snapshot.js";
+export type { ClaimedSnapshot } from "./server/responses/claimed-snapshot.js";
 export { mayBeWarming } from "./server/responses/may-be-warming.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/responses/selection.js";
 export { mayName } from "./server/responses/shown-names.js";

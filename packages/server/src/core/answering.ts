@@ -13,7 +13,7 @@ import { Polls } from "../rest-polls/polls.js";
 import { createSharedBodies } from "../rest-polls/shared-bodies.js";
 import { createServices, type Services } from "../services/services.js";
 import { UnaryFetch } from "../streams/fetch.js";
-import { createHeldMemory } from "../streams/limits/held-memory.js";
+import { createRetainedMemory } from "../streams/limits/retained-memory.js";
 import { createNodeOrders, type NodeOrders } from "../streams/node-orders.js";
 import { Session } from "../streams/session.js";
 import type { SessionContext } from "../streams/session-context.js";
@@ -42,7 +42,7 @@ export function createDiscovery(
     ...{ types, limits, publication, counters, events, rejections, clock, catchUp },
     progress: parts.progress,
     onDemand: ({ getsSecrets }: Caller) => (getsSecrets ? onDemandTypes : onDemandBare),
-    heldMemory: createHeldMemory(limits, undefined, () => counters.reachedByIdentity("held_bytes_per_identity")),
+    retainedMemory: createRetainedMemory(limits, () => counters.reachedByIdentity("held_bytes_per_identity")),
     naming: { authorities, resourceErrors: options.resourceErrors, localityTypes: new Set(options.localityTypes) },
     defaultNode: options.defaultNode,
   };

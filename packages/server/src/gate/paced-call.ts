@@ -1,7 +1,7 @@
 import type { StatusCode } from "@xdskit/protocol";
 import type { Call, CallHandler, Refusal } from "../contracts/transport.js";
-import { HeldMessages } from "./held-messages.js";
 import type { DelayedCall, IdentityShare } from "./identity-share.js";
+import { PendingMessages } from "./pending-messages.js";
 
 /** What one call may have waiting: more than a client sends that waits for answers. */
 const most = { messages: 64, bytes: 256 * 1024 } as const;
@@ -23,7 +23,7 @@ export class PacedCall implements CallHandler, DelayedCall {
   readonly #handler: CallHandler;
   readonly #of: CallShare;
   /** Most calls never wait. */
-  #held: HeldMessages | undefined;
+  #pending: PendingMessages | undefined;
   #isFinished = false;
   #isOver = false;
 
@@ -39,15 +39,15 @@ export class PacedCall implements CallHandler, DelayedCall {
 
   received(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    if (this.#held === undefined && this.#of.share.takes()) this.#handler.received(bytes);
+    if (this.#pending === undefined && this.#of.share.takes()) this.#handler.received(bytes);
     else this.#wait(bytes);
   }
 
   #wait(bytes: Uint8Array): void {
     const { share, late, refuse } = this.#of;
-    this.#held ??= new HeldMessages(most);
+    this.#pending ??= new PendingMessages(most);
     if (share.hold(bytes.byteLength)) {
-      if (this.#held.add(bytes)) {
+      if (this.#pending.add(bytes)) {
         late();
         share.wait(this);
         return;
@@ -60,11 +60,11 @@ export class PacedCall implements CallHandler, DelayedCall {
   }
 
   next(): boolean {
-    const bytes = this.#held?.take();
+    const bytes = this.#pending?.take();
     if (bytes === undefined) return false;
     this.#of.share.release(bytes.byteLength);
-    const isLast = this.#held?.isEmpty === true;
-    if (isLast) this.#held = undefined;
+    const isLast = this.#pending?.isEmpty === true;
+    if (isLast) this.#pending = undefined;
     this.#handler.received(bytes);
     if (isLast && this.#isFinished && !this.#isOver) this.#handler.finished();
     return !isLast && !this.#isOver;
@@ -76,7 +76,7 @@ export class PacedCall implements CallHandler, DelayedCall {
 
   finished(): void {
     this.#isFinished = true;
-    if (this.#held === undefined && !this.#isOver) this.#handler.finished();
+    if (this.#pending === undefined && !this.#isOver) this.#handler.finished();
   }
 
   closed(): void {
@@ -92,8 +92,8 @@ export class PacedCall implements CallHandler, DelayedCall {
 
   #drop(): void {
     this.#isOver = true;
-    for (const { byteLength } of this.#held?.takeAll() ?? []) this.#of.share.release(byteLength);
-    this.#held = undefined;
+    for (const { byteLength } of this.#pending?.takeAll() ?? []) this.#of.share.release(byteLength);
+    this.#pending = undefined;
     this.#of.share.left(this);
   }
 }

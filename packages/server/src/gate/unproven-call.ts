@@ -1,6 +1,6 @@
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import type { Call, CallHandler, Refusal } from "../contracts/transport.js";
-import { HeldMessages } from "./held-messages.js";
+import { PendingMessages } from "./pending-messages.js";
 
 /** What a client may send before it is known who it is: a first message, and a few small ones. */
 const most = { messages: 16, bytes: 256 * 1024 } as const;
@@ -10,7 +10,7 @@ export class UnprovenCall implements CallHandler {
   readonly #call: Call;
   readonly #fault: (error: unknown) => void;
   #left: () => void;
-  readonly #waiting = new HeldMessages(most);
+  readonly #waiting = new PendingMessages(most);
   #isFinished = false;
   #isOver = false;
   #handler: CallHandler | undefined;

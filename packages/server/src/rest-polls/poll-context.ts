@@ -10,7 +10,7 @@ import type { SharedBodies } from "./shared-bodies.js";
 export interface PollContext
   extends Pick<
     SessionContext<never>,
-    "limits" | "defaultNode" | "publication" | "onDemand" | "heldMemory" | "counters" | "events" | "rejections"
+    "limits" | "defaultNode" | "publication" | "onDemand" | "retainedMemory" | "counters" | "events" | "rejections"
   > {
   readonly gate: Gate;
   readonly openCalls: OpenCalls;

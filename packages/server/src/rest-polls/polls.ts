@@ -123,7 +123,7 @@ export class Polls implements PollHandler {
   ): HeldPoll | PollRefusal {
     const subscription = selectionOf(request.names, type);
     const { names } = subscription;
-    const memory = this.#context.heldMemory.of(connection.peer, caller.identity);
+    const memory = this.#context.retainedMemory.of(connection.peer, caller.identity);
     const node = memory.sameNode(given);
     const letGo = () => {
       memory.change(names, undefined);

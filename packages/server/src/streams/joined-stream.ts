@@ -15,7 +15,7 @@ import { GivenTarget } from "./given-target.js";
 import { type Joined, type JoiningStream, joinAgain, joinNode, leaveOrder } from "./joining.js";
 import { memberStandingOf } from "./member-standing.js";
 import type { SessionContext } from "./session-context.js";
-import { type DemandedEffect, type ToldEffect, tellEffect } from "./session-effects.js";
+import { type DemandedEffect, type ReportedEffect, reportEffect } from "./session-effects.js";
 import type { StreamCall } from "./stream-call.js";
 
 type JoinedContext = Pick<
@@ -101,14 +101,14 @@ export class JoinedStream implements ReportedStream {
   }
 
   /** Counts an effect of its machine, and reports it. */
-  tell(effect: ToldEffect, now: number): void {
+  tell(effect: ReportedEffect, now: number): void {
     const { stream, membership, lags } = this.#joined;
     if (effect.kind === "acknowledged") {
       const { type, version, published } = effect;
       if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.lagFrom)));
       this.#recorder?.acknowledged(type, version, now);
     }
-    tellEffect(effect, { stream, membership }, this.#context);
+    reportEffect(effect, { stream, membership }, this.#context);
   }
 
   /** Called when the client may have become settled, or may no longer be: tells callers that wait for that. */

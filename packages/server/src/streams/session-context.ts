@@ -7,7 +7,7 @@ import type { Caller } from "../identity/caller.js";
 import type { Counters } from "../publication/counters.js";
 import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";
-import type { HeldMemories } from "./limits/held-memory.js";
+import type { RetainedMemories } from "./limits/retained-memory.js";
 import type { NodeOrders } from "./node-orders.js";
 import type { Rejections } from "./rejections.js";
 
@@ -23,7 +23,7 @@ export interface SessionContext<Session> {
   readonly onDemand: (caller: Caller) => ReadonlySet<TypeUrl> | undefined;
   /** The served authorities, and the clients that are told why resources do not exist. */
   readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors" | "localityTypes">;
-  readonly heldMemory: HeldMemories;
+  readonly retainedMemory: RetainedMemories;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;

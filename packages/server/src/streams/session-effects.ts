@@ -8,14 +8,14 @@ import type { SessionContext } from "./session-context.js";
 export type DemandedEffect = Extract<StreamEffect, { readonly kind: "demanded" }>;
 
 /** Effects that are counted and reported and change nothing for the stream. */
-export type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" } | DemandedEffect>;
+export type ReportedEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" } | DemandedEffect>;
 
 /**
  * Counts the effects of an open stream's machine, and reports them to listeners; a rejection also goes to the stream's
  * group.
  */
-export function tellEffect(
-  effect: ToldEffect,
+export function reportEffect(
+  effect: ReportedEffect,
   { stream, membership }: { readonly stream: NodeStreamInfo; readonly membership: Membership },
   { counters, events, rejections }: Pick<SessionContext<never>, "counters" | "events" | "rejections">,
 ): void {

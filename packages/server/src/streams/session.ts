@@ -21,7 +21,7 @@ import type { GroupClient } from "../publication/shared-stacks.js";
 import { wholeNow } from "./given-target.js";
 import { JoinedStream } from "./joined-stream.js";
 import type { JoiningStream } from "./joining.js";
-import type { StreamMemory } from "./limits/held-memory.js";
+import type { StreamMemory } from "./limits/retained-memory.js";
 import { memberStandingOf } from "./member-standing.js";
 import type { SessionContext } from "./session-context.js";
 import { StreamCall } from "./stream-call.js";
@@ -44,7 +44,7 @@ export class Session implements CallHandler, GroupClient, PulseListener {
     this.#context = context;
     this.#caller = caller;
     this.#call = new StreamCall(call, id, context);
-    this.#memory = context.heldMemory.of(call.peer, caller.identity);
+    this.#memory = context.retainedMemory.of(call.peer, caller.identity);
     this.#stream = createMachine(context, call.method, caller, this.#memory, () => this.#wantsWork("answers"));
   }
 
@@ -281,7 +281,7 @@ function createMachine(
   { types, limits, defaultNode, onDemand, naming }: SessionContext<Session>,
   { variant, api, only }: Method,
   caller: Caller,
-  heldMemory: StreamMemory,
+  retainedMemory: StreamMemory,
   mayGoOn: () => void,
 ): Stream {
   return createStream({
@@ -294,7 +294,7 @@ function createMachine(
     onDemand: onDemand(caller),
     isNodeFixed: caller.isRestricted,
     ...naming,
-    heldMemory,
+    retainedMemory,
     mayGoOn,
   });
 }

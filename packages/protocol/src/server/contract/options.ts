@@ -41,12 +41,12 @@ export interface StreamLimits {
 /**
  * The parts of its client's messages that a stream keeps: names, the node, and versions that the client claims to have.
  */
-export type HeldItem = NameSet | Node | ClaimedVersions;
+export type RetainedItem = NameSet | Node | ClaimedVersions;
 
 /** Counts the parts that the streams of one connection keep of their client's messages. */
-export interface HeldMemory {
+export interface RetainedMemory {
   /** A stream keeps `after` in place of `before`; undefined means nothing. Returns why that is too much, if it is. */
-  change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined;
+  change(before: RetainedItem | undefined, after: RetainedItem | undefined): string | undefined;
   /** The equal node that another stream of the connection keeps, or else `node`. */
   sameNode(node: Node): Node;
 }
@@ -91,5 +91,5 @@ export interface StreamOptions {
   /** The clients that are told why resources are absent. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
   /** Counts the parts that the stream keeps of its client's messages, until `end`. Default: nothing is counted. */
-  readonly heldMemory?: HeldMemory | undefined;
+  readonly retainedMemory?: RetainedMemory | undefined;
 }

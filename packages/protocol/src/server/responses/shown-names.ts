@@ -34,8 +34,8 @@ function* perhapsHeld(
   sets: ReturnType<SetsOf>,
 ): Iterable<Resource> {
   if (typeof claimed !== "string") return;
-  const held = mixtureOf(claimed, sets);
-  for (const set of held === undefined ? sets : [held]) {
+  const mixture = mixtureOf(claimed, sets);
+  for (const set of mixture === undefined ? sets : [mixture]) {
     if (wildcard && isOurs(claimed)) yield* set;
     for (const name of names) {
       // Another control plane may have had a name that we have, too, but hardly one that is gone.

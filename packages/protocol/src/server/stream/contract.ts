@@ -7,7 +7,7 @@ import type { OutgoingResponse } from "../contract/response.js";
 import type { Ordering } from "../ordering/ordering.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import type { UnknownTypes } from "../requests/unknown-types.js";
-import type { HeldSnapshot } from "../responses/held-snapshot.js";
+import type { ClaimedSnapshot } from "../responses/claimed-snapshot.js";
 import type { TypeStatus } from "../state/type-status.js";
 
 /** Everything that happens to a stream. The machine reads no clock, no network and no random source. */
@@ -110,7 +110,7 @@ export interface Stream {
    * Given to the stream as its first snapshot, it costs a client that has it nothing. `before`: what this returned
    * earlier, if the stream was given that, and its client has made claims of further types since.
    */
-  held(known: readonly [Snapshot, ...Snapshot[]], before?: HeldSnapshot): HeldSnapshot;
+  claimed(known: readonly [Snapshot, ...Snapshot[]], before?: ClaimedSnapshot): ClaimedSnapshot;
   /** The URLs of the types that the client asks for. */
   readonly asked: Pick<ReadonlyMap<TypeUrl, unknown>, "has" | "size">;
   /**

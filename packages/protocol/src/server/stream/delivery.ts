@@ -105,7 +105,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   #respond(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): OutgoingResponse | undefined {
     const { type } = subscriber;
     const { options, told, warming, subscribers, surroundings } = this.#context;
-    if (this.#rules.saidOf(subscriber) !== undefined) {
+    if (this.#rules.claimOf(subscriber) !== undefined) {
       this.#rules.compareClaims(subscriber, current, surroundings);
       // Nobody must decide any more on names that it has.
       undecidedIn(subscriber, current);

@@ -119,7 +119,7 @@ export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
     return true;
   },
 
-  saidOf: ({ claimed }) => claimed,
+  claimOf: ({ claimed }) => claimed,
 
   claimsOf: ({ claimed }) => claimed,
 

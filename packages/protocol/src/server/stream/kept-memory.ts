@@ -1,20 +1,20 @@
 import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "../../model/basics/node.js";
 import { NameSet } from "../../model/names/name-set.js";
-import type { HeldItem, HeldMemory } from "../contract/options.js";
+import type { RetainedItem, RetainedMemory } from "../contract/options.js";
 
-/** Counts what one stream keeps of its requests in the memory that streams share (`HeldMemory`). */
+/** Counts what one stream keeps of its requests in the memory that streams share (`RetainedMemory`). */
 export class KeptMemory {
-  readonly #memory: HeldMemory | undefined;
+  readonly #memory: RetainedMemory | undefined;
   /** By type, the counted pending names; undefined before there are any, since most streams have none for long. */
   #pending: Map<TypeUrl, NameSet> | undefined;
 
-  constructor(memory: HeldMemory | undefined) {
+  constructor(memory: RetainedMemory | undefined) {
     this.#memory = memory;
   }
 
   /** Counts a changed item. Returns the reason if that is too much; it is counted all the same. */
-  change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
+  change(before: RetainedItem | undefined, after: RetainedItem | undefined): string | undefined {
     return before === after ? undefined : this.#memory?.change(before, after);
   }
 

@@ -102,7 +102,7 @@ function identify<Asked extends Request, Kind extends Subscriber>(
   if (large !== undefined) return state.close(statusCode.resourceExhausted, large);
   const said = nodeOf(bytes, request) ?? options.defaultNode;
   if (said === undefined) return state.close(statusCode.invalidArgument, "the first request has no node");
-  const node = options.heldMemory?.sameNode(said) ?? said;
+  const node = options.retainedMemory?.sameNode(said) ?? said;
   state.phase = { kind: "identified", node };
   const much = kept.change(undefined, node);
   if (much !== undefined) return state.close(statusCode.resourceExhausted, much);

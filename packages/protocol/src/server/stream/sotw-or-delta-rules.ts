@@ -67,7 +67,7 @@ export interface SotwOrDeltaRules<Asked extends Request, Kind extends Subscriber
    */
   hasAll(subscriber: Kind, set: ResourceSet): boolean | undefined;
   /** The claims that were not compared yet: a version for all, or one for each resource. */
-  saidOf(subscriber: Kind): ClaimedVersions | Version | undefined;
+  claimOf(subscriber: Kind): ClaimedVersions | Version | undefined;
   /** The claimed versions that were not compared yet. */
   claimsOf(subscriber: Kind): ClaimedVersions | undefined;
   /** The content of the response for a need. Undefined if there is nothing to send. */

@@ -137,7 +137,7 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
     return isOfAll ? false : undefined;
   },
 
-  saidOf: ({ claimed }) => claimed,
+  claimOf: ({ claimed }) => claimed,
 
   // The claim is only a short version (`startAnew`), so it is not counted.
   claimsOf: () => undefined,

@@ -13,7 +13,7 @@ import type { Ordering } from "../ordering/ordering.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { ForeignAuthorities } from "../requests/foreign-authorities.js";
 import type { UnknownTypes } from "../requests/unknown-types.js";
-import type { HeldSnapshot } from "../responses/held-snapshot.js";
+import type { ClaimedSnapshot } from "../responses/claimed-snapshot.js";
 import { StreamWarming } from "../responses/stream-warming.js";
 import { Told } from "../responses/told.js";
 import type { Subscriber } from "../state/subscriber.js";
@@ -41,7 +41,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   phase: Phase = { kind: "new" };
   lineage: SnapshotLineage | undefined;
   /** The resources that the client came back with, as they were put together last, until it has another target. */
-  held: HeldSnapshot | undefined;
+  claimed: ClaimedSnapshot | undefined;
   /** The snapshot of the current pass, once a response of it went out; undefined between passes. See `Stream`. */
   begun: Snapshot | undefined;
   readonly told: Told;
@@ -59,7 +59,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
     this.options = options;
     this.rules = rules;
     this.told = new Told(options);
-    this.kept = new KeptMemory(options.heldMemory);
+    this.kept = new KeptMemory(options.retainedMemory);
     this.foreign = new ForeignAuthorities(options.authorities);
     this.warming = new StreamWarming(options);
     this.surroundings = surroundingsOf(this);
@@ -79,7 +79,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
     this.ordering?.leave(this);
     this.ordering = ordering;
     ordering?.join(this);
-    if (this.subscribers.some((one) => this.rules.saidOf(one) !== undefined)) ordering?.cameBack(this.now);
+    if (this.subscribers.some((one) => this.rules.claimOf(one) !== undefined)) ordering?.cameBack(this.now);
   }
 
   /**
@@ -127,7 +127,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
     this.byType.clear();
     this.subscribers = [];
     this.lineage = undefined;
-    this.held = undefined;
+    this.claimed = undefined;
     this.begun = undefined;
   }
 }
@@ -145,7 +145,7 @@ function surroundingsOf<Asked extends Request, Kind extends Subscriber>(state: S
       const { wanted } = state.place;
       const isAwaited = wanted !== undefined && state.warming.mayBeAwaited(type, state.byType, wanted);
       if (!isAwaited) return state.warming.namesOf(type.typeUrl);
-      const awaited = state.held?.snapshot === wanted ? state.held.awaited.get(type.typeUrl) : undefined;
+      const awaited = state.claimed?.snapshot === wanted ? state.claimed.awaited.get(type.typeUrl) : undefined;
       return awaited ?? subscription.names;
     },
     sendsUnmeantWildcard: () => state.phase.kind === "identified" && clientKindOf(state.phase.node) === "envoy",

@@ -8,7 +8,7 @@ import type { StreamOptions } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { decide, noteNewest } from "../requests/demand.js";
 import { someAsk } from "../requests/unknown-types.js";
-import { type HeldSnapshot, heldSnapshot } from "../responses/held-snapshot.js";
+import { type ClaimedSnapshot, claimedSnapshot } from "../responses/claimed-snapshot.js";
 import { drains, type Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 import type { Stream, StreamEvent } from "./contract.js";
@@ -72,7 +72,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   #given(event: Extract<StreamEvent, { readonly kind: "snapshot" }>): void {
     const state = this.#state;
     const { place } = state;
-    if (event.snapshot !== state.held?.snapshot) state.held = undefined;
+    if (event.snapshot !== state.claimed?.snapshot) state.claimed = undefined;
     if (state.told.follow(event.ttl, event.resourceErrors)) {
       place.changed();
       state.goAlone();
@@ -102,7 +102,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   #take(snapshot: Snapshot): void {
     const state = this.#state;
     state.place.give(snapshot);
-    if (state.held?.snapshot === snapshot) state.ordering?.resumed(state, state.held.replaced, state.now);
+    if (state.claimed?.snapshot === snapshot) state.ordering?.resumed(state, state.claimed.replaced, state.now);
     for (const one of state.subscribers) if (one.undecided.names.size > 0) noteNewest(one, snapshot.of(one.type));
   }
 
@@ -116,19 +116,19 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     place.catchUp(subscribers);
     const known = new Map<ResourceType, boolean | undefined>();
     for (const subscriber of subscribers)
-      if (rules.saidOf(subscriber) !== undefined)
+      if (rules.claimOf(subscriber) !== undefined)
         known.set(subscriber.type, rules.hasAll(subscriber, snapshot.of(subscriber.type)));
     return known;
   }
 
-  held(known: readonly [Snapshot, ...Snapshot[]], before?: HeldSnapshot): HeldSnapshot {
+  claimed(known: readonly [Snapshot, ...Snapshot[]], before?: ClaimedSnapshot): ClaimedSnapshot {
     const { subscribers, rules, options } = this.#state;
     const claims = subscribers.map((subscriber) => {
-      return { type: subscriber.type, subscription: subscriber.subscription, claimed: rules.saidOf(subscriber) };
+      return { type: subscriber.type, subscription: subscriber.subscription, claimed: rules.claimOf(subscriber) };
     });
-    const held = heldSnapshot(claims, known, before, options.only === undefined);
-    this.#state.held = held;
-    return held;
+    const claimed = claimedSnapshot(claims, known, before, options.only === undefined);
+    this.#state.claimed = claimed;
+    return claimed;
   }
 
   get asked(): Pick<ReadonlyMap<TypeUrl, unknown>, "has" | "size"> {

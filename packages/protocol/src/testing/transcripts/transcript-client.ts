@@ -144,7 +144,7 @@ export class TranscriptClient {
   resume(): void {
     const past = this.#case.pasts.get(this.group);
     if (past === undefined) throw new Error("a client comes back to no configuration");
-    const { snapshot } = this.#stream.held(past);
+    const { snapshot } = this.#stream.claimed(past);
     this.#comesBack = false;
     this.#step({ kind: "snapshot", snapshot, ttl: this.#ttl, ordering: this.#order });
   }

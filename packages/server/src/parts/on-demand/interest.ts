@@ -21,9 +21,9 @@ export class StreamInterest implements Interest {
   /** By type, the names that the stream is subscribed to. */
   readonly #subscribed = new Map<ResourceType, Iterable<ResourceName>>();
   /** The refused names. */
-  readonly #unheard = new NameTable<true>();
+  readonly #refused = new NameTable<true>();
   /** Names that the stream is subscribed to, and that were not refused. */
-  #held = 0;
+  #accepted = 0;
   #closed = false;
 
   constructor(parts: InterestParts) {
@@ -35,7 +35,7 @@ export class StreamInterest implements Interest {
     const { group, node, asker } = this.#parts;
     const answered: { [K in keyof Answered]: ResourceName[] } = { absent: [], late: [], refused: [], undecided: [] };
     const note = (name: ResourceName, outcome: NameDecision | undefined) => {
-      if (outcome === "refused") this.#unheard.set(type, name, true);
+      if (outcome === "refused") this.#refused.set(type, name, true);
       if (outcome !== "found") answered[outcome ?? "undecided"].push(name);
     };
     this.#subscribed.set(type, names);
@@ -43,7 +43,7 @@ export class StreamInterest implements Interest {
     for (const name of added) note(name, this.#mayBeSupplied(name) ? this.#subscribe(type, name) : "absent");
     for (const name of again) {
       if (!this.#mayBeSupplied(name)) note(name, "absent");
-      else if (this.#unheard.delete(type, name)) note(name, this.#subscribe(type, name));
+      else if (this.#refused.delete(type, name)) note(name, this.#subscribe(type, name));
       else note(name, group.again(type, name, node, asker));
     }
     return answered;
@@ -75,14 +75,14 @@ export class StreamInterest implements Interest {
 
   #subscribe(type: ResourceType, name: ResourceName): NameDecision | undefined {
     const { group, node, asker } = this.#parts;
-    const outcome = group.subscribe(type, name, node, asker, this.#held);
-    if (outcome !== "refused") this.#held += 1;
+    const outcome = group.subscribe(type, name, node, asker, this.#accepted);
+    if (outcome !== "refused") this.#accepted += 1;
     return outcome;
   }
 
   #leave(type: ResourceType, name: ResourceName): void {
-    if (this.#unheard.delete(type, name) || !this.#mayBeSupplied(name)) return;
-    this.#held -= 1;
+    if (this.#refused.delete(type, name) || !this.#mayBeSupplied(name)) return;
+    this.#accepted -= 1;
     this.#parts.group.unsubscribe(type, name, this.#parts.asker);
   }
 

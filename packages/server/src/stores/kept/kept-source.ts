@@ -15,10 +15,10 @@ import { type WentBack, WentBackLooks, wentBackFinding } from "../history/went-b
 import { keepLeft } from "./keep-left.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
 import { headsOfAll, type LastGood, lastGoodUnlike, ownHeads, readLastGood, withFilesSince } from "./last-good.js";
+import { ReportedRevisions } from "./reported-revisions.js";
 import { RevisionWriter } from "./revision-writer.js";
 import { Rollbacks } from "./rollbacks.js";
 import { RollingBack } from "./rolling-back.js";
-import { ToldRevisions } from "./told-revisions.js";
 
 /**
  * Keeps what a source brings into the server in a store, and brings the last good revision back where the source has
@@ -45,7 +45,7 @@ export class KeptSource implements Source {
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
   readonly #looks: WentBackLooks;
-  readonly #revisions: ToldRevisions;
+  readonly #revisions: ReportedRevisions;
 
   constructor(options: KeptSourceOptions) {
     const { source } = options;
@@ -53,7 +53,7 @@ export class KeptSource implements Source {
     if (source.retry !== undefined) this.retry = () => source.retry?.();
     this.#options = options;
     const rollbacks = this.#rollbacks;
-    const revisions = new ToldRevisions(options.store, (revision) => options.onRevision?.(revision));
+    const revisions = new ReportedRevisions(options.store, (revision) => options.onRevision?.(revision));
     this.#revisions = revisions;
     const follow = (head: Revision) => void this.#rollingBack.follow(head);
     const writer = new RevisionWriter({ ...options, rollbacks, revisions, follow });

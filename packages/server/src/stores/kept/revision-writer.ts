@@ -10,8 +10,8 @@ import { Retaining } from "../history/retaining.js";
 import { commitOf } from "../history/stored-content.js";
 import type { KeptSourceOptions } from "./kept-options.js";
 import { addedTo, type RevisionChanges } from "./lossless.js";
+import type { ReportedRevisions } from "./reported-revisions.js";
 import type { Rollbacks } from "./rollbacks.js";
-import type { ToldRevisions } from "./told-revisions.js";
 
 /** The number of files that a revision names. */
 const maxNamedFiles = 100;
@@ -19,7 +19,7 @@ const maxNamedFiles = 100;
 interface RevisionWriterOptions
   extends Pick<KeptSourceOptions, "store" | "describe" | "retention" | "onProblem" | "ahead"> {
   readonly rollbacks: Rollbacks;
-  readonly revisions: ToldRevisions;
+  readonly revisions: ReportedRevisions;
   /** A start did not know this rollback of another server, because the store was away. */
   readonly follow: (head: Revision) => void;
 }
@@ -184,7 +184,7 @@ export class RevisionWriter {
       rollbacks.endsKept(updates.map(({ layer }) => layer).filter((layer) => ended.has(layer)));
       for (const [index, { parent }] of commits.entries()) {
         const head = result.heads[index];
-        if (head !== undefined && head.id !== parent) revisions.tell(head);
+        if (head !== undefined && head.id !== parent) revisions.report(head);
       }
       return;
     }

@@ -9,13 +9,13 @@ import { Queue } from "../basics/queue.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { commitOf, decodeStored } from "../history/stored-content.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
+import type { ReportedRevisions } from "./reported-revisions.js";
 import type { RevisionWriter } from "./revision-writer.js";
 import { ownBefore, type Rollbacks, rolledBackBy } from "./rollbacks.js";
-import type { ToldRevisions } from "./told-revisions.js";
 
 interface RollingBackOptions extends Pick<KeptSourceOptions, "store" | "registry" | "types" | "check" | "onProblem"> {
   readonly rollbacks: Rollbacks;
-  readonly revisions: ToldRevisions;
+  readonly revisions: ReportedRevisions;
   readonly writer: RevisionWriter;
   /** `isJudged`: false of what another server has judged. */
   readonly serve: (update: LayerUpdate, how?: { readonly isJudged: boolean }) => void;
@@ -97,7 +97,7 @@ export class RollingBack {
       own.map((stored) => decodeStored(stored, this.#options)),
       upsert,
     );
-    revisions.tell(head);
+    revisions.report(head);
     changed();
   }
 
@@ -128,13 +128,13 @@ export class RollingBack {
       writer.putFirst({ layer, kind: "replace", upsert: own });
       if (rollbacks.changes !== changes) {
         // The source was faster. What it has is served, and becomes the newest revision. This one stays in history.
-        revisions.tell(made);
+        revisions.report(made);
         rollbacks.end(layer);
         return { kind: "conflict", head: made };
       }
       serve(update);
       writer.forget(layer);
-      revisions.tell(made);
+      revisions.report(made);
       rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own, upsert);
       changed();
       return { kind: "written", head: made, isNew: true };

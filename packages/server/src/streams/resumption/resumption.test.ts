@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as settled } from "node:timers/promises";
 import { createResource, type ResourceType } from "@xdskit/api";
-import { emptySnapshot, type HeldSnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { type ClaimedSnapshot, emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { manualClock } from "../../testing/basics/manual-clock.js";
 import { cluster, listener, loadAssignment } from "../../testing/test-resources.js";
 import { type ResumingStream, Resumption } from "./resumption.js";
@@ -30,8 +30,8 @@ class Client implements ResumingStream {
   /** The snapshots that it was compared with. */
   known: readonly Snapshot[] = [];
   /** What it was said to have before, each time that this mattered. */
-  readonly before: HeldSnapshot[] = [];
-  warming: HeldSnapshot["warming"] = "no";
+  readonly before: ClaimedSnapshot[] = [];
+  warming: ClaimedSnapshot["warming"] = "no";
   #claims: ReadonlyMap<ResourceType, boolean | undefined> = new Map();
   readonly asked = new Set<string>();
   readonly resumption: Resumption;
@@ -60,7 +60,7 @@ class Client implements ResumingStream {
     return this.#claims;
   }
 
-  held(known: readonly Snapshot[], before?: HeldSnapshot): HeldSnapshot {
+  claimed(known: readonly Snapshot[], before?: ClaimedSnapshot): ClaimedSnapshot {
     if (this.fault !== undefined) throw this.fault;
     this.known = known;
     if (before !== undefined) this.before.push(before);

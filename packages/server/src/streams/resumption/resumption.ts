@@ -1,5 +1,5 @@
 import type { Clock, ResourceType, TypeUrl } from "@xdskit/api";
-import { type HeldSnapshot, mayBeWarming, mayName, type Snapshot, type Stream } from "@xdskit/protocol";
+import { type ClaimedSnapshot, mayBeWarming, mayName, type Snapshot, type Stream } from "@xdskit/protocol";
 
 /** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
 const quietMs = 100;
@@ -27,8 +27,8 @@ const lookMs = 1_000;
 export interface ResumingStream {
   /** See `Stream.has`. */
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean | undefined>;
-  /** See `Stream.held`. */
-  held(known: readonly [Snapshot, ...Snapshot[]], before?: HeldSnapshot): HeldSnapshot;
+  /** See `Stream.claimed`. */
+  claimed(known: readonly [Snapshot, ...Snapshot[]], before?: ClaimedSnapshot): ClaimedSnapshot;
   /** See `Stream.asked`. */
   readonly asked: Stream["asked"];
   /** See `Stream.newest`. */
@@ -76,7 +76,7 @@ type ResumptionPhase =
   | { readonly kind: "asking"; readonly known: () => readonly Snapshot[] }
   | {
       readonly kind: "holding";
-      readonly held: HeldSnapshot;
+      readonly claimed: ClaimedSnapshot;
       /** The newest snapshot when that was put together. */
       readonly newest: Snapshot;
       readonly known: () => readonly Snapshot[];
@@ -138,7 +138,7 @@ export class Resumption {
   target(newest: Snapshot): Snapshot | undefined {
     if (this.#phase.kind === "over") return newest;
     this.#newest = newest;
-    if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
+    if (this.#phase.kind === "holding") return this.#claimedNow(this.#phase, newest);
     const claims = this.#stream.has(newest);
     const mayWarm = this.#mayWarm(newest, claims) || this.#mayWaitForGone(this.#phase, newest);
     let isTold = false;
@@ -165,16 +165,16 @@ export class Resumption {
    * once those are warm that it had been sent before, and what only the client knows may name them. While it waits for
    * endpoints, new ones reach it.
    */
-  #heldNow(phase: Extract<ResumptionPhase, { readonly kind: "holding" }>, newest: Snapshot): Snapshot {
-    const { held, known } = phase;
-    const asksForMore = this.#stream.asked.size > held.asked.size;
+  #claimedNow(phase: Extract<ResumptionPhase, { readonly kind: "holding" }>, newest: Snapshot): Snapshot {
+    const { claimed, known } = phase;
+    const asksForMore = this.#stream.asked.size > claimed.asked.size;
     // Claims are still open where the type's content was not known yet.
-    const isOpen = held.warming === "certain" || this.#stream.has(newest).size > 0;
-    if (!asksForMore && (!isOpen || phase.newest === newest)) return held.snapshot;
-    const anew = this.#stream.held([newest, ...known()], held);
-    this.#phase = { kind: "holding", held: anew, newest, known };
+    const isOpen = claimed.warming === "certain" || this.#stream.has(newest).size > 0;
+    if (!asksForMore && (!isOpen || phase.newest === newest)) return claimed.snapshot;
+    const anew = this.#stream.claimed([newest, ...known()], claimed);
+    this.#phase = { kind: "holding", claimed: anew, newest, known };
     // It has what it waited for, and may still have to warm, or else it asks for the rest now.
-    if (asksForMore || anew.warming !== held.warming) {
+    if (asksForMore || anew.warming !== claimed.warming) {
       this.#since = this.#clock.now();
       this.#wait();
     }
@@ -198,19 +198,19 @@ export class Resumption {
    */
   progressed(): void {
     const phase = this.#phase;
-    if (phase.kind !== "holding" || this.#warming(phase.held) !== "no" || !this.#isAggregated) return;
-    if (this.#stream.newest !== phase.held.snapshot || !this.#stream.isSettled) return;
+    if (phase.kind !== "holding" || this.#warming(phase.claimed) !== "no" || !this.#isAggregated) return;
+    if (this.#stream.newest !== phase.claimed.snapshot || !this.#stream.isSettled) return;
     this.end();
     this.#changed();
   }
 
   #wait(): void {
     this.#cancel?.();
-    const isWarming = this.#phase.kind === "holding" && this.#warming(this.#phase.held) !== "no";
+    const isWarming = this.#phase.kind === "holding" && this.#warming(this.#phase.claimed) !== "no";
     this.#cancel = this.#clock.after(isWarming ? lookMs : quietMs, () => this.#goOn());
   }
 
-  #warming({ warming }: HeldSnapshot): HeldSnapshot["warming"] {
+  #warming({ warming }: ClaimedSnapshot): ClaimedSnapshot["warming"] {
     return this.#couldWarm ? warming : "no";
   }
 
@@ -240,7 +240,7 @@ export class Resumption {
   #mayWaitForGone({ known }: Extract<ResumptionPhase, { readonly kind: "asking" }>, newest: Snapshot): boolean {
     const { asked } = this.#stream;
     if (this.#tellsAbsence || !this.#couldWarm || !lacksClusters(asked, newest)) return false;
-    const { snapshot } = this.#stream.held([newest, ...known()]);
+    const { snapshot } = this.#stream.claimed([newest, ...known()]);
     return [...snapshot.sets].some(([url, set]) => asked.has(url) && set !== newest.sets.get(url));
   }
 
@@ -261,13 +261,13 @@ export class Resumption {
     const newest = this.#newest;
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {
-      const held = this.#stream.held([newest, ...phase.known()]);
-      if (!held.isKnown && !held.isForeign && this.#waitsForNews(waited)) return phase;
+      const claimed = this.#stream.claimed([newest, ...phase.known()]);
+      if (!claimed.isKnown && !claimed.isForeign && this.#waitsForNews(waited)) return phase;
       this.#since = this.#clock.now();
-      return { kind: "holding", held, newest, known: phase.known };
+      return { kind: "holding", claimed, newest, known: phase.known };
     }
     if (phase.kind !== "holding") return phase;
-    const warming = this.#warming(phase.held);
+    const warming = this.#warming(phase.claimed);
     const isDone = warming === "no" && this.#stream.isSettled;
     return isDone || waited >= (warming === "certain" ? maxWarmingMs : maxMs) ? { kind: "over" } : phase;
   }

@@ -7,7 +7,7 @@ import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapsh
 import { sampleResource } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
-import { heldSnapshot } from "./held-snapshot.js";
+import { claimedSnapshot } from "./claimed-snapshot.js";
 import type { Claim } from "./shown-names.js";
 
 const cluster = typeOf("cluster");
@@ -47,7 +47,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
       { type: route, subscription: named, claimed: ofRoutes },
       { type: cluster, subscription: all, claimed: ofClusters },
     ];
-    const { snapshot, isKnown } = heldSnapshot(said, known);
+    const { snapshot, isKnown } = claimedSnapshot(said, known);
     assert.equal(contents(snapshot), "a,b r->a");
     assert.ok(isKnown);
   });
@@ -58,7 +58,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
       { type: cluster, subscription: all, claimed: middle.version },
       { type: route, subscription: named, claimed: older.of(route).version },
     ];
-    const { snapshot, isKnown } = heldSnapshot(said, known);
+    const { snapshot, isKnown } = claimedSnapshot(said, known);
     assert.equal(contents(snapshot), "a,b r->a");
     assert.equal(snapshot.of(cluster).version, middle.version);
     assert.ok(isKnown);
@@ -79,7 +79,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const all7 = ResourceSets.branch(line[0]?.of(cluster) as ResourceSet, new Map(stayed.map((one) => [one.key, one])));
     assert.equal(all7.size, 14);
     const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: all7.version }];
-    const { snapshot, isKnown } = heldSnapshot(said, line as [Snapshot, ...Snapshot[]]);
+    const { snapshot, isKnown } = claimedSnapshot(said, line as [Snapshot, ...Snapshot[]]);
     assert.equal(snapshot.of(cluster).version, all7.version);
     assert.ok(isKnown);
   });
@@ -89,7 +89,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
       { type: cluster, subscription: all, claimed: older.of(cluster).version },
       { type: route, subscription: named, claimed: undefined },
     ];
-    assert.equal(contents(heldSnapshot(said, known).snapshot), "a r->a");
+    assert.equal(contents(claimedSnapshot(said, known).snapshot), "a r->a");
   });
 
   it("the snapshot has the clusters whose endpoints it asks for while it does not ask for clusters", () => {
@@ -97,8 +97,8 @@ describe("the snapshot of a client that comes back in the middle of a change", (
       { type: typeOf("endpoint"), subscription: { wildcard: false, names: NameSet.of(["a"]) }, claimed: undefined },
       { type: route, subscription: named, claimed: older.of(route).version },
     ];
-    assert.equal(contents(heldSnapshot(said, known).snapshot), "a,b r->a");
-    assert.equal(contents(heldSnapshot(said.slice(1), known).snapshot), "b r->a");
+    assert.equal(contents(claimedSnapshot(said, known).snapshot), "a,b r->a");
+    assert.equal(contents(claimedSnapshot(said.slice(1), known).snapshot), "b r->a");
   });
 
   it("the snapshot keeps contents that only the client knows, which may name all removed resources", () => {
@@ -106,7 +106,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
       { type: cluster, subscription: all, claimed: claims({ ahead: "x" }) },
       { type: route, subscription: named, claimed: claims({ r: "y" }) },
     ];
-    const { snapshot, isKnown } = heldSnapshot(said, known);
+    const { snapshot, isKnown } = claimedSnapshot(said, known);
     assert.equal(contents(snapshot), "ahead r->ahead");
     assert.equal(snapshot.of(route).get("r")?.version, "y");
     assert.equal([...snapshot.of(cluster)].some(hasContent), false);
@@ -121,7 +121,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
       { type: cluster, subscription: all, claimed: exactly },
       { type: route, subscription: named, claimed: claims({ r: "y" }) },
     ];
-    assert.equal(contents(heldSnapshot(said, known).snapshot), "a r->a");
+    assert.equal(contents(claimedSnapshot(said, known).snapshot), "a r->a");
   });
 
   it("the snapshot keeps the names of the newest that a client with an older set does not ask for", () => {
@@ -141,13 +141,13 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const said: readonly Claim[] = [
       { type: load, subscription: { wildcard: false, names: NameSet.of(["a", "b"]) }, claimed: exactly },
     ];
-    const { snapshot } = heldSnapshot(said, [last, then, first]);
+    const { snapshot } = claimedSnapshot(said, [last, then, first]);
     assert.deepEqual(Array.from(snapshot.of(load), ({ name }) => name).sort(), ["a", "b", "c"]);
   });
 
   it("the snapshot has every cluster that it may have if its version tells nothing", () => {
     const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: "0000000000000007" }];
-    const { snapshot, isKnown } = heldSnapshot(said, known);
+    const { snapshot, isKnown } = claimedSnapshot(said, known);
     assert.match(contents(snapshot), /^a,b /);
     assert.equal(isKnown, false);
   });
@@ -167,7 +167,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const middle = ResourceSets.branch(after.of(cluster), gone);
     const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: middle.version }];
     const [last, ...others] = line.toReversed() as [Snapshot, ...Snapshot[]];
-    const { snapshot, isKnown } = heldSnapshot(said, [last, ...others]);
+    const { snapshot, isKnown } = claimedSnapshot(said, [last, ...others]);
     assert.ok(isKnown);
     assert.equal(snapshot.of(cluster).size, 1_001);
   });

@@ -1,5 +1,5 @@
 /** Messages of a call that wait until its handler may have them. */
-export class HeldMessages {
+export class PendingMessages {
   readonly #most: { readonly messages: number; readonly bytes: number };
   #messages: Uint8Array[] = [];
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { getHeapStatistics } from "node:v8";
 import { getOrInsert } from "@xdskit/api";
-import { type HeldItem, type HeldMemory, NameSet, type Node } from "@xdskit/protocol";
+import { NameSet, type Node, type RetainedItem, type RetainedMemory } from "@xdskit/protocol";
 import type { ServerLimits } from "../../settings/limits.js";
 
 /**
@@ -14,7 +14,7 @@ const ofCharacter = 2;
 const partOfHeap = 1 / 4;
 
 /** The memory for everything that clients send and streams keep, over all connections. */
-export interface HeldMemories {
+export interface RetainedMemories {
   /**
    * For one stream of a connection, until it says that it is gone. Streams of several identities on one connection
    * count separately, each within the share of its identity.
@@ -27,11 +27,11 @@ export interface HeldMemories {
  * object counts once for each connection and once in all: equal lists of names are one object, as is a node that the
  * streams of a connection repeat.
  */
-export function createHeldMemory(
+export function createRetainedMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection" | "heldBytesPerIdentity">,
-  heapBytes = getHeapStatistics().heap_size_limit,
   reached: () => void = () => {},
-): HeldMemories {
+  heapBytes = getHeapStatistics().heap_size_limit,
+): RetainedMemories {
   const all = new Holdings();
   const share = {
     all,
@@ -72,7 +72,7 @@ export function createHeldMemory(
 /** Objects, each with its bytes and a count of its holders. `around` holds each of them once for all these holders. */
 class Holdings {
   readonly #around: Holdings | undefined;
-  readonly #items = new Map<HeldItem, { times: number; readonly bytes: number }>();
+  readonly #items = new Map<RetainedItem, { times: number; readonly bytes: number }>();
   bytes = 0;
   /** Those of an identity. */
   connections = 0;
@@ -82,7 +82,7 @@ class Holdings {
   }
 
   /** Returns its bytes. */
-  add(item: HeldItem): number {
+  add(item: RetainedItem): number {
     let held = this.#items.get(item);
     if (held === undefined) {
       held = { times: 0, bytes: this.#around?.add(item) ?? bytesOf(item) };
@@ -94,7 +94,7 @@ class Holdings {
   }
 
   /** Returns true if nobody holds it any more. */
-  remove(item: HeldItem): boolean {
+  remove(item: RetainedItem): boolean {
     const held = this.#items.get(item);
     if (held === undefined) return false;
     held.times -= 1;
@@ -117,7 +117,7 @@ interface Surroundings {
 }
 
 /** Counts the memory of a stream, together with the other streams of its connection. */
-export class StreamMemory implements HeldMemory {
+export class StreamMemory implements RetainedMemory {
   readonly #around: Surroundings;
   readonly #gone: () => void;
   readonly #ofIdentity: Holdings | undefined;
@@ -134,7 +134,7 @@ export class StreamMemory implements HeldMemory {
     this.#held = new Holdings(ofIdentity ?? around.all);
   }
 
-  change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
+  change(before: RetainedItem | undefined, after: RetainedItem | undefined): string | undefined {
     const { bytes } = this.#held;
     // Add first, so that an object in both is not forgotten meanwhile.
     if (after !== undefined && !isNothing(after)) {
@@ -169,15 +169,15 @@ function tooMuch(who: string, most: number, setting: string): string {
   return `the names, nodes and versions of ${who} may take at most ${most} bytes of memory (limits.held_bytes${setting})`;
 }
 
-function isNothing(item: HeldItem): boolean {
+function isNothing(item: RetainedItem): boolean {
   return item instanceof NameSet && item.size === 0;
 }
 
-function isNode(held: HeldItem): held is Node {
+function isNode(held: RetainedItem): held is Node {
   return "metadata" in held;
 }
 
-function bytesOf(held: HeldItem): number {
+function bytesOf(held: RetainedItem): number {
   if (held instanceof NameSet) return ofName * held.size + ofCharacter * held.characters;
   return isNode(held) ? bytesOfJson(held) : held.bytes;
 }

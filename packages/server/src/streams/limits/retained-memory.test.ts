@@ -7,7 +7,7 @@ import { delta, sotw } from "../../testing/clients/xds-client.js";
 import { longHold, withRest } from "../../testing/running-rest.js";
 import { ads, perType, type Running, urlOf, withServer } from "../../testing/running-server.js";
 import { cluster } from "../../testing/test-resources.js";
-import { createHeldMemory, type HeldMemories, type StreamMemory } from "./held-memory.js";
+import { createRetainedMemory, type RetainedMemories, type StreamMemory } from "./retained-memory.js";
 
 const megabyte = 1_000_000;
 const few = { heldBytes: 100_000, heldBytesPerConnection: 40_000, heldBytesPerIdentity: 50_000 };
@@ -18,7 +18,7 @@ const names = (prefix: string, count: number) =>
 const listed = (prefix: string, count: number) => [...names(prefix, count)];
 
 /** One stream for each connection, made on first use. */
-function memoriesOf(held: HeldMemories): (connection: string) => StreamMemory {
+function memoriesOf(held: RetainedMemories): (connection: string) => StreamMemory {
   const memories = new Map<string, StreamMemory>();
   return (connection) => {
     const memory = memories.get(connection) ?? held.of(connection);
@@ -30,7 +30,7 @@ function memoriesOf(held: HeldMemories): (connection: string) => StreamMemory {
 describe("names that clients subscribe to", () => {
   it("names count 64 bytes each and two for each character, and equal lists count once", () => {
     // Names of 100 bytes each.
-    const held = createHeldMemory(few);
+    const held = createRetainedMemory(few);
     const of = memoriesOf(held);
     const [a, b, c] = [names("a", 300), names("b", 300), names("c", 300)];
     const none = NameSet.empty;
@@ -57,7 +57,7 @@ describe("names that clients subscribe to", () => {
   });
 
   it("names count together with claimed versions and with nodes, which count once for each connection", () => {
-    const held = createHeldMemory(few);
+    const held = createRetainedMemory(few);
     const of = memoriesOf(held);
     const nodeOf = (id: string, metadata: object) => {
       const locality = { region: "", zone: "", subZone: "" };
@@ -94,7 +94,7 @@ describe("names that clients subscribe to", () => {
   });
 
   it("names never take more than a quarter of the heap, and those of one connection half of that", () => {
-    const held = createHeldMemory(much, 1_000_000);
+    const held = createRetainedMemory(much, undefined, 1_000_000);
     const of = memoriesOf(held);
     assert.equal(of("1").change(NameSet.empty, names("a", 1_200)), undefined);
     assert.match(of("2").change(NameSet.empty, names("b", 1_300)) ?? "", /one connection may .* at most 125000 /);
@@ -105,7 +105,7 @@ describe("names that clients subscribe to", () => {
 
   it("names of one identity count together over its connections, leave room for others, and are forgotten with it", () => {
     let reached = 0;
-    const held = createHeldMemory(few, undefined, () => {
+    const held = createRetainedMemory(few, () => {
       reached += 1;
     });
     const none = NameSet.empty;
@@ -136,7 +136,7 @@ describe("names that clients subscribe to", () => {
   });
 
   it("names of all streams of a connection count together, until the last stream is gone", () => {
-    const held = createHeldMemory(few);
+    const held = createRetainedMemory(few);
     const [first, second] = [held.of("1"), held.of("1")];
     const [a, b] = [names("a", 300), names("b", 300)];
     assert.equal(first.change(undefined, a), undefined);

@@ -25,7 +25,7 @@ import { perhapsAwaited } from "./perhaps-awaited.js";
 import { type Claim, isOurs, mayName, shownNames } from "./shown-names.js";
 
 /** The resources of a client, put together from its claims. */
-export interface HeldSnapshot {
+export interface ClaimedSnapshot {
   readonly snapshot: Snapshot;
   /** False if it claims to have something that is in none of the known snapshots. */
   readonly isKnown: boolean;
@@ -59,20 +59,20 @@ export interface HeldSnapshot {
  *
  * `isAggregated`: all that the client has is among the claims; otherwise other streams of it may have more.
  */
-export function heldSnapshot(
+export function claimedSnapshot(
   claims: readonly Claim[],
   known: readonly [Snapshot, ...Snapshot[]],
-  before?: HeldSnapshot,
+  before?: ClaimedSnapshot,
   isAggregated = false,
-): HeldSnapshot {
-  const draft = new HeldDraft(claims, known, before, isAggregated);
+): ClaimedSnapshot {
+  const draft = new ClaimedDraft(claims, known, before, isAggregated);
   // Requests by name depend on the types of which the client has everything, so those come first.
   for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
   for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
   return draft.finish();
 }
 
-class HeldDraft {
+class ClaimedDraft {
   readonly #claims: readonly Claim[];
   readonly #isAggregated: boolean;
   readonly #known: readonly [Snapshot, ...Snapshot[]];
@@ -87,7 +87,7 @@ class HeldDraft {
   readonly #exact = new Map<ResourceType, ResourceSet>();
   readonly #versions = new Map<ResourceType, ReadonlyMap<ResourceName, Version>>();
   readonly #asked: ReadonlyMap<TypeUrl, Subscription>;
-  readonly #before: HeldSnapshot | undefined;
+  readonly #before: ClaimedSnapshot | undefined;
   /** By type, what unknown contents of it may name. */
   readonly #names = new Map<ResourceType, readonly Reference[]>();
   /** The types that it does not ask for, and whose resources are warmed by some that it does ask for. */
@@ -99,7 +99,7 @@ class HeldDraft {
   constructor(
     claims: readonly Claim[],
     known: readonly [Snapshot, ...Snapshot[]],
-    before: HeldSnapshot | undefined,
+    before: ClaimedSnapshot | undefined,
     isAggregated: boolean,
   ) {
     this.#claims = claims;
@@ -177,7 +177,7 @@ class HeldDraft {
     }
   }
 
-  finish(): HeldSnapshot {
+  finish(): ClaimedSnapshot {
     const asked = new Set(this.#asked.keys());
     const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, this.#asked, this.#warming)];
     const has = hasOf(snapshot, asked);
@@ -227,19 +227,19 @@ class HeldDraft {
   /** State of the world. */
   #addVersion({ type, subscription, claimed }: Claim, sets: readonly [ResourceSet, ...ResourceSet[]]): void {
     const [newest] = sets;
-    const held = typeof claimed === "string" ? mixtureOf(claimed, sets) : undefined;
+    const mixture = typeof claimed === "string" ? mixtureOf(claimed, sets) : undefined;
     // A response to names may have an older version than the set has by now, without a difference for these names.
     const isOfAll = type.fullState && subscription.wildcard;
-    if (isOfAll && typeof claimed === "string" && held === undefined) this.#noteUnknown(claimed);
+    if (isOfAll && typeof claimed === "string" && mixture === undefined) this.#noteUnknown(claimed);
     if (isOfAll) {
       const isUnknown = typeof claimed === "string" && type.acknowledgedWarm;
-      const set = held ?? (isUnknown ? this.#shownOf(type, claimed) : undefined);
+      const set = mixture ?? (isUnknown ? this.#shownOf(type, claimed) : undefined);
       if (set !== undefined) this.#put(type, set, subscription);
       return;
     }
     const changes = new Map<ResourceName, Resource | undefined>();
     for (const name of subscription.names) {
-      const resource = held && ResourceSets.get(held, name);
+      const resource = mixture && ResourceSets.get(mixture, name);
       if (resource === undefined) this.#choose(changes, sets, name);
       else if (!maySkip(resource.references, ResourceSets.get(newest, name))) changes.set(name, resource);
     }

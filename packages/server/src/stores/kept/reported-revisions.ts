@@ -4,10 +4,10 @@ import type { LayerName } from "../../settings/group-settings.js";
 import { revisionsSince } from "../history/following.js";
 
 /** Tells of each new revision of some layers once: those that are made here, and those that the store tells of. */
-export class ToldRevisions {
+export class ReportedRevisions {
   readonly #store: Pick<Store, "revision">;
   readonly #listener: (revision: Revision) => void;
-  readonly #told = new Set<RevisionId>();
+  readonly #reported = new Set<RevisionId>();
   /** The heads that the store told last. Undefined before it told any. */
   #heads: ReadonlyMap<LayerName, Revision> | undefined;
   /** The heads are looked at one after the other. */
@@ -19,8 +19,8 @@ export class ToldRevisions {
   }
 
   /** Nothing happens where it was told already. */
-  tell(revision: Revision): void {
-    if (noteIn(this.#told, revision.id)) this.#listener(revision);
+  report(revision: Revision): void {
+    if (noteIn(this.#reported, revision.id)) this.#listener(revision);
   }
 
   /**
@@ -43,6 +43,6 @@ export class ToldRevisions {
       made.push(...((await revisionsSince(this.#store, known, head)) ?? [head]));
     }
     this.#heads = new Map(heads.map((head) => [head.layer, head]));
-    for (const revision of made) this.tell(revision);
+    for (const revision of made) this.report(revision);
   }
 }
