@@ -175,6 +175,23 @@ test("ConfigMaps of a real API server are folders", { timeout: 300_000 }, async 
     assert.deepEqual(gone, ["listener tcp", "cluster tcp"]);
   });
 
+  await scene.step("one that others name stays, also if it is deleted, and its Event says who does", async () => {
+    const named = configMap("named", { "cluster.yaml": cluster("tcp") });
+    const naming = configMap("naming", { "listener.yaml": listener("tcp", 10_000) });
+    await api.put(named, naming);
+    await become("rest", "a2,binary,fixed2,own,tcp");
+    await api.remove(named);
+    const expected = /^named ConfigMap shop\/naming\/listener\.yaml:\d+: names cluster "tcp", which this change takes /;
+    await eventually("the Event", async () => (await told()).some((one) => expected.test(one)), { withinMs: 20_000 });
+    assert.match(await status(), /kubernetes has errors.*ConfigMap shop\/naming\/listener\.yaml:\d+/);
+    await api.put(configMap("all", { "a.yaml": cluster("a3") }));
+    await become("rest", "a3,binary,fixed2,own,tcp");
+    await api.put(configMap("all", { "a.yaml": cluster("a2") }));
+    await api.remove(naming);
+    await become("rest", "a2,binary,fixed2,own");
+    await eventually("no error", async () => !/has errors/.test(await status()), { withinMs: 20_000 });
+  });
+
   await scene.step("a start waits while one has errors, and says which one", async () => {
     await api.put(configMap("edge", { "edge.yaml": "nothing: 1\n" }, "edge"));
     await server.stop();
