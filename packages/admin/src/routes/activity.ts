@@ -5,14 +5,12 @@ import type { ApiContext } from "../context/api-context.js";
 import type { ActivitySample } from "../contract/admin-options.js";
 import { activitySchema } from "../contract/page-schemas.js";
 import { askAll } from "../listener/ask-all.js";
-import { createRoute, json } from "./definition.js";
+import { json, readRoute } from "./definition.js";
 
 /** More changes are not marked. */
 const maxChanges = 100;
 
-const activity = createRoute({
-  method: "get",
-  "x-needs": "read",
+const activity = readRoute({
   path: "/api/v1/activity",
   summary: "Says what happened in the last half hour",
   description:

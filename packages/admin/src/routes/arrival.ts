@@ -5,11 +5,9 @@ import type { ApiContext } from "../context/api-context.js";
 import { type RevisionArrival, revisionArrival } from "../context/revision-arrival.js";
 import { arrivalSchema } from "../contract/schemas.js";
 import { keepRecent } from "../requests/recent-revisions.js";
-import { createRoute, json, problems } from "./definition.js";
+import { json, problems, readRoute } from "./definition.js";
 
-const arrival = createRoute({
-  method: "get",
-  "x-needs": "read",
+const arrival = readRoute({
   path: "/api/v1/revisions/{id}/arrival",
   summary: "Says how far the clients are with a revision",
   description:

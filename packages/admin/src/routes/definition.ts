@@ -16,6 +16,15 @@ export function createRoute<Path extends string, Route extends Omit<NeedyRoute, 
   return createHonoRoute<Path, Route>(answering({ ...route, responses }));
 }
 
+/** Defines a route that only reads. */
+export function readRoute<
+  Path extends string,
+  Route extends Omit<NeedyRoute, "path" | "method" | "x-needs"> & { path: Path },
+>(route: Route) {
+  const reads = { method: "get", "x-needs": "read" } as const;
+  return createRoute<Path, Route & typeof reads>({ ...reads, ...route });
+}
+
 /** A route with the answers that each has to those who may not call it. */
 export function answering<Route extends Pick<RouteConfig, "responses">>(route: Route): Route {
   return { ...route, responses: { ...problems(401, 403), ...route.responses } };

@@ -1,9 +1,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { createRoute, json } from "./definition.js";
+import { json, readRoute } from "./definition.js";
 
-const document = createRoute({
-  method: "get",
-  "x-needs": "read",
+const document = readRoute({
   path: "/api/v1/openapi.json",
   summary: "This document",
   responses: { 200: json(z.looseObject({ openapi: z.string() }), "An OpenAPI 3.1 document") },

@@ -4,11 +4,9 @@ import { EventRing } from "../events/event-ring.js";
 import { EventStreams } from "../events/event-stream.js";
 import { gatherEvents } from "../events/gather-events.js";
 import { type EventsAsked, eventsAfter, PeerEvents } from "../events/peer-events.js";
-import { createRoute, problems } from "./definition.js";
+import { problems, readRoute } from "./definition.js";
 
-const events = createRoute({
-  method: "get",
-  "x-needs": "read",
+const events = readRoute({
   path: "/api/v1/events",
   summary: "Tells what happens, as it happens",
   description:

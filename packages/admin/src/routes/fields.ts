@@ -3,11 +3,9 @@ import { type ApiContext, quoted } from "../context/api-context.js";
 import { fieldSchema } from "../contract/field-schemas.js";
 import { ApiProblem } from "../contract/problem.js";
 import { describeField } from "../fields/describe-field.js";
-import { createRoute, json, problems } from "./definition.js";
+import { json, problems, readRoute } from "./definition.js";
 
-const field = createRoute({
-  method: "get",
-  "x-needs": "read",
+const field = readRoute({
   path: "/api/v1/fields/{message}/{path}",
   summary: "Says what a field of a message is",
   request: {

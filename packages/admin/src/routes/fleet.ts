@@ -12,11 +12,9 @@ import {
 } from "../contract/fleet-schemas.js";
 import { problemListSchema } from "../contract/group-schemas.js";
 import { problemList } from "../problems/problem-list.js";
-import { createRoute, json, limit, offset, problems } from "./definition.js";
+import { json, limit, offset, problems, readRoute } from "./definition.js";
 
-const rows = createRoute({
-  method: "get",
-  "x-needs": "read",
+const rows = readRoute({
   path: "/api/v1/fleet/nodes",
   summary: "Lists nodes in few words: search, filter, sort",
   request: {
@@ -34,27 +32,21 @@ const rows = createRoute({
   responses: { 200: json(nodeRowsSchema, "A page of nodes"), ...problems(400) },
 });
 
-const summary = createRoute({
-  method: "get",
-  "x-needs": "read",
+const summary = readRoute({
   path: "/api/v1/fleet/summary",
   summary: "Counts nodes by state, type, group, client and replica",
   request: { query: nodeFilterSchema },
   responses: { 200: json(fleetSummarySchema, "The counts"), ...problems(400) },
 });
 
-const map = createRoute({
-  method: "get",
-  "x-needs": "read",
+const map = readRoute({
   path: "/api/v1/fleet/map",
   summary: "Shows nodes × types as a map",
   request: { query: nodeFilterSchema.extend({ columns: z.coerce.number().int().min(1).max(500).default(120) }) },
   responses: { 200: json(fleetMapSchema, "Columns of nodes beside each other"), ...problems(400) },
 });
 
-const listProblems = createRoute({
-  method: "get",
-  "x-needs": "read",
+const listProblems = readRoute({
   path: "/api/v1/problems",
   summary: "Lists what is wrong, the worst first",
   responses: { 200: json(problemListSchema, "The problems") },

@@ -8,11 +8,9 @@ import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
 import { type GroupContext, groupRow, groupRows } from "../usage/group-rows.js";
 import { usageOf } from "../usage/usage.js";
-import { createRoute, flag, json, limit, offset, problems } from "./definition.js";
+import { flag, json, limit, offset, problems, readRoute } from "./definition.js";
 
-const listGroups = createRoute({
-  method: "get",
-  "x-needs": "read",
+const listGroups = readRoute({
   path: "/api/v1/groups",
   summary: "Lists the groups of nodes",
   responses: {
@@ -25,9 +23,7 @@ const listGroups = createRoute({
 
 const groupParam = z.object({ group: z.string() });
 
-const list = createRoute({
-  method: "get",
-  "x-needs": "read",
+const list = readRoute({
   path: "/api/v1/groups/{group}/resources",
   summary: "Lists what a group is served, all layers together",
   request: {
@@ -46,18 +42,14 @@ const list = createRoute({
   responses: { 200: json(groupResourcesSchema, "A page of resources"), ...problems(400, 404) },
 });
 
-const get = createRoute({
-  method: "get",
-  "x-needs": "read",
+const get = readRoute({
   path: "/api/v1/groups/{group}/resources/{type}/{name}",
   summary: "Shows what a group is served under a name, what it uses and what uses it",
   request: { params: groupParam.extend({ type: z.string(), name: z.string() }) },
   responses: { 200: json(groupContentSchema, "The resource"), ...problems(404) },
 });
 
-const graph = createRoute({
-  method: "get",
-  "x-needs": "read",
+const graph = readRoute({
   path: "/api/v1/groups/{group}/graph",
   summary: "Shows who uses what: listener → route → virtual host → cluster → endpoints",
   request: {

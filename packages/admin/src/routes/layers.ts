@@ -5,11 +5,9 @@ import type { ApiLayer } from "../contract/admin-options.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { type layerSchema, layersSchema, resourceSchema, resourcesSchema } from "../contract/schemas.js";
-import { after, createRoute, json, limit, problems } from "./definition.js";
+import { after, json, limit, problems, readRoute } from "./definition.js";
 
-const listLayers = createRoute({
-  method: "get",
-  "x-needs": "read",
+const listLayers = readRoute({
   path: "/api/v1/layers",
   summary: "Lists the layers, from the lowest to the highest",
   responses: { 200: json(layersSchema, "The layers") },
@@ -17,9 +15,7 @@ const listLayers = createRoute({
 
 const layerParam = z.object({ layer: z.string().openapi({ example: "api" }) });
 
-const listResources = createRoute({
-  method: "get",
-  "x-needs": "read",
+const listResources = readRoute({
   path: "/api/v1/layers/{layer}/resources",
   summary: "Lists what a layer holds, by type and name",
   request: {
@@ -42,9 +38,7 @@ export const resourceParams = layerParam.extend({
   name: z.string().openapi({ description: "Encoded: `/` as %2F", example: "web" }),
 });
 
-const getResource = createRoute({
-  method: "get",
-  "x-needs": "read",
+const getResource = readRoute({
   path: "/api/v1/layers/{layer}/resources/{type}/{name}",
   summary: "Shows one resource of a layer",
   request: { params: resourceParams },

@@ -5,13 +5,11 @@ import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { leaseSchema } from "../contract/schemas.js";
-import { after, createRoute, json, limit, problems } from "./definition.js";
+import { after, createRoute, json, limit, problems, readRoute } from "./definition.js";
 
 const params = z.object({ id: z.string() });
 
-const list = createRoute({
-  method: "get",
-  "x-needs": "read",
+const list = readRoute({
   path: "/api/v1/leases",
   summary: "Lists the leases, by id",
   request: { query: z.strictObject({ limit: limit(usualPage, maxPage), after }) },
@@ -21,9 +19,7 @@ const list = createRoute({
   },
 });
 
-const get = createRoute({
-  method: "get",
-  "x-needs": "read",
+const get = readRoute({
   path: "/api/v1/leases/{id}",
   summary: "Shows a lease",
   request: { params },

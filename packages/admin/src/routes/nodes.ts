@@ -14,7 +14,7 @@ import { mustBeKnown } from "../contract/known-values.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { silentServersSchema } from "../contract/silent-servers.js";
-import { after, createRoute, indented, json, limit, offset, problems } from "./definition.js";
+import { after, indented, json, limit, offset, problems, readRoute } from "./definition.js";
 
 const silentSchema = silentServersSchema.openapi({
   description: "Servers of the store that did not answer: what they have is missing",
@@ -33,9 +33,7 @@ const nodeSchema = z
   })
   .openapi("Node");
 
-const list = createRoute({
-  method: "get",
-  "x-needs": "read",
+const list = readRoute({
   path: "/api/v1/nodes",
   summary: "Lists the nodes that have streams, and how far each is",
   request: {
@@ -57,9 +55,7 @@ const list = createRoute({
 
 const idParam = z.object({ id: z.string().openapi({ description: "Encoded: `/` as %2F" }) });
 
-const get = createRoute({
-  method: "get",
-  "x-needs": "read",
+const get = readRoute({
   path: "/api/v1/nodes/{id}",
   summary: "Shows one node, and its resources that are not synced",
   request: {
@@ -72,18 +68,14 @@ const get = createRoute({
   responses: { 200: json(nodeSchema, "The node"), ...problems(400, 404, 503) },
 });
 
-const row = createRoute({
-  method: "get",
-  "x-needs": "read",
+const row = readRoute({
   path: "/api/v1/nodes/{id}/summary",
   summary: "Shows one node as it stands in lists",
   request: { params: idParam },
   responses: { 200: json(nodeRowSchema, "The node"), ...problems(404, 503) },
 });
 
-const resources = createRoute({
-  method: "get",
-  "x-needs": "read",
+const resources = readRoute({
   path: "/api/v1/nodes/{id}/resources",
   summary: "Lists what a node is to have, and how far it is with each",
   request: {
@@ -99,18 +91,14 @@ const resources = createRoute({
   responses: { 200: json(nodeResourcesSchema, "A page of resources"), ...problems(400, 404, 503) },
 });
 
-const contents = createRoute({
-  method: "get",
-  "x-needs": "read",
+const contents = readRoute({
   path: "/api/v1/nodes/{id}/resources/{type}/{name}",
   summary: "Shows what a node runs of a resource, and what it is to run",
   request: { params: idParam.extend({ type: z.string(), name: z.string() }) },
   responses: { 200: json(nodeContentsSchema, "Both"), ...problems(404, 503) },
 });
 
-const timeline = createRoute({
-  method: "get",
-  "x-needs": "read",
+const timeline = readRoute({
   path: "/api/v1/nodes/{id}/timeline",
   summary: "Tells what happened between a node and the server last",
   description: "The last 40 moments of each node with a stream, and of the last 1,000 that have gone; in memory.",
@@ -118,9 +106,7 @@ const timeline = createRoute({
   responses: { 200: json(timelineSchema, "The moments, the newest first"), ...problems(404, 503) },
 });
 
-const loads = createRoute({
-  method: "get",
-  "x-needs": "read",
+const loads = readRoute({
   path: "/api/v1/nodes/{id}/loads",
   summary: "Shows the last load reports of a node",
   request: { params: idParam },

@@ -15,11 +15,9 @@ import { maxNames } from "../contract/limits.js";
 import { revisionStagesSchema } from "../contract/schemas.js";
 import { askAll } from "../listener/ask-all.js";
 import { keepRecent } from "../requests/recent-revisions.js";
-import { createRoute, json, problems } from "./definition.js";
+import { json, problems, readRoute } from "./definition.js";
 
-const stages = createRoute({
-  method: "get",
-  "x-needs": "read",
+const stages = readRoute({
   path: "/api/v1/revisions/{id}/stages",
   summary: "Says how far the clients are with each stage of a revision",
   description:

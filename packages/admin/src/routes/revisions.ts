@@ -9,11 +9,9 @@ import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { diffSchema, revisionAnswerSchema, revisionsSchema } from "../contract/schemas.js";
-import { after, changesPage, createRoute, fieldNames, flag, json, limit, problems } from "./definition.js";
+import { after, changesPage, fieldNames, flag, json, limit, problems, readRoute } from "./definition.js";
 
-const list = createRoute({
-  method: "get",
-  "x-needs": "read",
+const list = readRoute({
   path: "/api/v1/revisions",
   summary: "Lists revisions, the newest first",
   request: {
@@ -25,9 +23,7 @@ const list = createRoute({
   },
 });
 
-const get = createRoute({
-  method: "get",
-  "x-needs": "read",
+const get = readRoute({
   path: "/api/v1/revisions/{id}",
   summary: "Shows a revision and what it changed",
   request: {
@@ -40,9 +36,7 @@ const get = createRoute({
   },
 });
 
-const diff = createRoute({
-  method: "get",
-  "x-needs": "read",
+const diff = readRoute({
   path: "/api/v1/diff",
   summary: "Compares two revisions of a layer",
   request: {
