@@ -70,11 +70,11 @@ export {
 } from "./event-loop/event-loop-stats.js";
 export type { Caller, CallerRefused } from "./identity/caller.js";
 export { certificateNames } from "./identity/certificate-names.js";
-export type { WhenFault } from "./identity/conditions.js";
 export { bearerOf, type Evidence, evidenceFrom, noEvidence } from "./identity/evidence.js";
 export { type IdentityRule, identityFaults } from "./identity/identity-rule.js";
 export { type Networks, readNetworks } from "./identity/networks.js";
 export { checkWhen, createRules, type Proof, type Rules, type RulesOptions } from "./identity/rules.js";
+export type { WhenFault } from "./identity/tokens/jwt-condition.js";
 export { defaultAlgorithms, type JwtWhen, knownAlgorithms } from "./identity/tokens/jwt-when.js";
 export type { When } from "./identity/when.js";
 export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./parts/on-demand/virtual-hosts.js";

@@ -21,7 +21,7 @@ import { EtcdShared } from "./etcd-shared.js";
 import { HeadsFollower } from "./heads-follower.js";
 import { eachAtOnce } from "./in-parts.js";
 import { endOf, Keys } from "./keys.js";
-import { Manifests, missingRevision, undo } from "./manifests.js";
+import { applyChanges, Manifests, missingRevision } from "./manifests.js";
 import { collect } from "./retention.js";
 import { Watching } from "./watching.js";
 
@@ -92,7 +92,7 @@ export class EtcdStore implements Store {
     if (head === undefined) throw unknownRevision(id);
     const manifest = await this.#manifests.copyOf(head);
     for (let at = head; at.number > number; ) {
-      undo(manifest, await this.#manifests.changes(at.id));
+      applyChanges(manifest, await this.#manifests.changes(at.id), "from");
       at = await this.#revision(at.parent ?? "");
     }
     return [...manifest.values()];

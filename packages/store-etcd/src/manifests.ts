@@ -80,7 +80,7 @@ export class Manifests {
   }
 
   #advance(layer: LayerName, { manifest, since }: Newest, id: RevisionId, changes: readonly StoredChange[]): Manifest {
-    redo(manifest, changes);
+    applyChanges(manifest, changes, "to");
     this.#newest.set(layer, { id, manifest, since: since + changes.length });
     return manifest;
   }
@@ -122,21 +122,14 @@ function listOf<T>(parts: readonly KeyValue[]): readonly T[] {
 
 function redoAll(checkpoint: readonly ContentName[], later: readonly (readonly StoredChange[])[]): Omit<Newest, "id"> {
   const manifest: Manifest = new Map(checkpoint.map((entry) => [resourceId(entry), entry]));
-  for (const changes of later.toReversed()) redo(manifest, changes);
+  for (const changes of later.toReversed()) applyChanges(manifest, changes, "to");
   return { manifest, since: later.reduce((sum, { length }) => sum + length, 0) };
 }
 
-function redo(manifest: Manifest, changes: readonly StoredChange[]): void {
-  for (const { type, key, to } of changes) {
-    if (to === undefined) manifest.delete(resourceId({ type, key }));
-    else manifest.set(resourceId({ type, key }), { type, key, version: to });
-  }
-}
-
-/** Takes changes back. */
-export function undo(manifest: Manifest, changes: readonly StoredChange[]): void {
-  for (const { type, key, from } of changes) {
-    if (from === undefined) manifest.delete(resourceId({ type, key }));
-    else manifest.set(resourceId({ type, key }), { type, key, version: from });
+/** Makes changes, or takes them back: `from`. */
+export function applyChanges(manifest: Manifest, changes: readonly StoredChange[], end: "from" | "to"): void {
+  for (const { type, key, [end]: version } of changes) {
+    if (version === undefined) manifest.delete(resourceId({ type, key }));
+    else manifest.set(resourceId({ type, key }), { type, key, version });
   }
 }

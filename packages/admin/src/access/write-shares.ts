@@ -8,11 +8,6 @@ const burstS = 10;
 /** Counts changes by caller, so that a program that runs wild leaves the API to others. */
 export class WriteShares {
   readonly #rates = new Map<string, { readonly perSecond: number; readonly limit: RateLimit }>();
-  readonly #now: () => number;
-
-  constructor(now = () => performance.now()) {
-    this.#now = now;
-  }
 
   /** Whether the caller may make another change now. */
   takes(caller: string, perSecond: number): boolean {
@@ -22,6 +17,6 @@ export class WriteShares {
     this.#rates.delete(caller);
     this.#rates.set(caller, rate);
     dropOldest(this.#rates);
-    return rate.limit.take(this.#now());
+    return rate.limit.take(performance.now());
   }
 }

@@ -5,7 +5,6 @@ export interface Followed {
   /** A resource came or changed; undefined: it is gone. */
   set(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
   isAbsent(reference: Reference): boolean;
-  isFollowed(reference: Reference): boolean;
   close(): void;
 }
 
@@ -50,7 +49,6 @@ export function createFollowed(
       }
     },
     isAbsent: (reference: Reference): boolean => named.get(followedKey(reference))?.following.isAbsent === true,
-    isFollowed: (reference: Reference): boolean => named.has(followedKey(reference)),
     close() {
       for (const { following } of named.values()) following.end();
       named.clear();

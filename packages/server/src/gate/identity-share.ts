@@ -25,17 +25,15 @@ export class IdentityShare {
   readonly #limits: RequestLimits;
   /** Bytes that wait of all identities. */
   readonly #all: { bytes: number };
-  readonly #now: () => number;
   readonly #waiting = new Set<DelayedCall>();
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #rate: { readonly perSecond: number; readonly burst: number; readonly limit: RateLimit } | undefined;
 
   /** `limits` are read each time; they can change. */
-  constructor(limits: RequestLimits, all: { bytes: number }, now: () => number) {
+  constructor(limits: RequestLimits, all: { bytes: number }) {
     this.#limits = limits;
     this.#all = all;
-    this.#now = now;
   }
 
   /** Whether a request may be answered now: not before those that wait. */
@@ -48,7 +46,7 @@ export class IdentityShare {
     const { requestsPerSecondPerIdentity: perSecond, requestBurstPerIdentity: burst } = this.#limits;
     if (this.#rate?.perSecond !== perSecond || this.#rate.burst !== burst)
       this.#rate = { perSecond, burst, limit: new RateLimit(perSecond, burst) };
-    return this.#rate.limit.take(this.#now());
+    return this.#rate.limit.take(performance.now());
   }
 
   /** Whether there is room for another request that waits; it has the room until `release`. */

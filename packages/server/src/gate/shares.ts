@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { dropOldest } from "../basics/maps.js";
 import type { Caller } from "../identity/caller.js";
 import type { ServerLimits } from "../settings/limits.js";
@@ -23,16 +22,14 @@ type ShareLimits = RequestLimits & Pick<ServerLimits, "streamsPerIdentity" | "po
 export class Shares {
   readonly #limits: ShareLimits;
   readonly #reached: (limit: SharedLimit) => void;
-  readonly #now: () => number;
   readonly #open = new Map<string, IdentityShare>();
   readonly #idle = new Map<string, IdentityShare>();
   readonly #waiting = { bytes: 0 };
 
   /** `limits` are read each time; they can change. `reached` is called each time that an identity has its share. */
-  constructor(limits: ShareLimits, reached: (limit: SharedLimit) => void, now = () => performance.now()) {
+  constructor(limits: ShareLimits, reached: (limit: SharedLimit) => void) {
     this.#limits = limits;
     this.#reached = reached;
-    this.#now = now;
   }
 
   /** Why the caller may open no more, if so. */
@@ -79,7 +76,7 @@ export class Shares {
   #of(identity: string): IdentityShare {
     const known = this.#open.get(identity) ?? this.#idle.get(identity);
     if (known !== undefined) return known;
-    const share = new IdentityShare(this.#limits, this.#waiting, this.#now);
+    const share = new IdentityShare(this.#limits, this.#waiting);
     this.#keep(identity, share);
     return share;
   }

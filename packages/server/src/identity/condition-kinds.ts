@@ -1,5 +1,5 @@
 import { meantOrAll } from "@xdskit/api";
-import type { WhenFault } from "./conditions.js";
+import type { WhenFault } from "./tokens/jwt-condition.js";
 import type { When } from "./when.js";
 
 const isText = (value: unknown) => typeof value === "string";

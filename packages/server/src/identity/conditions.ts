@@ -2,14 +2,8 @@ import type { CertificateNames } from "./certificate-names.js";
 import type { Evidence } from "./evidence.js";
 import { readNetworks } from "./networks.js";
 import { type Captured, type PatternRules, readPattern, type TextPattern } from "./patterns/text-pattern.js";
+import type { WhenFault } from "./tokens/jwt-condition.js";
 import type { When } from "./when.js";
-
-/** What is wrong with a condition. */
-export interface WhenFault {
-  /** Below `when`, such as `spiffe` or `jwt.claims.sub`; empty for `when` itself. */
-  readonly field: string;
-  readonly message: string;
-}
 
 /** What held. */
 export interface Held {

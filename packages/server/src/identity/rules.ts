@@ -1,9 +1,9 @@
 import { certificateNames } from "./certificate-names.js";
 import { faultsOfKinds } from "./condition-kinds.js";
-import { type Condition, type Held, readConditions, type Shown, type WhenFault } from "./conditions.js";
+import { type Condition, type Held, readConditions, type Shown } from "./conditions.js";
 import { bearerOf, type Evidence } from "./evidence.js";
 import { type Captured, namesIn } from "./patterns/text-pattern.js";
-import { type JwtCondition, readJwt } from "./tokens/jwt-condition.js";
+import { type JwtCondition, readJwt, type WhenFault } from "./tokens/jwt-condition.js";
 import type { When } from "./when.js";
 
 /** The first rule whose conditions hold, and what held. */

@@ -108,17 +108,15 @@ function readHeader(bytes: Uint8Array): { readonly cluster: string; readonly rev
 
 export function writeTransaction({ compare, operations }: Transaction): Uint8Array {
   const writer = new BinaryWriter();
-  for (const each of compare) {
-    writer.tag(1, WireType.LengthDelimited).fork();
-    comparisonInto(writer, each);
-    writer.join();
-  }
-  for (const each of operations) {
-    writer.tag(2, WireType.LengthDelimited).fork();
-    operationInto(writer, each);
-    writer.join();
-  }
+  for (const each of compare) nested(writer, 1, () => comparisonInto(writer, each));
+  for (const each of operations) nested(writer, 2, () => operationInto(writer, each));
   return writer.finish();
+}
+
+function nested(writer: BinaryWriter, field: number, write: () => void): void {
+  writer.tag(field, WireType.LengthDelimited).fork();
+  write();
+  writer.join();
 }
 
 /** The result is EQUAL, which is 0 and left out. */
@@ -133,18 +131,10 @@ function comparisonInto(writer: BinaryWriter, comparison: Comparison): void {
 }
 
 function operationInto(writer: BinaryWriter, operation: Operation): void {
-  if (operation.kind === "range") {
-    writer.tag(1, WireType.LengthDelimited).fork();
-    rangeInto(writer, operation.range);
-  } else if (operation.kind === "put") {
-    writer.tag(2, WireType.LengthDelimited).fork();
-    putInto(writer, operation);
-  } else {
-    writer.tag(3, WireType.LengthDelimited).fork();
-    writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(operation.key));
-    if (operation.end !== undefined) writer.tag(2, WireType.LengthDelimited).bytes(utf8.encode(operation.end));
-  }
-  writer.join();
+  if (operation.kind === "range") nested(writer, 1, () => rangeInto(writer, operation.range));
+  else if (operation.kind === "put") nested(writer, 2, () => putInto(writer, operation));
+  // `DeleteRangeRequest` has the first two fields of `RangeRequest`.
+  else nested(writer, 3, () => rangeInto(writer, { key: operation.key, end: operation.end }));
 }
 
 function putInto(writer: BinaryWriter, { key, value, lease = 0n }: Extract<Operation, { kind: "put" }>): void {

@@ -20,14 +20,16 @@ export interface JwtCondition {
   match(claims: Claims): ProvedByToken | undefined;
 }
 
-interface Fault {
+/** What is wrong with a condition. */
+export interface WhenFault {
+  /** Below `when` or `when.jwt`, such as `spiffe` or `claims.sub`; empty for that itself. */
   readonly field: string;
   readonly message: string;
 }
 
 /** Makes the condition, or says what is wrong with it. */
-export function readJwt(when: JwtWhen): { readonly condition: JwtCondition; readonly faults: readonly Fault[] } {
-  const faults: Fault[] = [];
+export function readJwt(when: JwtWhen): { readonly condition: JwtCondition; readonly faults: readonly WhenFault[] } {
+  const faults: WhenFault[] = [];
   const patterns = new Map<string, TextPattern>();
   for (const [claim, text] of Object.entries(when.claims ?? {})) {
     const pattern = readPattern(text, { separator: ":", star: "anywhere" });

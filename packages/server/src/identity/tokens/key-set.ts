@@ -18,7 +18,6 @@ const most = { bytes: 1024 * 1024, ms: 10_000 } as const;
 export class KeySet {
   readonly #where: string;
   readonly #isUrl: boolean;
-  readonly #now: () => number;
   #get: JWTVerifyGetKey | undefined;
   #text: string | undefined;
   #seen: string | undefined;
@@ -29,25 +28,24 @@ export class KeySet {
   /** Counts the sets that were taken: a token that an earlier one verified must be verified again. */
   version = 0;
 
-  constructor(where: string, now: () => number = () => performance.now()) {
+  constructor(where: string) {
     this.#where = where;
     this.#isUrl = /^https:/i.test(where);
-    this.#now = now;
   }
 
   /** Whether it is time to look for new keys. */
   get isDue(): boolean {
-    return this.#get === undefined || this.#now() - this.#readAt >= (this.#isUrl ? pace.url : pace.file);
+    return this.#get === undefined || performance.now() - this.#readAt >= (this.#isUrl ? pace.url : pace.file);
   }
 
   /** Reads the keys again if it is time; all callers of the same moment share one look. Never rejects. */
   async refresh(leastMs?: number): Promise<void> {
     if (this.#reading !== undefined) return await this.#reading;
-    const age = this.#now() - this.#readAt;
+    const age = performance.now() - this.#readAt;
     if (leastMs !== undefined ? age < leastMs : !this.isDue) return;
     // Without any keys, each caller would ask again.
     if (this.#isUrl && this.#get === undefined && age < 1_000) return;
-    this.#readAt = this.#now();
+    this.#readAt = performance.now();
     this.#reading = this.#read();
     await this.#reading;
     this.#reading = undefined;

@@ -30,16 +30,13 @@ interface VerifiedToken {
 export class VerifiedTokens {
   readonly #when: JwtWhen;
   readonly #keys: KeySet;
-  readonly #now: () => number;
   readonly #remembered = new Map<string, VerifiedToken>();
   /** The number of signatures that were verified, for tests. */
   verified = 0;
 
-  /** `now`: in milliseconds since 1970. */
-  constructor(when: JwtWhen, keys = new KeySet(when.jwks), now = Date.now) {
+  constructor(when: JwtWhen) {
     this.#when = when;
-    this.#keys = keys;
-    this.#now = now;
+    this.#keys = new KeySet(when.jwks);
   }
 
   /** Why the newest keys cannot be used; undefined: they can. */
@@ -64,7 +61,7 @@ export class VerifiedTokens {
   }
 
   #isTimely({ exp, nbf }: Claims): boolean {
-    const seconds = this.#now() / 1_000;
+    const seconds = Date.now() / 1_000;
     return seconds < exp + skewSeconds && seconds >= (nbf ?? 0) - skewSeconds;
   }
 
@@ -91,7 +88,7 @@ export class VerifiedTokens {
         audience: [...[audience].flat()],
         algorithms: [...algorithms],
         clockTolerance: skewSeconds,
-        currentDate: new Date(this.#now()),
+        currentDate: new Date(),
         requiredClaims: ["exp"],
       });
       return payload as Claims;
