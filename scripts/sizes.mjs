@@ -15,7 +15,7 @@ const larger = {
   file: new Map(),
   class: new Map(
     Object.entries({
-      GroupDemand: 380,
+      GroupDemand: 370,
       ClientType: 330,
       GroupRelay: 320,
     }),
