@@ -1,4 +1,4 @@
-import { errorsIn, type Finding, XdskitError } from "@xdskit/api";
+import { errorsIn, type Finding } from "@xdskit/api";
 import { ApiError } from "../api-client/api-error.js";
 import type { ChangeAnswer } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
@@ -8,7 +8,7 @@ import { type Input, readInput } from "../api-writes/input.js";
 import { sendChange } from "../api-writes/send-change.js";
 import { createSentForm } from "../api-writes/sent-resource.js";
 import { counted } from "../output/counts.js";
-import { describeFinding, reportFailure } from "../output/failure.js";
+import { describeFinding, inputFailure, reportFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -31,9 +31,7 @@ export async function runApply(options: ApplyOptions, terminal: Terminal): Promi
   try {
     input = await readInput(options.files, options.descriptors);
   } catch (error) {
-    if (!(error instanceof XdskitError)) throw error;
-    reportFailure(terminal, "apply", error);
-    return exitStatus.usage;
+    return inputFailure(terminal, "apply", error);
   }
   if (refuses(input, options, terminal)) return exitStatus.failed;
   const { layer, prune, message, dryRun } = options;

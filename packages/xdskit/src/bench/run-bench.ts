@@ -1,6 +1,5 @@
-import { XdskitError } from "@xdskit/api";
 import { isGood, type PreparedFleet, prepareFleet } from "@xdskit/fleet";
-import { reportFailure } from "../output/failure.js";
+import { inputFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -29,9 +28,7 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
     else tell(terminal, reportText(report, paintOf(terminal, "out")));
     return isGood(report) ? exitStatus.ok : exitStatus.failed;
   } catch (error) {
-    if (!(error instanceof XdskitError)) throw error;
-    reportFailure(terminal, "bench", error);
-    return exitStatus.usage;
+    return inputFailure(terminal, "bench", error);
   } finally {
     prepared?.fleet.close();
     signals.release();

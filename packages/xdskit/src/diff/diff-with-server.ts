@@ -13,11 +13,10 @@ import { changesAtServer } from "../comparison/changes-at-server.js";
 import { printServerComparison } from "../comparison/server-comparison.js";
 import type { ShownChange } from "../comparison/shown-change.js";
 import type { PlannedStages } from "../comparison/stages-text.js";
-import { describeFinding, reportFailure } from "../output/failure.js";
+import { describeFinding, inputFailure, reportFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { isMissingFile } from "../process/missing-file.js";
 import { compareByVersion } from "./compare-by-version.js";
 import { judgeTogether, type LayerContent } from "./judge-together.js";
 
@@ -39,10 +38,7 @@ export async function diffWithServer(options: DiffServedOptions, terminal: Termi
   try {
     folder = await checkDirectory(options);
   } catch (error) {
-    if (!(error instanceof XdskitError)) throw error;
-    reportFailure(terminal, "diff", error);
-    const named = [options.settings, ...options.descriptors];
-    return isMissingFile(error, named) ? exitStatus.usage : exitStatus.failed;
+    return inputFailure(terminal, "diff", error, [options.settings, ...options.descriptors]);
   }
   const errors = errorsIn(folder.findings);
   const [first, ...more] = errors;

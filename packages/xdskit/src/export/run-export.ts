@@ -22,11 +22,10 @@ import { withServer } from "../api-client/with-server.js";
 import { createSentForm } from "../api-writes/sent-resource.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
-import { reportFailure } from "../output/failure.js";
+import { inputFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { isMissingFile } from "../process/missing-file.js";
 import { registryWith } from "../settings/descriptors.js";
 import { type ExportedLayer, type ExportFile, exportFormat } from "./export-file.js";
 import { readFromState } from "./read-state.js";
@@ -64,9 +63,7 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
       if (file === "-" || file === "/dev/stdout") terminal.out(text);
       else await written(file, text);
     } catch (error) {
-      if (!(error instanceof XdskitError)) throw error;
-      reportFailure(terminal, "export", error);
-      return isMissingFile(error, options.descriptors) ? exitStatus.usage : exitStatus.failed;
+      return inputFailure(terminal, "export", error, options.descriptors);
     }
     if (redacted.length > 0) tell(terminal, `xdskit export: ${printable(leftOutText(redacted))}\n`, "err");
     return exitStatus.ok;

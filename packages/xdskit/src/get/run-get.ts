@@ -1,10 +1,10 @@
-import { firstWithin, listNames, XdskitError } from "@xdskit/api";
+import { firstWithin, listNames } from "@xdskit/api";
 import { type ClientSession, openSession } from "../asking/client-session.js";
 import { readClientSettings } from "../asking/client-settings.js";
 import { closed, stopMs } from "../asking/close-session.js";
 import type { WatchEvent } from "../asking/output/watch-event.js";
 import type { WatchOptions } from "../asking/watch-options.js";
-import { reportFailure } from "../output/failure.js";
+import { inputFailure, reportFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -57,9 +57,7 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
     if (end === undefined) reportFailure(terminal, "get", lateMessage(answers, timeoutMs));
     return end === "found" || end === "stopped" ? exitStatus.ok : exitStatus.failed;
   } catch (error) {
-    if (!(error instanceof XdskitError)) throw error;
-    reportFailure(terminal, "get", error);
-    return exitStatus.usage;
+    return inputFailure(terminal, "get", error);
   } finally {
     await closed(session, terminal, signals.stop, patience);
     signals.release();

@@ -1,4 +1,4 @@
-import { type Finding, type Registry, type Resource, readResources, typesOfMessages, XdskitError } from "@xdskit/api";
+import { type Finding, type Registry, type Resource, readResources, typesOfMessages } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { LayerList } from "../api-client/api-types.js";
@@ -9,12 +9,11 @@ import { sendChange } from "../api-writes/send-change.js";
 import { createSentForm } from "../api-writes/sent-resource.js";
 import { type ExportFile, parseExport } from "../export/export-file.js";
 import { counted } from "../output/counts.js";
-import { describeFinding, reportFailure } from "../output/failure.js";
+import { describeFinding, inputFailure, reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { isMissingFile } from "../process/missing-file.js";
 import { registryWith } from "../settings/descriptors.js";
 
 export interface ImportOptions extends CommitOptions {
@@ -38,9 +37,7 @@ export async function runImport(options: ImportOptions, terminal: Terminal): Pro
     registry = await registryWith(options.descriptors);
     file = parseExport(Buffer.from(await bytesOfInput(options.file)).toString("utf8"), options.file);
   } catch (error) {
-    if (!(error instanceof XdskitError)) throw error;
-    reportFailure(terminal, "import", error);
-    return isMissingFile(error, [options.file, ...options.descriptors]) ? exitStatus.usage : exitStatus.failed;
+    return inputFailure(terminal, "import", error, [options.file, ...options.descriptors]);
   }
   const types = typesOfMessages(registry, []);
   const read = file.layers.map(({ name, resources }) => {

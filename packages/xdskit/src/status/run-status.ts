@@ -1,4 +1,4 @@
-import { noSuchType, printable, resourceTypes, XdskitError } from "@xdskit/api";
+import { noSuchType, printable, resourceTypes } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { formatAddress, type ListenPlace } from "@xdskit/server/address";
@@ -9,7 +9,7 @@ import {
   type StatusClient,
   StatusError,
 } from "@xdskit/server/status-client";
-import { reportFailure } from "../output/failure.js";
+import { inputFailure, reportFailure } from "../output/failure.js";
 import { connectError } from "../output/messages/connect-error.js";
 import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
 import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
@@ -62,9 +62,7 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
     return options.watch ? await watch(look, options, terminal) : await once(look, options, terminal);
   } catch (error) {
     // A certificate file that cannot be used.
-    if (!(error instanceof XdskitError)) throw error;
-    reportFailure(terminal, "status", error);
-    return exitStatus.usage;
+    return inputFailure(terminal, "status", error);
   } finally {
     client.close();
   }

@@ -3,7 +3,7 @@ import { type ClientSession, openSession } from "../asking/client-session.js";
 import { readClientSettings } from "../asking/client-settings.js";
 import { closed, stopMs } from "../asking/close-session.js";
 import type { WatchOptions } from "../asking/watch-options.js";
-import { reportFailure } from "../output/failure.js";
+import { inputFailure, reportFailure } from "../output/failure.js";
 import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -29,9 +29,7 @@ export async function runWatch(options: WatchOptions, terminal: Terminal): Promi
     signals.over();
     return exitStatus.ok;
   } catch (error) {
-    if (!(error instanceof XdskitError)) throw error;
-    reportFailure(terminal, "watch", error);
-    return exitStatus.usage;
+    return inputFailure(terminal, "watch", error);
   } finally {
     stopNames();
     await closed(session, terminal, signals.stop, stopMs);
