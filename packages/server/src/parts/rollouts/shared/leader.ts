@@ -1,6 +1,6 @@
 import { Alarm, type Clock, type Finding } from "@xdskit/api";
 import type { RolloutPeer, RolloutSharing } from "../../../contracts/rollouts/rollout-sharing.js";
-import type { SharedKeys, SharedSession, StoreWatch } from "../../../contracts/stores/shared-keys.js";
+import type { SharedKeys, SharedSession, SharedVersion, StoreWatch } from "../../../contracts/stores/shared-keys.js";
 import { readAgainMs, sessionMs } from "../../../stores/basics/paces.js";
 import { storeFinding } from "../../../stores/basics/store-finding.js";
 import { type Course, decide, dueIn, ended, isOver } from "../course/course.js";
@@ -44,6 +44,8 @@ export class Leader {
   readonly #watch: StoreWatch;
   readonly #seen = new Map<string, Seen>();
   #session: SharedSession | undefined;
+  /** The version of the lease that it wrote last. */
+  #lease: SharedVersion | undefined;
   #isFree = false;
   #isLeading = false;
   #isRunning = false;
@@ -81,8 +83,9 @@ export class Leader {
   /** It looks again soon. */
   nudge(): void {
     this.#isNudged = true;
-    if (this.#isClosed || this.#isRunning || (!this.#isFree && !this.#isLeading)) return;
-    this.#alarm.set(this.#looked + leastMs);
+    if (this.#isClosed || this.#isRunning) return;
+    // The watch may have been late: the lease of another one may be gone without a word.
+    this.#alarm.set(this.#looked + (this.#isFree || this.#isLeading ? leastMs : sessionMs));
   }
 
   /** The answers of all servers that it knows, by group; this one first. */
@@ -158,11 +161,11 @@ export class Leader {
     if (peers === undefined) {
       // It would decide about nodes of others without their answers.
       await this.#resign();
-      return this.#isFree ? oftenMs : undefined;
+      return this.#isFree ? oftenMs : sessionMs;
     }
     if (this.#session?.isOver) this.#isLeading = false;
     // Servers that joined meanwhile are asked, too.
-    if (!this.#isLeading) return (await this.#campaign()) ? 0 : undefined;
+    if (!this.#isLeading) return (await this.#campaign()) ? 0 : sessionMs;
     const due = new Set(underWay.filter((record) => this.#isDue(record)).map(({ group }) => group));
     const counts = await this.#countsOf(peers, due.size > 0);
     let isMoving = false;
@@ -189,8 +192,16 @@ export class Leader {
     return due === undefined || at === undefined ? Number.POSITIVE_INFINITY : at + due - this.#options.clock.now();
   }
 
+  /** What was heard of the lease may be older than what was written: the store says who has it. */
   async #campaign(): Promise<boolean> {
     const { shared, replica } = this.#options;
+    const found = (await shared.list(leaderKey)).find(({ key }) => key === leaderKey);
+    if (found !== undefined) {
+      this.#isFree = false;
+      this.#isLeading = found.version === this.#lease && this.#session?.isOver === false;
+      return this.#isLeading;
+    }
+    await this.#resign();
     const lost = () => {
       // It may lead by a later session.
       if (this.#session?.isOver === false) return;
@@ -210,6 +221,7 @@ export class Leader {
       return false;
     }
     this.#session = session;
+    this.#lease = version;
     this.#isLeading = true;
     return true;
   }

@@ -278,6 +278,44 @@ describe("a rollout of several servers", () => {
     await is("completed");
   });
 
+  // The watch of the lease tells what it read before a write, and then nothing more: to it nothing has changed since.
+  for (const { what, stale, isBefore } of [
+    { what: "that the lease is free, though it has it", stale: [], isBefore: false },
+    {
+      what: "that another one has the lease, which is gone",
+      stale: [{ key: "rollouts/leader", value: "somebody", version: "0" }],
+      isBefore: true,
+    },
+  ]) {
+    it(`goes on under a leader that hears late ${what}`, async (t) => {
+      const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
+      t.after(() => servers.close());
+      const { shared } = servers.store;
+      let tellsStale = () => {};
+      const watch: typeof shared.watch = (prefix, listener) => {
+        if (prefix !== "rollouts/leader") return shared.watch(prefix, listener);
+        let isStale = false;
+        tellsStale = () => {
+          isStale = true;
+          listener.changed(stale);
+        };
+        return shared.watch(prefix, changed(listener, { changed: (entries) => isStale || listener.changed(entries) }));
+      };
+      const { server, write, connect } = await servers.start(
+        changed(servers.store, { shared: changed(shared, { watch }) }),
+      );
+      await write({ a: "1" });
+      const client = connect({ id: "n1" });
+      await servers.until("it has it", () => client.held.get("a") === "1");
+      if (isBefore) tellsStale();
+      await write({ a: "2" });
+      const is = (state: string) => servers.until(state, () => server.rollouts()[0]?.state === state);
+      if (!isBefore) await is("soaking");
+      if (!isBefore) tellsStale();
+      await is("completed");
+    });
+  }
+
   it("begins though its record comes while the leader gives up its lease", async (t) => {
     const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
     t.after(() => servers.close());
