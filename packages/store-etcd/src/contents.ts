@@ -1,4 +1,4 @@
-import type { XdskitError } from "@xdskit/api";
+import { getOrInsert, type XdskitError } from "@xdskit/api";
 import type { StoredKey, StoredResource } from "@xdskit/server";
 import { contentKey, damaged } from "@xdskit/server/tables";
 import type { EtcdClient } from "./client/etcd-client.js";
@@ -58,9 +58,7 @@ type Found = Map<string, Uint8Array[]>;
 
 function note(found: Found, keys: Keys, { key, value }: KeyValue): void {
   const [content = ""] = key.slice(keys.contents().length).split("/", 1);
-  const parts = found.get(content);
-  if (parts === undefined) found.set(content, [value]);
-  else parts.push(value);
+  getOrInsert(found, content, () => []).push(value);
 }
 
 async function allContents(client: EtcdClient, keys: Keys): Promise<Found> {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { getOrInsert } from "../names/get-or-insert.js";
 import { isObject } from "../text/source-document.js";
 import { type Form, type FormPart, fieldOf, objectsIn, type Taker, textOf, typeNames } from "./form.js";
 
@@ -37,9 +38,7 @@ export function takeStatus(status: FormPart, taker: Taker): void {
     const locality = fieldOf(host, "locality") ?? {};
     const priority = fieldOf(host, "priority") ?? 0;
     const key = JSON.stringify([priority, locality]);
-    const known = localities.get(key);
-    if (known === undefined) localities.set(key, { locality, priority, hosts: [endpointOf(host)] });
-    else known.hosts.push(endpointOf(host));
+    getOrInsert(localities, key, () => ({ locality, priority, hosts: [] })).hosts.push(endpointOf(host));
   }
   const endpoints = Array.from(localities.values(), ({ locality, priority, hosts }) => ({
     locality,

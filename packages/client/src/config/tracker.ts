@@ -1,4 +1,4 @@
-import { type ResourceName, XdskitError } from "@xdskit/api";
+import { getOrInsert, type ResourceName, XdskitError } from "@xdskit/api";
 import type { XdsClient } from "../contract/xds-client.js";
 import type { ConfigProblem, ConfigWatch, ConfigWatcher, XdsConfig } from "../contract/xds-config.js";
 import type { AskLeaf } from "./leaf.js";
@@ -202,9 +202,7 @@ function askersOf(config: XdsConfig, needs: Needs): ReadonlyMap<ResourceName, re
   for (const cluster of config.clusters.values()) {
     const name = assignmentName(cluster, needs);
     if (name === undefined) continue;
-    const others = askers.get(name);
-    if (others === undefined) askers.set(name, [cluster.name]);
-    else others.push(cluster.name);
+    getOrInsert(askers, name, () => []).push(cluster.name);
   }
   return askers;
 }

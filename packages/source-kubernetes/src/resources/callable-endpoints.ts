@@ -1,3 +1,4 @@
+import { getOrInsert } from "@xdskit/api";
 import type { EndpointSlice, SliceEndpoint } from "../objects/endpoint-slice.js";
 import type { Family } from "../objects/object-shape.js";
 import type { Service, ServicePort } from "../objects/service.js";
@@ -72,9 +73,7 @@ function podsOf(all: readonly PodInSlice[], first: Family): readonly Pod[] {
   const found = new Map<string, PodInSlice[]>();
   for (const endpoint of all) {
     const key = endpoint.target ?? `${endpoint.address} ${endpoint.port}`;
-    const others = found.get(key);
-    if (others === undefined) found.set(key, [endpoint]);
-    else others.push(endpoint);
+    getOrInsert(found, key, () => []).push(endpoint);
   }
   return Array.from(found.values(), (same) => podOf(same, first));
 }

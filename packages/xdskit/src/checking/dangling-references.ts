@@ -1,5 +1,6 @@
 import {
   type Finding,
+  getOrInsert,
   isCollection,
   missingNameText,
   type Reference,
@@ -41,9 +42,7 @@ export function danglingReferences(
       for (const reference of resource.references) {
         if (!dangling.has(reference) || excepted.has(reference.name)) continue;
         const key = [resource.type.typeUrl, resource.name, reference.type, reference.name].join("\n");
-        const known = missing.get(key);
-        if (known === undefined) missing.set(key, { resource, reference, groups: [group] });
-        else known.groups.push(group);
+        getOrInsert(missing, key, () => ({ resource, reference, groups: [] })).groups.push(group);
       }
     }
   }

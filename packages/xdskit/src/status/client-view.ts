@@ -1,4 +1,4 @@
-import { maxFindings, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
+import { getOrInsert, maxFindings, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
 import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import {
@@ -95,9 +95,7 @@ export function clientView(config: ClientConfig): ClientView {
       revisions = found;
       continue;
     }
-    const known = byType.get(entry.typeUrl);
-    if (known === undefined) byType.set(entry.typeUrl, [entry]);
-    else known.push(entry);
+    getOrInsert(byType, entry.typeUrl, () => []).push(entry);
   }
   const types = Array.from(byType, ([typeUrl, entries]) => typeView(typeUrl, entries)).sort(inOrder);
   const version = node?.userAgentVersionType.case === "userAgentVersion" ? node.userAgentVersionType.value : "";

@@ -1,6 +1,7 @@
 import {
   canonicalName,
   type Finding,
+  getOrInsert,
   maxFindings,
   type Resource,
   type ResourceName,
@@ -113,9 +114,7 @@ export class PendingChanges {
     const byWay = new Map<Serve, OriginChange[]>();
     for (const [key, each] of over) {
       this.#end(key);
-      const changes = byWay.get(each.serve);
-      if (changes === undefined) byWay.set(each.serve, [each]);
-      else changes.push(each);
+      getOrInsert(byWay, each.serve, () => []).push(each);
     }
     for (const [serve, changes] of byWay) serve(changes);
     this.#tellMoved();

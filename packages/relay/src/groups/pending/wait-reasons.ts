@@ -1,4 +1,4 @@
-import { maxNamesKept, type Reference, type Resource } from "@xdskit/api";
+import { getOrInsert, maxNamesKept, type Reference, type Resource } from "@xdskit/api";
 import { createDanglingNames, type DanglingNames, hasNamed, type Snapshot } from "@xdskit/protocol";
 import { dropOldest } from "@xdskit/server";
 import { changeKey, comingAt, isRemoved, type OriginChange, waitKeysAt } from "./origin-change.js";
@@ -71,9 +71,7 @@ export class WaitReasons {
         const coming = comingAt(candidates, changeKey(reference.type, reference.name));
         if (coming === undefined) staying.add(key);
         else {
-          const names = namedBy.get(coming);
-          if (names === undefined) namedBy.set(coming, [key]);
-          else names.push(key);
+          getOrInsert(namedBy, coming, () => []).push(key);
         }
       }
     }

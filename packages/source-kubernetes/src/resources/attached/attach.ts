@@ -1,3 +1,4 @@
+import { getOrInsert } from "@xdskit/api";
 import type { RouteOption } from "@xdskit/api/builders";
 import type { MeshRoute, RouteParent } from "../../objects/mesh-route.js";
 import { objectKey } from "../../objects/object-shape.js";
@@ -84,9 +85,7 @@ function attachOne({ key, service }: Parent, resolved: ResolvedRoute, ref: Route
   if (!fits)
     return { reason: "UnsupportedValue", message: `Service ${key}: its routes have more than ${mostRoutes} matches` };
   for (const { port, routes } of made) {
-    const there = ports.get(port);
-    if (there === undefined) ports.set(port, { kind: route.kind, routes: [...routes] });
-    else there.routes.push(...routes);
+    getOrInsert(ports, port, () => ({ kind: route.kind, routes: [] })).routes.push(...routes);
   }
   return made.map(({ name }) => name);
 }
