@@ -115,6 +115,7 @@ export type { Absence, DiscoveryService, ResourceType, ResourceTypes } from "./r
 export { resourceTypes, unknownResourceType } from "./resource-types/resource-types.js";
 export { createFromPaths, type PathOf } from "./resources/from-paths.js";
 export { fieldNaming } from "./resources/naming-field.js";
+export { renamedResource } from "./resources/renamed.js";
 export {
   createResource,
   type EncodedResource,

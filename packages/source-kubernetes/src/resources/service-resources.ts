@@ -1,10 +1,9 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { createResource, type Resource } from "@xdskit/api";
+import { createResource, type Resource, renamedResource } from "@xdskit/api";
 import { edsCluster, grpcListener, type RouteOption, routeConfiguration } from "@xdskit/api/builders";
 import { Cluster_DiscoveryType, Cluster_LbPolicy, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { OutlierDetectionSchema } from "@xdskit/api/envoy/config/cluster/v3/outlier_detection";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
-import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { Policy } from "../objects/policy.js";
 import type { Service, ServicePort } from "../objects/service.js";
 import { callsOf } from "./calls.js";
@@ -50,13 +49,33 @@ function clusterOf(service: Service, port: ServicePort, name: string): Resource 
     lbPolicy: balancings[policy.balancing ?? "round_robin"],
     ...(policy.ejectPercent === undefined ? {} : { outlierDetection: ejecting(policy.ejectPercent) }),
   };
-  if (externalName === undefined) return createResource(edsCluster(common));
+  if (externalName === undefined) return edsClusterOf(common, policy);
   return createResource(
     create(ClusterSchema, {
       ...common,
       clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.LOGICAL_DNS },
       loadAssignment: externalAssignment(name, externalName, port),
     }),
+  );
+}
+
+/** The cluster that was made last: most Services have the same policy. */
+let last: { readonly policy: string; readonly cluster: Resource } | undefined;
+
+function edsClusterOf(
+  options: Parameters<typeof edsCluster>[0],
+  { balancing, maxRequests, ejectPercent }: Policy,
+): Resource {
+  const { name } = options;
+  const policy = JSON.stringify([balancing, maxRequests, ejectPercent]);
+  if (last?.policy !== policy) last = { policy, cluster: createResource(edsCluster(options)) };
+  const { cluster } = last;
+  if (cluster.name === name) return cluster;
+  // It names its load assignment alone.
+  return renamedResource(
+    cluster,
+    name,
+    cluster.references.map(({ type }) => ({ type, name })),
   );
 }
 
@@ -76,9 +95,9 @@ function ejecting(failurePercentageThreshold: number): MessageInitShape<typeof O
   };
 }
 
-/** The names of all targets lead to one route configuration. */
+/** The names of all targets lead to one route configuration. Most of what a cluster gives is listeners. */
 function listenersOf(targets: readonly string[], route: string): readonly Resource[] {
   const httpConnectionManager = { statPrefix: route };
-  const { apiListener } = grpcListener({ name: route, routeConfigName: route, httpConnectionManager });
-  return targets.map((name) => createResource(create(ListenerSchema, { name, apiListener })));
+  const first = createResource(grpcListener({ name: route, routeConfigName: route, httpConnectionManager }));
+  return targets.map((name) => (name === route ? first : renamedResource(first, name)));
 }
