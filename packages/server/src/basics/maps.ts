@@ -1,7 +1,5 @@
 import { getOrInsert, maxKept } from "@xdskit/api";
 
-export { getOrInsert };
-
 /** Deletes the oldest entries of a map or a set of which there are too many. */
 export function dropOldest<Key>(
   kept: { readonly size: number; keys(): Iterable<Key>; delete(key: Key): unknown },

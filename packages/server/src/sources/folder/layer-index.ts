@@ -1,5 +1,11 @@
-import type { PositionedResource, Resource, ResourceType, TypeUrl, Where } from "@xdskit/api";
-import { getOrInsert } from "../../basics/maps.js";
+import {
+  getOrInsert,
+  type PositionedResource,
+  type Resource,
+  type ResourceType,
+  type TypeUrl,
+  type Where,
+} from "@xdskit/api";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { KeptNames, type NamedResource } from "./kept-names.js";

@@ -1,4 +1,4 @@
-import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { getOrInsert, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import {
   changeBetween,
   emptyResourceSet,
@@ -8,7 +8,6 @@ import {
   ResourceSets,
   type TypeStatus,
 } from "@xdskit/protocol";
-import { getOrInsert } from "../../../basics/maps.js";
 import type { Member } from "../members/member.js";
 import type { Keyed } from "../members/overrides.js";
 

@@ -1,6 +1,5 @@
-import { maxFindings, maxKept, type ResourceType } from "@xdskit/api";
+import { getOrInsert, maxFindings, maxKept, type ResourceType } from "@xdskit/api";
 import { ResourceSets, type TypeStatus } from "@xdskit/protocol";
-import { getOrInsert } from "../../../basics/maps.js";
 import type { Member } from "../members/member.js";
 import type { QuarantineEntry } from "./quarantine.js";
 

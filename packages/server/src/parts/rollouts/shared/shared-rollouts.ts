@@ -1,5 +1,13 @@
-import type { Clock, Finding, Resource, ResourceName, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
-import { getOrInsert } from "../../../basics/maps.js";
+import {
+  type Clock,
+  type Finding,
+  getOrInsert,
+  type Resource,
+  type ResourceName,
+  type ResourceTypes,
+  type TypeUrl,
+  type Version,
+} from "@xdskit/api";
 import type {
   RolloutAction,
   RolloutLed,
