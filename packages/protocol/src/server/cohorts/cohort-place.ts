@@ -242,9 +242,12 @@ export class CohortPlace {
       if (sent.set !== set || !isUsed || sent.pending.size > 0 || !isPlain(subscriber)) return undefined;
     }
     this.#key ??= keyOfRequests(subscribers, around);
-    const key = subscribers.some(drains) ? `${keyOfDraining(subscribers, snapshot)}${this.#key}` : this.#key;
-    // What stays or drains for now may have to go, and streams that share an order wait for each other.
-    const mayPassBy = !around.sharesOrder && subscribers.every(({ type, sent }) => sent.set === snapshot.of(type));
+    const isDraining = subscribers.some(drains);
+    const key = isDraining ? `${keyOfDraining(subscribers, snapshot)}${this.#key}` : this.#key;
+    // What stays for now may have to go, what drains may name what goes, and streams that share an order wait for each
+    // other.
+    const isAlone = !around.sharesOrder && !isDraining;
+    const mayPassBy = isAlone && subscribers.every(({ type, sent }) => sent.set === snapshot.of(type));
     const make = () => {
       const passesBy = mayPassBy ? subscribers.map(({ subscription }) => subscription) : undefined;
       return new SettledCohort(

@@ -143,6 +143,42 @@ for (const isOrdered of [true, false]) {
   });
 }
 
+test("a stream whose listeners drain keeps what they name, though it does not ask for that now", () => {
+  const before = updateSnapshot(emptySnapshot(), {
+    upsert: [sampleResource("listener", "l", "1->d"), ...["a", "d"].map((name) => sampleResource("route", name, "1"))],
+  });
+  const lineage = createLineage(before);
+  const ads = createStream({
+    ...{ variant: "delta", api: "v3", types: resourceTypes, limits: defaultStreamLimits },
+    ...{ defaultNode: undefined, only: undefined },
+  });
+  const ordering = new Ordering();
+  const request = (type: string, more: Partial<Request>) =>
+    ads.step({ kind: "request", bytes: encodeRequest("delta", { typeUrl: urlOf(type, "v3"), ...more }) });
+  const bring = (snapshot: Snapshot) => {
+    lineage.goOn(snapshot, true);
+    ads.step({ kind: "snapshot", snapshot, ordering, lineage });
+    const resources: number[] = [];
+    for (let next = ads.next(); next !== undefined; next = ads.next()) {
+      resources.push(next.resources);
+      request(next.type.name, { nonce: next.nonce });
+    }
+    return resources;
+  };
+  request("listener", { node: { id: "n" } });
+  request("route", { subscribe: ["a"] });
+  assert.deepEqual(bring(before), [1, 1]);
+  const replaced = updateSnapshot(before, { upsert: [sampleResource("listener", "l", "2->a")] });
+  assert.deepEqual(bring(replaced), [1]);
+  assert.ok(ads.isSettled);
+  const removed = updateSnapshot(replaced, { remove: [{ type: typeOf("route"), name: "d" }] });
+  lineage.goOn(removed, true);
+  assert.equal(ads.isUpToDateWith(removed), false);
+  assert.deepEqual(bring(removed), []);
+  request("route", { subscribe: ["d"] });
+  assert.deepEqual(bring(removed), [1]);
+});
+
 test("a stream that shares its order with others is given each change of its types", () => {
   const snapshot = first();
   const lineage = createLineage(snapshot);
