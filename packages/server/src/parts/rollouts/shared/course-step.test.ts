@@ -54,4 +54,10 @@ describe("the next step of a group", () => {
     assert.equal(nextStep(record, { ...late, change: "theirs", isFresh: true }).kind, "carry-out");
     assert.deepEqual(stepOnceAligned(record, mine), { kind: "outlive", record, isAhead: true });
   });
+
+  it("ends where nodes have all of what was held back", () => {
+    const nothing = { ...held, isNothing: true };
+    for (const record of [underWay, over("rolled-back")])
+      assert.deepEqual(stepOnceAligned(record, nothing), { kind: "end" });
+  });
 });

@@ -46,6 +46,8 @@ export function nextStep(record: RolloutRecord | undefined, held: HeldChange): C
 /** The step once what is held back is based on what the record says: a rollout that is under way, or rolled back. */
 export function stepOnceAligned(record: RolloutRecord, held: HeldChange): CourseStep {
   const { change, isFresh } = held;
+  // The record says that nodes have all of it.
+  if (held.isNothing) return { kind: "end" };
   if (record.change === change) return { kind: "carry-out", record };
   if (isOver(record.course)) return stepAhead(record, held);
   return isFresh && !record.past.includes(change) ? { kind: "propose", wanted: "begin" } : { kind: "wait" };
