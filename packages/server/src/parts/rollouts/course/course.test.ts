@@ -156,6 +156,18 @@ it("a step that takes nodes which come later is soaked", () => {
   assert.deepEqual(phases.slice(-5), ["1 waiting", "1 waiting", "1 soaking", "1 waiting", "2 choosing"]);
 });
 
+it("a halted rollout takes no nodes that come, also if its step has room", () => {
+  const byCount = fullSettings({ steps: [{ count: 3 }], soakMs: 1_000 });
+  const first = begun(newCourse(byCount), byCount);
+  const chosen = decide(first, [countOf(first, ["a"], 0)], false) ?? assert.fail();
+  assert.equal(chosen.reach.room, 2);
+  const come = (course: Course) => ({ ...countOf(course, ["a", "b"], 1), candidates: () => [positionOf("b")] });
+  const stopped = halted(chosen, "by hand");
+  assert.equal(decide(stopped, [come(stopped)], false), undefined);
+  const again = resumed(stopped, 0);
+  assert.equal(decide(again, [come(again)], false)?.reach.room, 1);
+});
+
 it("a step that finds no new node is not soaked", () => {
   const steps = fullSettings({ steps: [{ count: 2 }, { count: 3 }, { percent: 100 }], soakMs: 1_000 });
   const count = (of: Course) => ({ ...countOf(of, ["a", "b"], 2), added: of.step === 0 ? 2 : 0 });

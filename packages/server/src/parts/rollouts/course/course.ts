@@ -115,12 +115,13 @@ export function decide(course: Course, counts: readonly Count[], isDue: boolean)
   if (isOver(course)) return undefined;
   const isAnswered = counts.length > 0 && counts.every(({ turn }) => turn === course.turn);
   if (course.phase === "choosing") return isAnswered ? chosen(course, counts) : late(course, counts, isDue);
-  const rejection = course.phase === "halted" ? undefined : rejectionReason(course, counts);
+  // Everybody keeps what they have until somebody resumes it.
+  if (course.phase === "halted") return undefined;
+  const rejection = rejectionReason(course, counts);
   if (rejection !== undefined) return halted(course, rejection);
   const wider = isAnswered && course.reach.room > 0 ? withMore(course.reach, candidatesOf(counts)) : course.reach;
   if (wider !== course.reach) return { ...course, reach: wider, hasFresh: true, turn: course.turn + 1 };
   if (course.phase === "soaking") return isDue ? { ...course, phase: "waiting", isSoaked: true } : undefined;
-  if (course.phase === "halted") return undefined;
   return isAnswered && isAcknowledged(counts) ? goneOn(course, counts) : late(course, counts, isDue);
 }
 
