@@ -1,11 +1,14 @@
 import { emptyResourceSet, type ResourceSet } from "../sets/resource-set.js";
 import type { Snapshot } from "./snapshot.js";
 
-/** One change of a type: when it was published, and the one after it. Names no set, so it keeps none alive. */
+/**
+ * When one change of a type was published, and the one after it. Names no set, so it keeps none alive; and no other
+ * change, or a set that a client has for long would keep all since.
+ */
 interface PublishedChange {
   /** Milliseconds of the owner's clock. */
   readonly at: number;
-  next: PublishedChange | undefined;
+  nextAt: number | undefined;
 }
 
 const changes = new WeakMap<ResourceSet, PublishedChange>();
@@ -19,11 +22,10 @@ export function notePublished(before: Snapshot, after: Snapshot, at: number): vo
     const last = before.sets.get(url);
     // The empty set of a type is one for all, and belongs to no lineage.
     if (set === last || set === emptyResourceSet(set.type)) continue;
-    const change: PublishedChange = { at, next: undefined };
     const known = last && changes.get(last);
-    if (known !== undefined) known.next ??= change;
-    else if (last !== undefined && last.size > 0) changes.set(last, { at: Number.NEGATIVE_INFINITY, next: change });
-    changes.set(set, change);
+    if (known !== undefined) known.nextAt ??= at;
+    else if (last !== undefined && last.size > 0) changes.set(last, { at: Number.NEGATIVE_INFINITY, nextAt: at });
+    changes.set(set, { at, nextAt: undefined });
   }
 }
 
@@ -34,6 +36,6 @@ export function notePublished(before: Snapshot, after: Snapshot, at: number): vo
  */
 export function lackedSince(sent: ResourceSet, wanted: ResourceSet): number | undefined {
   if (sent === wanted) return undefined;
-  const at = (changes.get(sent)?.next ?? changes.get(wanted))?.at;
+  const at = changes.get(sent)?.nextAt ?? changes.get(wanted)?.at;
   return at === Number.NEGATIVE_INFINITY ? undefined : at;
 }

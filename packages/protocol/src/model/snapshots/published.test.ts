@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { emptySnapshot, notePublished, updateSnapshot } from "../../index.js";
+import { collect } from "../../testing/collected.js";
+import { sampleResource } from "../../testing/sample-resources.js";
+import { typeOf } from "../../testing/sample-world.js";
+import { lackedSince } from "./published.js";
+
+test("a set that is held for long does not keep the times of all changes since", async () => {
+  const contents = ["1", "2"].map((text) => ({ upsert: [sampleResource("endpoint", "a", text)] }));
+  const [one = assert.fail(), other = assert.fail()] = contents;
+  const first = updateSnapshot(emptySnapshot(), one);
+  const change = async (last: typeof first, count: number) => {
+    let newest = last;
+    for (let index = 0; index < count; index++) {
+      const next = updateSnapshot(newest, newest.of(typeOf("endpoint")).get("a") === one.upsert[0] ? other : one);
+      notePublished(newest, next, index + 0.5);
+      newest = next;
+      if (index % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    return newest;
+  };
+  const held = async () => {
+    for (let times = 0; times < 3; times++) await collect();
+    return process.memoryUsage().heapUsed;
+  };
+  let newest = await change(first, 1_000);
+  const before = await held();
+  const count = 50_000;
+  newest = await change(newest, count);
+  const each = ((await held()) - before) / count;
+  assert.ok(each < 20, `each change keeps ${each} bytes`);
+  assert.equal(lackedSince(first.of(typeOf("endpoint")), newest.of(typeOf("endpoint"))), 0.5);
+});
