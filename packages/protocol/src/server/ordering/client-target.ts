@@ -102,6 +102,8 @@ export class ClientTarget {
 
   /** The position of orders whose streams ask for these types, and whose clients had the same earlier targets. */
   #positionOn(lineage: SnapshotLineage, wanted: Snapshot): LineagePosition | undefined {
+    // One stream has its own place, and the order goes where that is (`goesAlong`).
+    if (this.#streams.size === 1) return undefined;
     const types = new Set(Array.from(this.#streams, ({ subscribers }) => subscribers.map(({ type }) => type)).flat());
     const key = `order ${this.#typesAsked()}/${numberOf(this.#earlier)}`;
     return lineage.position(wanted, key, () => new LineagePosition(wanted, [...types]));
