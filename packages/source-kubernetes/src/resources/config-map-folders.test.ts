@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { findingText, type Resource } from "@xdskit/api";
 import { type ConfigMap, readConfigMap } from "../objects/config-map.js";
 import { ConfigMapFolders, configMapLayer } from "./config-map-folders.js";
+import type { TableChange } from "./made-resources.js";
 
 const cluster = (name: string, timeout = "1s") =>
   `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\nname: ${name}\nconnect_timeout: ${timeout}\n`;
@@ -190,5 +191,114 @@ describe("ConfigMaps as folders", () => {
     assert.deepEqual([folders(), maps.folders.faultChanges], [["config-maps", "config-maps/edge"], changes]);
     maps.put("two", { "b.yaml": cluster("b") }, "egde");
     assert.deepEqual(maps.taken(), { "config-maps/edge": ["-b"], "config-maps/egde": ["+b"] });
+  });
+});
+
+describe("many ConfigMaps that change together", () => {
+  const all = Array.from({ length: 200 }, (_, n) => n);
+  /** A server that has a reason against some sets of names, and counts how often it is asked. */
+  const judge = (reason: (names: ReadonlySet<string>) => string | undefined) => {
+    const served = new Set<string>();
+    const asked = { times: 0 };
+    const namesWith = (updates: Parameters<Parameters<ConfigMapFolders["take"]>[0]>[0]) => {
+      const names = new Set(served);
+      for (const { upsert = [], remove = [] } of updates as readonly TableChange[]) {
+        for (const { name } of remove) names.delete(name);
+        for (const { name } of upsert) names.add(name);
+      }
+      return names;
+    };
+    const take = (maps: Maps) => {
+      const steps = maps.folders.take((updates) => {
+        asked.times += 1;
+        const message = reason(namesWith(updates));
+        return message === undefined ? [] : [{ code: "XDSKIT_REFERENCE_BROKEN", severity: "error", message }];
+      });
+      let step = steps.next();
+      while (step.done !== true) step = steps.next();
+      const next = namesWith(step.value);
+      assert.equal(reason(next), undefined);
+      served.clear();
+      for (const name of next) served.add(name);
+    };
+    return { asked, served, take };
+  };
+
+  it("cost the server few checks if it refuses one, which is named; the others go on", () => {
+    const { asked, served, take } = judge((names) => (names.has("new-137") ? "no new-137" : undefined));
+    const maps = new Maps();
+    for (const n of all) maps.put(`m${n}`, { "a.yaml": cluster(`old-${n}`) }, n % 3 === 0 ? "edge" : undefined);
+    take(maps);
+    assert.deepEqual([served.size, asked.times], [200, 1]);
+    for (const n of all) maps.put(`m${n}`, { "a.yaml": cluster(`new-${n}`) }, n % 3 === 0 ? "edge" : undefined);
+    asked.times = 0;
+    take(maps);
+    assert.ok(asked.times < 25, `${asked.times} checks`);
+    assert.deepEqual(maps.faults(), ["ConfigMap m137 : no new-137; ConfigMap shop/m137 counts as it was before"]);
+    assert.deepEqual([served.size, served.has("old-137"), served.has("old-136")], [200, true, false]);
+    // Those that come later do not wait for it.
+    maps.put("m0", { "a.yaml": cluster("newer-0") }, "edge");
+    asked.times = 0;
+    take(maps);
+    assert.ok(asked.times < 6, `${asked.times} checks`);
+    assert.deepEqual([served.has("newer-0"), maps.faults().length], [true, 1]);
+  });
+
+  it("are bounded in it also if each waits for the next one, and all get there", () => {
+    const chain = all.slice(0, 60);
+    const waits = (names: ReadonlySet<string>) => {
+      if (names.has("bad")) return "bad";
+      const early = chain.find((n) => names.has(`new-${n}`) && !names.has(`new-${n + 1}`) && n + 1 < chain.length);
+      return early === undefined ? undefined : `new-${early} is early`;
+    };
+    const { asked, served, take } = judge(waits);
+    const maps = new Maps();
+    for (const n of chain) maps.put(`m${n}`, { "a.yaml": cluster(`new-${n}`) });
+    maps.put("bad", { "a.yaml": cluster("bad") });
+    for (let before = -1; served.size > before; ) {
+      before = served.size;
+      asked.times = 0;
+      take(maps);
+      assert.ok(asked.times <= 5 * 61, `${asked.times} checks`);
+    }
+    assert.deepEqual([served.size, maps.faults().length], [60, 1]);
+  });
+
+  it("keep those together that need each other, beside one that is refused", () => {
+    const pair = (names: ReadonlySet<string>) => {
+      if (names.has("bad")) return "bad";
+      return names.has("left") === names.has("right") ? undefined : "one alone";
+    };
+    for (const others of [0, 7]) {
+      const { served, take } = judge(pair);
+      const maps = new Maps().put("a", { "a.yaml": cluster("left") });
+      for (let n = 0; n < others; n += 1) maps.put(`b${n}`, { "a.yaml": cluster(`other-${n}`) });
+      take(maps.put("bad", { "a.yaml": cluster("bad") }).put("c", { "a.yaml": cluster("right") }));
+      assert.deepEqual([served.size, maps.faults().length], [others + 2, 1]);
+      // A later pair does not know the refused one.
+      take(maps.put("a", { "a.yaml": cluster("a") }).put("c", { "a.yaml": cluster("c") }));
+      assert.deepEqual([served.has("a"), served.has("c"), maps.faults().length], [true, true, 1]);
+    }
+  });
+
+  it("may pass resources on among each other while one is refused", () => {
+    const { served, take } = judge((names) => (names.has("bad") ? "bad" : undefined));
+    for (const [first, second] of [
+      ["one", "two"],
+      ["two", "one"],
+    ] as const) {
+      const maps = new Maps().put("one", { "a.yaml": cluster("a") }).put("two", { "a.yaml": cluster("b") });
+      take(maps);
+      const next: Readonly<Record<string, string>> = {
+        one: cluster("b", "2s"),
+        two: `${cluster("a")}---\n${cluster("bad")}`,
+      };
+      for (const name of [first, second]) maps.put(name, { "a.yaml": next[name] ?? "" });
+      take(maps);
+      // The refused one has what it had, but for what is that of the other one by now.
+      assert.deepEqual([[...served], maps.made().map(({ name }) => name)], [["b"], ["b"]]);
+      take(maps.put("one", undefined).put("two", undefined));
+      served.clear();
+    }
   });
 });

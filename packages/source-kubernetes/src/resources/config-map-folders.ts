@@ -4,7 +4,8 @@ import type { ConfigMap } from "../objects/config-map.js";
 import type { ObjectFault } from "../objects/object-fault.js";
 import { type CheckChange, ConfigMapTable, type ConfigMapTableOptions } from "./config-map-table.js";
 import { LongFiles } from "./long-files.js";
-import type { TableChange } from "./made-resources.js";
+import { updateOf } from "./made-resources.js";
+import { OfferedChanges } from "./offered-changes.js";
 
 /** The layer of the ConfigMaps of a folder, for groups to have below that folder's own; undefined: of those of none. */
 export function configMapLayer(folder?: string): string {
@@ -70,34 +71,25 @@ export class ConfigMapFolders {
 
   /**
    * Makes what is due, as changes of layers that the server takes. If it would refuse all of it together, those of the
-   * ConfigMaps are in that it takes alone, or after others; what was served of the rest stays.
+   * ConfigMaps are in that it takes without the others; what was served of the rest stays.
    */
   *take(check: CheckChange<readonly LayerUpdate[]>): Steps<readonly LayerUpdate[]> {
     const taken: LayerUpdate[] = [];
     for (const [layer, table] of [...this.#tables]) taken.push(...updateOf(layer, yield* table.take()));
-    if (taken.length > 0 && check(taken).length > 0) return this.#oneByOne(check);
+    if (taken.length > 0 && check(taken).length > 0) return this.#withoutRefused(check);
     for (const table of this.#tables.values()) table.accept();
     return taken;
   }
 
-  #oneByOne(check: CheckChange<readonly LayerUpdate[]>): readonly LayerUpdate[] {
-    const good: LayerUpdate[] = [];
-    let left = Array.from(this.#tables).flatMap(([layer, table]) => {
-      const isGood = (change: TableChange) => {
-        const update = updateOf(layer, change);
-        const findings = update.length === 0 ? [] : check([...good, ...update]);
-        if (findings.length === 0) good.push(...update);
-        return findings;
-      };
-      return table.takeBack().map((key) => () => table.offer(key, isGood));
-    });
-    // One that is taken may be what another one waits for.
-    for (let more = true; more; ) {
-      const refused = left.filter((offer) => !offer());
-      more = refused.length < left.length;
-      left = refused;
-    }
-    return good;
+  /** Those that were refused before go last, so that they hold up nobody who comes with another one. */
+  #withoutRefused(check: CheckChange<readonly LayerUpdate[]>): readonly LayerUpdate[] {
+    const all = Array.from(this.#tables).flatMap(([layer, table]) =>
+      table.takeBack().map((taken) => ({ layer, table, taken, isNew: !table.isRefused(taken) })),
+    );
+    const offers = new OfferedChanges(check);
+    for (const isNew of [true, false]) offers.take(all.filter((one) => one.isNew === isNew));
+    offers.takeMore();
+    return offers.good;
   }
 
   /** What was taken is applied: folders that no ConfigMap names any more hold nothing. Returns their layers. */
@@ -127,11 +119,6 @@ export class ConfigMapFolders {
     this.#tables.set(layer, known);
     return known;
   }
-}
-
-/** None for a change of nothing. */
-export function updateOf(layer: string, { upsert, remove }: TableChange): readonly LayerUpdate[] {
-  return upsert.length + remove.length === 0 ? [] : [{ layer, kind: "patch", upsert, remove }];
 }
 
 function isError({ finding }: ObjectFault): boolean {

@@ -30,13 +30,15 @@ interface Claim {
 }
 
 /** What was made of a ConfigMap that was taken. */
-interface TakenConfigMap {
+export interface TakenConfigMap {
+  readonly key: string;
   readonly made: MadeOfObject & { readonly resources: readonly Resource[] };
   /** What its files have: with lines. */
   readonly read: readonly PositionedResource[];
   /** What was served of it before. */
-  readonly before: readonly Resource[];
   readonly served: readonly PositionedResource[];
+  /** See `MadeResources.replace`. */
+  readonly back: () => void;
 }
 
 /** The findings for which the server would refuse a change; empty: none. */
@@ -135,47 +137,46 @@ export class ConfigMapTable extends ObjectTable {
 
   /** The server takes all that was taken. */
   accept(): void {
-    for (const [key, taken] of this.#taken) if (this.#refused.has(key)) this.#accepted(key, taken);
+    for (const taken of this.#taken.values()) if (this.isRefused(taken)) this.accepted(taken);
   }
 
   /** What was taken counts as never made. Returns the ConfigMaps. */
-  takeBack(): readonly string[] {
-    for (const [key, taken] of Array.from(this.#taken).reverse()) this.#back(key, taken, taken.before);
-    return [...this.#taken.keys()];
+  takeBack(): readonly TakenConfigMap[] {
+    const all = [...this.#taken.values()];
+    for (const taken of all.toReversed()) this.back(taken);
+    return all;
   }
 
-  /** Makes the change of one ConfigMap that was taken back, unless the server would refuse it. */
-  offer(key: string, check: CheckChange<TableChange>): boolean {
-    const taken = this.#taken.get(key);
-    if (taken === undefined) return true;
-    const { made, before, read } = taken;
+  /** The server refused it before. */
+  isRefused({ key }: TakenConfigMap): boolean {
+    return this.#refused.has(key);
+  }
+
+  /** Makes one that was taken back, perhaps with others, to ask the server. Take them `back` in reverse. */
+  offer(taken: TakenConfigMap): { readonly taken: TakenConfigMap; readonly change: TableChange } {
+    const { key, made, read } = taken;
     const change: OpenChange = { upsert: [], remove: [] };
-    this.made.replace(key, made.resources, change);
-    const findings = check(change);
-    if (findings.length === 0) {
-      this.#served.set(key, read);
-      this.#accepted(key, taken);
-      return true;
-    }
-    // Others may have some of it by now.
-    const own = before.filter(({ type, key: name }) => [key, undefined].includes(this.made.objectOf({ type, name })));
-    this.#back(key, taken, own);
+    const back = this.made.replace(key, made.resources, change);
+    this.#served.set(key, read);
+    return { taken: { ...taken, back }, change };
+  }
+
+  back({ key, served, back }: TakenConfigMap): void {
+    back();
+    this.#served.set(key, served);
+  }
+
+  accepted({ key, made }: TakenConfigMap): void {
+    this.#refused.delete(key);
+    this.faults.set(key, made.faults);
+  }
+
+  refused({ key, made }: TakenConfigMap, findings: readonly Finding[]): void {
     this.#refused.set(
       key,
       findings.map((finding) => refusedFault(this.#nameOf(key), finding)),
     );
     this.faults.set(key, this.#withRefusal(key, made.faults));
-    return false;
-  }
-
-  #accepted(key: string, { made }: TakenConfigMap): void {
-    this.#refused.delete(key);
-    this.faults.set(key, made.faults);
-  }
-
-  #back(key: string, { served }: TakenConfigMap, resources: readonly Resource[]): void {
-    this.made.replace(key, resources, { upsert: [], remove: [] });
-    this.#served.set(key, served);
   }
 
   #withRefusal(key: string, faults: readonly ObjectFault[]): readonly ObjectFault[] {
@@ -196,17 +197,15 @@ export class ConfigMapTable extends ObjectTable {
       return { resources, faults };
     }
     const read = this.#read.get(key)?.resources ?? [];
-    const before = this.made.of(key).filter((resource) => this.#wasOf(key, resource));
-    this.#taken.set(key, { made: { resources, faults }, read, before, served: this.#served.get(key) ?? [] });
+    const served = this.#served.get(key) ?? [];
+    this.#taken.set(key, { ...{ key, made: { resources, faults }, read, served }, back: () => {} });
     this.#served.set(key, read);
     return { resources, faults: this.#withRefusal(key, faults) };
   }
 
-  /** Whether a resource was that of a ConfigMap before others were taken. */
-  #wasOf(key: string, { type, key: name }: Resource): boolean {
-    const owner = this.made.objectOf({ type, name });
-    if (owner === key || owner === undefined) return owner === key;
-    return this.#taken.get(owner)?.before.every((one) => one.type !== type || one.key !== name) === true;
+  protected override took(key: string, back: () => void): void {
+    const taken = this.#taken.get(key);
+    if (taken !== undefined) this.#taken.set(key, { ...taken, back });
   }
 
   #make(key: string): MadeOfObject {

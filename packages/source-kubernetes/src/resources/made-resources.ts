@@ -1,4 +1,5 @@
 import type { Resource, ResourceType } from "@xdskit/api";
+import type { LayerUpdate } from "@xdskit/server";
 
 /** What has changed of the resources since they were taken last. */
 export interface TableChange {
@@ -46,24 +47,47 @@ export class MadeResources {
     return this.#madeFor.get(idOf(type, name));
   }
 
-  /** An object has these from now on: adds what is different. */
-  replace(object: string, resources: readonly Resource[], { upsert, remove }: OpenChange): void {
+  /**
+   * An object has these from now on: adds what is different. What it returns makes all as before; call it only if what
+   * was replaced later was taken back.
+   */
+  replace(object: string, resources: readonly Resource[], { upsert, remove }: OpenChange): () => void {
     const before = this.#made.get(object);
     const made = new Map(resources.map((resource) => [idOf(resource.type, resource.key), resource]));
+    const owners = new Map<string, string | undefined>();
     for (const [id, resource] of made) {
+      const owner = this.#madeFor.get(id);
       // Another object may have had it since.
-      if (this.#madeFor.get(id) !== object || before?.get(id)?.version !== resource.version) upsert.push(resource);
+      if (owner !== object || before?.get(id)?.version !== resource.version) upsert.push(resource);
+      if (owner !== object) owners.set(id, owner);
       this.#madeFor.set(id, object);
     }
     for (const [id, { type, key }] of before ?? []) {
       // Another object may have it by now.
       if (made.has(id) || this.#madeFor.get(id) !== object) continue;
       remove.push({ type, name: key });
+      owners.set(id, object);
       this.#madeFor.delete(id);
     }
-    if (made.size === 0) this.#made.delete(object);
+    this.#set(object, made);
+    return () => {
+      for (const [id, owner] of owners) {
+        if (owner === undefined) this.#madeFor.delete(id);
+        else this.#madeFor.set(id, owner);
+      }
+      this.#set(object, before);
+    };
+  }
+
+  #set(object: string, made: ReadonlyMap<string, Resource> | undefined): void {
+    if (made === undefined || made.size === 0) this.#made.delete(object);
     else this.#made.set(object, made);
   }
+}
+
+/** None for a change of nothing. */
+export function updateOf(layer: string, { upsert, remove }: TableChange): readonly LayerUpdate[] {
+  return upsert.length + remove.length === 0 ? [] : [{ layer, kind: "patch", upsert, remove }];
 }
 
 /** Names a resource among those of all types. */

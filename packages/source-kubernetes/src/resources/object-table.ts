@@ -30,6 +30,9 @@ export abstract class ObjectTable {
   /** Of one that is gone: nothing. */
   protected abstract make(key: string): MadeOfObject;
 
+  /** What was made of one was taken; `back`: as `MadeResources.replace` returns it. */
+  protected took(_key: string, _back: () => void): void {}
+
   /**
    * Makes what is due; of the first ten thousand resources that takes seconds, in which others get a turn. What changes
    * meanwhile is due next time. The removed are those that nothing stands for any more.
@@ -41,7 +44,7 @@ export abstract class ObjectTable {
     for (const key of all) {
       const { resources, faults } = this.make(key);
       this.faults.set(key, faults);
-      if (resources !== undefined) this.made.replace(key, resources, change);
+      if (resources !== undefined) this.took(key, this.made.replace(key, resources, change));
       yield;
     }
     return change;
