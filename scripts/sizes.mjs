@@ -17,7 +17,6 @@ const larger = {
     Object.entries({
       GroupDemand: 370,
       ClientType: 330,
-      GroupRelay: 320,
     }),
   ),
   mutableFields: new Map(),

@@ -14,6 +14,8 @@ export interface AcknowledgementOptions {
   readonly waitMs: number;
   /** Told of every rejection that goes to the origin. */
   rejected(update: ResourceUpdate, reason: string): void;
+  /** Told of every response with a change, before it is answered. */
+  answered(update: ResourceUpdate): void;
 }
 
 /**
@@ -40,8 +42,7 @@ export function createAcknowledgements(options: AcknowledgementOptions): (update
     return await arrival.done({ timeout: waitMs });
   }
 
-  return async (update) => {
-    if (waitMs === 0 || waiting >= maxWaitingResponses || update.upserted.length + update.removed.length === 0) return;
+  async function wait(update: ResourceUpdate): Promise<void> {
     waiting += 1;
     try {
       const reason = verdictOf(await outcomeOf(update), policy);
@@ -50,6 +51,15 @@ export function createAcknowledgements(options: AcknowledgementOptions): (update
       throw new Error(reason);
     } finally {
       waiting -= 1;
+    }
+  }
+
+  return async (update) => {
+    if (update.upserted.length + update.removed.length === 0) return;
+    try {
+      if (waitMs > 0 && waiting < maxWaitingResponses) await wait(update);
+    } finally {
+      options.answered(update);
     }
   };
 }

@@ -1,32 +1,30 @@
 import {
-  canonicalName,
   type Finding,
-  globOf,
   isCollection,
   type Reference,
   type Resource,
   type ResourceName,
   type ResourceType,
-  type ResourceTypes,
-  type TypeUrl,
 } from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
-import { type ReceivedResource, type ResourceUpdate, statusCode } from "@xdskit/protocol";
-import type { ConfigLayer, LayerName, SupplyRequest, XdsServer } from "@xdskit/server";
+import { type ResourceUpdate, statusCode } from "@xdskit/protocol";
+import type { LayerName, SupplyRequest, XdsServer } from "@xdskit/server";
 import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
 import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
 import { createRetained, type RetainedResources } from "../cache/retained-resources.js";
 import { createAcknowledgements } from "./acknowledgements.js";
+import { type AskedNames, createAskedNames } from "./asked-names.js";
+import { type CachedStart, type FoundInCache, findInCache } from "./cached-start.js";
 import { contentOfCache } from "./content-of-cache.js";
 import { createFollowed, type Followed, type Following } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
 import { PendingChanges } from "./pending/pending-changes.js";
+import { PrefetchedName, type PrefetchedNameContext } from "./prefetched-name.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
 import { createFirstAnswers } from "./upstream/first-answers.js";
 import { OriginWatches } from "./upstream/origin-watches.js";
-import { PrefetchedName } from "./upstream/prefetched-name.js";
 import { createSilence, type Silence } from "./upstream/silence.js";
 import { UpstreamSource } from "./upstream/upstream-source.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream/upstream-standing.js";
@@ -69,26 +67,15 @@ const graceMs = 600_000;
 
 /** Makes the relay of a group; it asks for nothing before `start`. */
 export async function createGroupRelay(options: GroupRelayOptions): Promise<GroupRelay> {
-  const { collections, canAsk, cache } = options;
-  const { types: found, findings } = (await cache?.read()) ?? { types: [], findings: [] };
-  const isMissing = ({ type }: WatchedCollection) => canAsk(type) && !found.some((each) => each.type === type);
-  // The origin must answer before its silence about the missing type means something, and it need not answer a claim.
-  const types = cache !== undefined && collections.some(isMissing) ? found.map(cache.withoutVersions) : found;
-  return new GroupRelay(options, types, findings);
+  return new GroupRelay(options, await findInCache(options));
 }
 
 /** Relays an origin to one group of nodes: one client, one layer. */
 export class GroupRelay {
   readonly #options: GroupRelayOptions;
-  readonly #types: ResourceTypes;
-  readonly #globsOf = new Map<TypeUrl, Set<ResourceName>>();
-  readonly #wildcards: ReadonlySet<ResourceType>;
+  readonly #asked: AskedNames;
   readonly #retained: RetainedResources;
-  /** Types that are complete in the cache, and types of which it lost something. */
-  readonly #whole: ReadonlySet<ResourceType>;
-  readonly #damaged: ReadonlySet<ResourceType>;
-  readonly #isCached: boolean;
-  readonly #ownLayer: ConfigLayer;
+  readonly #cached: CachedStart;
   readonly #awaited: AwaitedTypes;
   readonly client: XdsClient;
   /** Brings what the origin gives into the server. Add it once: it begins with that. */
@@ -106,58 +93,45 @@ export class GroupRelay {
   readonly #findings = createGroupFindings();
   #closed = false;
   #isStarted = false;
-  /** The origin was away altogether since the last stream came up. */
-  #wasAway = true;
   readonly #silence: Silence;
-  readonly #supplying: SuppliedNameContext;
+  readonly #names: SuppliedNameContext & PrefetchedNameContext;
 
-  /** `found`: the types that the cache has; `wrong`: what is wrong with it. */
-  constructor(options: GroupRelayOptions, found: readonly FoundType[], wrong: readonly Finding[]) {
-    const { server, collections, cache } = options;
+  constructor(options: GroupRelayOptions, { start: cached, types: found, findings: wrong }: FoundInCache) {
+    const { server, cache } = options;
     const report = (findings: readonly Finding[]) => {
       this.#findings.report(findings);
       options.report(findings);
     };
     report(wrong);
     this.#options = options;
-    this.#types = server.types;
-    for (const { type, name } of collections)
-      this.#globsOf.set(type.typeUrl, (this.#globsOf.get(type.typeUrl) ?? new Set()).add(canonicalName(name)));
-    this.#wildcards = new Set(collections.filter(({ name }) => name === "*").map(({ type }) => type));
+    this.#cached = cached;
+    this.#asked = createAskedNames(options, server.types);
     const isWanted = (type: ResourceType, name: ResourceName) => this.#origin.isWanted(type, name);
     const isWaiting = (type: ResourceType, name: ResourceName) => this.#changes.isWaiting(type, name);
     this.#retained = createRetained({ isWanted, isWaiting, graceMs, now: () => performance.now() });
     for (const { type, resources } of found) this.#retained.begin(type, resources);
-    const whole = new Set(found.filter(({ isWhole }) => isWhole).map(({ type }) => type));
-    this.#whole = whole;
-    this.#damaged = new Set(found.filter(({ isWhole }) => !isWhole).map(({ type }) => type));
-    // A client cannot begin with endpoints alone.
-    this.#isCached = collections.length === 0 ? whole.size > 0 : collections.some(({ type }) => whole.has(type));
-    this.#ownLayer = server.config.layer(options.layer);
+    const layer = server.config.layer(options.layer);
     this.#awaited = createAwaitedTypes(
-      (type) => this.#damaged.has(type),
-      (types) => this.#ownLayer.awaits(Array.from(types, ({ typeUrl }) => typeUrl)),
+      (type) => cached.damaged.has(type),
+      (types) => layer.awaits(Array.from(types, ({ typeUrl }) => typeUrl)),
       // The next start need not wait for the silence again.
       (type) => this.#touch(type),
     );
     this.client = this.#createClient(found);
     this.#silence = createSilence(this.client, this.#awaited, options.silenceMs);
-    this.standing = createUpstreamStanding(this.client, this.#isCached);
+    this.standing = createUpstreamStanding(this.client, cached.isServed, () => this.#changes.connected());
     const { client } = this;
     const { origin, cacheFailed: failed } = options;
     const { cached: written, served } = this.#findings;
     const about = { client, origin, isAwaited: this.#awaited.has, written, failed };
     this.#writer = cache && createCacheWriter({ cache, retained: this.#retained, ...about });
     this.#origin = new OriginWatches(client, this.standing.isConnectedFor, (type) => this.#touch(type));
-    this.#followed = createFollowed(
-      (reference) => this.#isFollowed(reference),
-      (reference) => this.#follow(reference),
-    );
+    this.#followed = createFollowed(this.#asked.isFollowed, (reference) => this.#follow(reference));
     this.#changes = new PendingChanges({
       // During the start nothing is served yet.
       snapshot: () => server.snapshotOf(options.group) ?? server.layerSnapshot(options.layer),
       mayCome: (reference) => this.#mayCome(reference),
-      types: this.#types,
+      types: server.types,
       maxMs: options.holdMs,
       isAbsent: (reference) => this.#followed.isAbsent(reference),
       isAway: () => !this.standing.isConnected,
@@ -174,9 +148,8 @@ export class GroupRelay {
       () => this.#changes.lookLater(),
       (kind) => kind === "on-demand",
     );
-    const begin = () => this.#begin();
-    const known = () => this.known;
-    this.source = new UpstreamSource({ group: options.group, layer: options.layer, begin, known, report });
+    const start = { begin: () => this.#begin(), known: this.#awaited.known };
+    this.source = new UpstreamSource({ group: options.group, layer: options.layer, ...start, report });
     this.#content = createGroupLayer({
       source: this.source,
       pending: this.#changes,
@@ -186,13 +159,13 @@ export class GroupRelay {
       },
       report,
     });
-    const names = { origin: this.#origin, followed: this.#followed, pending: this.#changes };
-    this.#supplying = { ...names, report, served, isClosed: () => this.#closed };
+    const parts = { origin: this.#origin, followed: this.#followed, content: this.#content, pending: this.#changes };
+    this.#names = { ...parts, report, served, isClosed: () => this.#closed };
   }
 
   #createClient(found: readonly FoundType[]): XdsClient {
     const { server, layer, nack: policy, ackWaitMs: waitMs, client, rejected } = this.#options;
-    const acknowledgement = createAcknowledgements({
+    const acknowledge = createAcknowledgements({
       server,
       layer,
       policy,
@@ -202,19 +175,10 @@ export class GroupRelay {
         this.standing.rejected(type, reason);
         rejected(type, reason);
       },
+      // Its version is known only now.
+      answered: ({ type }) => this.#touch(type),
     });
-    return createClient({
-      ...client,
-      held: found,
-      acknowledge: async (update) => {
-        try {
-          await acknowledgement(update);
-        } finally {
-          // Its version is known only now.
-          if (update.upserted.length + update.removed.length > 0) this.#touch(update.type);
-        }
-      },
-    });
+    return createClient({ ...client, held: found, acknowledge });
   }
 
   #touch(type: ResourceType): void {
@@ -222,23 +186,12 @@ export class GroupRelay {
     this.#writer?.wake();
   }
 
-  #isFollowed(reference: Reference): boolean {
-    const type = this.#types.byTypeUrl(reference.type)?.type;
-    if (type === undefined || !this.#options.canAsk(type) || this.#wildcards.has(type)) return false;
-    // It comes in any case, and stays when nothing names it any more.
-    const isAsked = this.#globsOf.get(reference.type)?.has(globOf(reference.name) ?? canonicalName(reference.name));
-    if (isAsked === true) return false;
-    if (isCollectionReference(reference)) return true;
-    // Only requests tell the names of virtual hosts.
-    return this.#options.prefetch && !reference.name.endsWith("/*");
-  }
-
   #follow(reference: Reference): Following {
-    const type = this.#types.byTypeUrl(reference.type)?.type;
+    const type = this.#options.server.types.byTypeUrl(reference.type)?.type;
     if (type === undefined) return { isAbsent: false, end() {} };
     return isCollectionReference(reference)
       ? { isAbsent: false, end: this.#relayAll(type, reference.name) }
-      : this.#relayOne(type, reference.name);
+      : new PrefetchedName(this.#names, type, reference.name, this.#expect(this.#retained.has(type, reference.name)));
   }
 
   /**
@@ -247,17 +200,15 @@ export class GroupRelay {
    */
   #mayCome(reference: Reference): boolean {
     if (!this.#isStarted || !this.standing.isConnected || isCollection(reference)) return false;
-    const type = this.#types.byTypeUrl(reference.type)?.type;
-    if (type === undefined) return false;
-    if (this.#globsOf.get(reference.type)?.has(globOf(reference.name) ?? "*") === true) return !this.#awaited.has(type);
-    return this.#isFollowed(reference) && !this.#followed.isAbsent(reference);
+    if (this.#asked.isFollowed(reference)) return !this.#followed.isAbsent(reference);
+    const type = this.#options.server.types.byTypeUrl(reference.type)?.type;
+    return type !== undefined && this.#asked.isInCollection(reference) && !this.#awaited.has(type);
   }
 
   /** Relays a whole type, or a folder, into the layer; returns a function that ends it. */
   #relayAll(type: ResourceType, name: ResourceName): () => void {
-    if (this.#damaged.has(type)) this.#awaited.add(type, name);
-    // The cached content is served at once, even if something else is missing.
-    const answered = this.#isCached && !this.#whole.has(type) ? () => {} : this.#first.expect();
+    if (this.#cached.damaged.has(type)) this.#awaited.add(type, name);
+    const answered = this.#expect(this.#cached.whole.has(type));
     const end = this.#origin.collection(type, name, {
       changed: (collection) => {
         this.#content.collection(type, collection);
@@ -276,36 +227,14 @@ export class GroupRelay {
     };
   }
 
-  /** Relays one name into the layer. */
-  #relayOne(type: ResourceType, name: ResourceName): Following {
-    // As in `#relayAll`.
-    const answered = this.#isCached && !this.#retained.has(type, name) ? () => {} : this.#first.expect();
-    // The name may be an alias.
-    let own: ResourceName | undefined;
-    const put = (received: ReceivedResource | undefined) => {
-      const before = own;
-      own = received && canonicalName(received.name);
-      if (before !== undefined && before !== own) this.#content.single(type, before, undefined);
-      if (own !== undefined) this.#content.single(type, own, received);
-      else this.#changes.lookLater();
-      answered();
-    };
-    const watch = new PrefetchedName(type, name, put);
-    this.#origin.name(watch);
-    return {
-      get isAbsent() {
-        return watch.isAbsent;
-      },
-      end: () => {
-        watch.cancel();
-        if (!this.#closed) put(undefined);
-      },
-    };
+  /** Returns a function to call once an answer came. The cached content is served at once, whatever else is missing. */
+  #expect(isRetained: boolean): () => void {
+    return this.#cached.isServed && !isRetained ? () => {} : this.#first.expect();
   }
 
   supply({ type, lease }: SupplyRequest): Promise<Resource | undefined> | undefined {
     if (!this.#options.canAsk(type)) return undefined;
-    new SuppliedName(this.#supplying, lease);
+    new SuppliedName(this.#names, lease);
     // The answer comes as an update.
     return new Promise(() => {});
   }
@@ -338,17 +267,15 @@ export class GroupRelay {
 
   /** Resolves once the first answers, from the origin or the cache, are there. */
   async #begin(): Promise<void> {
-    const { collections, canAsk, silenceMs } = this.#options;
+    const { collections, canAsk, silenceMs, server } = this.#options;
     for (const { type, name } of collections)
-      if (!this.#whole.has(type) && (canAsk(type) || this.#damaged.has(type))) this.#awaited.add(type, name);
+      if (!this.#cached.whole.has(type) && (canAsk(type) || this.#cached.damaged.has(type)))
+        this.#awaited.add(type, name);
     this.#awaited.begun();
     this.client.on((event) => {
       if (event.kind === "updated") this.#updated(event.update);
-      if (event.kind === "disconnected") this.#wasAway ||= !this.standing.isConnected;
       if (event.kind === "connected") {
         this.#origin.connected(event.type);
-        if (this.#wasAway) this.#changes.connected();
-        this.#wasAway = false;
         this.#awaited.connected(event.type);
       }
       if (event.kind === "disconnected" && event.type !== undefined && event.error?.code === statusCode.unimplemented) {
@@ -358,9 +285,10 @@ export class GroupRelay {
       this.#silence.event(event);
       this.#writer?.event(event);
     });
-    if (this.#isCached) {
-      const isFollowed = (reference: Reference) => this.#isFollowed(reference);
-      const cached = { retained: this.#retained, whole: this.#whole, types: this.#types, collections, isFollowed };
+    if (this.#cached.isServed) {
+      const { isFollowed } = this.#asked;
+      const { whole } = this.#cached;
+      const cached = { retained: this.#retained, whole, types: server.types, collections, isFollowed };
       this.source.beginWith(contentOfCache(cached, this.#options.report));
     }
     for (const { type, name } of collections) this.#relayAll(type, name);

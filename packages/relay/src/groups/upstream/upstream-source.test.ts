@@ -15,7 +15,7 @@ async function begun(...names: readonly string[]) {
     group: "all",
     layer: "upstream",
     begin: async () => void source.update({ upsert: clustersOf(...names) }),
-    known: async () => {},
+    known: Promise.resolve(),
     report: (found) => findings.push(...found),
   });
   await server.addSource(source);
@@ -54,7 +54,7 @@ describe("an origin that changes something while a relay starts from its cache",
     const server = createServer();
     const applied: string[] = [];
     const source: UpstreamSource = new UpstreamSource({
-      ...{ group: "all", layer: "upstream", known: async () => {}, report: () => {} },
+      ...{ group: "all", layer: "upstream", known: Promise.resolve(), report: () => {} },
       async begin() {
         source.beginWith(clustersOf("a", "b"));
         applied.push(served());

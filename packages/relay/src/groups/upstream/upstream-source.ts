@@ -9,7 +9,7 @@ export interface UpstreamSourceOptions {
   /** Resolves once the first answers, from the origin or the cache, have come to `update`. */
   begin(): Promise<void>;
   /** Resolves once the content of every type that is asked for as a whole is known. */
-  readonly known: () => Promise<void>;
+  readonly known: Promise<void>;
   /** Told of resources that could not be served. */
   report(findings: readonly Finding[]): void;
 }
@@ -43,7 +43,7 @@ export class UpstreamSource implements Source {
     if (this.#first !== undefined) this.#applyFirst(sink, contentAfter(this.#first));
     this.#begun.clear();
     // Only what is complete is a good configuration.
-    void known().then(() => !this.#isClosed && sink.report([]));
+    void known.then(() => !this.#isClosed && sink.report([]));
   }
 
   /**

@@ -30,11 +30,12 @@ export interface UpstreamStanding {
   rejected(type: ResourceType, reason: string): void;
 }
 
-/** Follows a client's events. */
-export function createUpstreamStanding(client: XdsClient, isCached: boolean): UpstreamStanding {
+/** Follows a client's events. `cameBack` is called when a stream comes up after a time without any. */
+export function createUpstreamStanding(client: XdsClient, isCached: boolean, cameBack: () => void): UpstreamStanding {
   let lastError: UpstreamError | undefined;
   let lastUpdate: Date | undefined;
   let isAnswered = false;
+  let wasAway = true;
   /** The servers with a stream that is up, by its type; undefined: one for all types. */
   const up = new Map<ResourceType | undefined, Set<string>>();
   const failed = (message: string) => {
@@ -44,9 +45,12 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean): Up
     switch (event.kind) {
       case "connected":
         up.set(event.type, (up.get(event.type) ?? new Set()).add(event.server));
+        if (wasAway) cameBack();
+        wasAway = false;
         break;
       case "disconnected":
         up.get(event.type)?.delete(event.server);
+        wasAway ||= !client.isConnected;
         if (event.error !== undefined)
           failed(`${event.server}: ${event.error.message} (${grpcStatusName(event.error.code)})`);
         break;
