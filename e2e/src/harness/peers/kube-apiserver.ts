@@ -148,12 +148,17 @@ export class KubeApiserver {
     return JSON.parse(body).status.token;
   }
 
+  /** Who proves the server, as PEM. */
+  get authority(): string {
+    return readFileSync(join(this.directory, "certificates/apiserver.crt"), "utf8");
+  }
+
   /** Asks as the administrator. */
   ask(method: string, path: string, object?: object): Promise<{ readonly status: number; readonly body: string }> {
     const [token] = users.admin.split(",");
     const type = method === "PATCH" ? "application/apply-patch+yaml" : "application/json";
     const headers = { authorization: `Bearer ${token}`, "content-type": type };
-    const ca = readFileSync(join(this.directory, "certificates/apiserver.crt"));
+    const ca = this.authority;
     return new Promise((resolve, reject) => {
       const asked = request(`${this.url}${path}`, { method, headers, ca, agent: this.#agent }, (response) => {
         const parts: Buffer[] = [];

@@ -21,10 +21,19 @@ export async function eventsOf(api: KubeApiserver, namespace: string): Promise<r
 
 /** The role of a manifest in deploy/, for the user of the server. */
 export function rightsIn(manifest: string): readonly KubernetesObject[] {
-  const text = readFileSync(join(root, "deploy/kubernetes", manifest), "utf8");
-  const all = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+  const all = objectsIn(manifest);
   const role = all.find(({ kind }) => kind === "ClusterRole") ?? assert.fail("there is no role");
   const binding = all.find(({ kind }) => /RoleBinding$/.test(kind)) ?? assert.fail("nobody has the role");
   const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "xdskit" }];
   return [role, { ...binding, subjects }];
+}
+
+/** The account of a manifest in deploy/ with its rights, as they are there. */
+export function accountIn(manifest: string): readonly KubernetesObject[] {
+  return objectsIn(manifest).filter(({ kind }) => /^Namespace$|^ServiceAccount$|Role/.test(kind));
+}
+
+function objectsIn(manifest: string): readonly KubernetesObject[] {
+  const text = readFileSync(join(root, "deploy/kubernetes", manifest), "utf8");
+  return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
 }
