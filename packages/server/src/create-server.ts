@@ -37,7 +37,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const core = createCore(settings, options.parts ?? defaultParts);
   const { events, counters, layers, publication, parts, calls, troubles } = core;
   const sources = new Set<Source>();
-  const discovery = createDiscovery(settings, core, () => catchUpAll(sources));
+  const discovery = createDiscovery(settings, core, () => catchUpAll([...sources, parts.policy]));
   const admission = createAdmission(settings, core);
   const services = createOtherServices(settings, core, admission);
   admission.count(discovery);

@@ -1,6 +1,7 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
 import type { GroupPolicy, Seat, TargetPolicy } from "../contracts/parts/target-policy.js";
+import { catchUpAll } from "../publication/catch-up.js";
 import { plainPolicy } from "../publication/plain-policy.js";
 
 /** One policy of several: each gets the choice of the one before it. None: every member gets the newest snapshot. */
@@ -15,6 +16,7 @@ export function joinedPolicies(each: readonly TargetPolicy[]): TargetPolicy {
     opened() {
       for (const one of each) one.opened?.();
     },
+    catchUp: () => catchUpAll(each),
     open: (group) => joinedGroup(each.map((one) => one.open(group))),
   };
 }
@@ -61,9 +63,9 @@ class JoinedSeat implements Seat {
     this.#each = each;
   }
 
-  snapshot(newest: Snapshot): Snapshot {
-    let target = newest;
-    for (const seat of this.#each) target = seat.snapshot(target);
+  snapshot(newest: Snapshot): Snapshot | undefined {
+    let target: Snapshot | undefined = newest;
+    for (const seat of this.#each) target = target && seat.snapshot(target);
     return target;
   }
 

@@ -87,8 +87,7 @@ export class UnaryFetch implements CallHandler {
         if (!this.#isOver) this.#note(effect);
       if (this.#isOver) return;
       if (this.#membership === undefined) this.#end(statusCode.invalidArgument, "the request names no node");
-      // While no configuration is known there is nothing to wait for.
-      else if (this.#undecided.size === 0 || this.#membership.snapshot() === undefined) this.#answer();
+      else this.#goOn();
     });
   }
 
@@ -115,7 +114,7 @@ export class UnaryFetch implements CallHandler {
       }
       this.#resourceErrors = admission.resourceErrors;
       const nameDecided: GroupClient["nameDecided"] = (_type, name, outcome) => this.#nameDecided(name, outcome);
-      this.#membership = admission.join({ changed() {}, nameDecided });
+      this.#membership = admission.join({ changed: () => this.#goOnSoon(), nameDecided });
     }
     if (effect.kind === "demanded") {
       this.#names = effect.names;
@@ -128,8 +127,20 @@ export class UnaryFetch implements CallHandler {
   #nameDecided(name: ResourceName, outcome: NameDecision): void {
     if (outcome === "late") this.#late.add(name);
     // A found resource is in the snapshot by the end of the turn.
-    if (this.#undecided.delete(name) && this.#undecided.size === 0)
-      setImmediate(() => this.#guard(() => this.#answer()));
+    if (this.#undecided.delete(name) && this.#undecided.size === 0) this.#goOnSoon();
+  }
+
+  #goOnSoon(): void {
+    setImmediate(() => this.#guard(() => this.#goOn()));
+  }
+
+  /** Answers once its names are decided, and its target is. */
+  #goOn(): void {
+    if (this.#isOver) return;
+    const target = this.#membership?.snapshot();
+    const isDecided = this.#undecided.size === 0 && target !== undefined;
+    // While no configuration is known there is nothing to wait for.
+    if (isDecided || this.#membership?.newest() === undefined) this.#answer();
   }
 
   #answer(): void {

@@ -17,6 +17,8 @@ export interface TargetPolicy {
   prepare?(): Promise<void> | undefined;
   /** From now on nodes are told what there is. */
   opened?(): void;
+  /** See `Source.catchUp`, for what it has in common with other servers. */
+  catchUp?(): Promise<void> | undefined;
   /** A group is in use, until `close`. */
   open(group: PolicyGroup): GroupPolicy;
 }
@@ -60,8 +62,11 @@ export interface GroupPolicy {
  * cache: let it be one small object.
  */
 export interface Seat {
-  /** The snapshot that the member gets, `newest` or another one. */
-  snapshot(newest: Snapshot): Snapshot;
+  /**
+   * The snapshot that the member gets, `newest` or another one. Undefined for a member that came just now, if that is
+   * not known yet: `MemberClient.changed` follows soon.
+   */
+  snapshot(newest: Snapshot): Snapshot | undefined;
   /** What is on its way to the member and has not reached it; undefined: nothing. */
   rollout?(newest: Snapshot): RolloutAhead | undefined;
   /** The member may stand elsewhere now: it was sent something, or answered. */

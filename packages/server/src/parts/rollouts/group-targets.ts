@@ -4,6 +4,7 @@ import type { PlannedRollout } from "../../contracts/group-preview.js";
 import type { RolloutAhead } from "../../contracts/nodes/reported-stream.js";
 import type { RolloutOutcome } from "../../contracts/rollouts/rollout-status.js";
 import type { FullRolloutSettings } from "../../settings/rollout-settings.js";
+import { inTime } from "../../stores/basics/in-time.js";
 import { GroupQuarantine } from "./group-quarantine.js";
 import type { GroupTargetsContext } from "./group-targets-context.js";
 import type { Member } from "./members/member.js";
@@ -26,6 +27,7 @@ export class GroupTargets implements SharedTargets {
   readonly quarantine: GroupQuarantine;
   readonly #shared: SharedCourse | undefined;
   #rollout: RolloutMachine | undefined;
+  readonly #undecided = new Set<Member>();
   /** They belong to the newest snapshot under them. A view that is kept for long would grow with each publication. */
   #views: { readonly newest: Snapshot; readonly laid: Map<string, Snapshot> } | undefined;
 
@@ -61,7 +63,25 @@ export class GroupTargets implements SharedTargets {
     return this.#rollout;
   }
 
-  snapshotFor(member: Member, newest: Snapshot): Snapshot {
+  /**
+   * A member came. If the rollout under way has not reached it as far as is known here, its record is read first:
+   * another server may have reached it a moment ago.
+   */
+  came(member: Member): void {
+    this.#rollout?.came(member);
+    const { shared } = this.#context;
+    if (shared === undefined || this.underWay?.reaches(member) !== false) return;
+    this.#undecided.add(member);
+    const decided = () => {
+      this.#undecided.delete(member);
+      member.client.changed();
+    };
+    inTime(() => shared.catchUp()).then(decided, decided);
+  }
+
+  /** Undefined: it is being found out what the member gets. */
+  snapshotFor(member: Member, newest: Snapshot): Snapshot | undefined {
+    if (this.#undecided.size > 0 && this.#undecided.has(member)) return undefined;
     if (this.underWay === undefined && this.quarantine.contents.isEmpty) return newest;
     return this.#view(this.underWay?.reaches(member) ?? true, member.order, newest);
   }

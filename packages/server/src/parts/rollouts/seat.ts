@@ -31,9 +31,10 @@ export class RolloutSeat implements Seat, Member {
     this.order = order;
   }
 
-  /** The snapshot that the member gets: the newest or another one. */
-  snapshot(newest: Snapshot): Snapshot {
-    return this.#group.targets?.snapshotFor(this, newest) ?? newest;
+  /** The snapshot that the member gets: the newest or another one; undefined: it is being found out. */
+  snapshot(newest: Snapshot): Snapshot | undefined {
+    const { targets } = this.#group;
+    return targets === undefined ? newest : targets.snapshotFor(this, newest);
   }
 
   /** The rollout under way that has not reached the member; undefined: none. */

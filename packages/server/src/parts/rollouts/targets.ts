@@ -69,6 +69,7 @@ export function createTargets(clock: Clock, events: Pick<Events, "emit">): Targe
       for (const group of groups) group.lookAnew();
     },
     prepare: () => (isOpen ? undefined : shared.hub && inTime(() => shared.hub?.prepare())),
+    catchUp: () => shared.hub?.catchUp(),
     opened() {
       isOpen = true;
       for (const group of groups) group.opened();
@@ -169,7 +170,7 @@ class TargetedGroup implements GroupPolicy, GroupTargetsContext {
     this.lastOrder += 1;
     const seat = new RolloutSeat(this, node, kind, client, this.lastOrder);
     this.members.add(seat);
-    this.targets?.rollout?.came(seat);
+    this.targets?.came(seat);
     return seat;
   }
 

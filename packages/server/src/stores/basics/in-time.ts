@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The longest that a start waits for a slow store each time, in milliseconds. */
+/** The longest that a start, or a node that came, waits for a slow store each time, in milliseconds. */
 const maxMs = 2_000;
 
 /** How much longer it waits for work that ends early because it is late, in milliseconds. */
 const lateMs = 500;
 
 /**
- * Settles as the work does, or resolves once a start must not wait any longer. Some time before that `late` is aborted,
+ * Settles as the work does, or resolves once nobody must wait any longer. Some time before that `late` is aborted,
  * so that the work can end with what it has.
  */
 export async function inTime(work: (late: AbortSignal) => Promise<unknown> | undefined): Promise<void> {

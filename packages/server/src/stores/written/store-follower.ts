@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
+import { SharedRuns } from "../../basics/shared-runs.js";
 import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
 import type { Revision, Store } from "../../contracts/stores/store.js";
 import { readAgainMs } from "../basics/paces.js";
@@ -33,9 +34,7 @@ export class StoreFollower {
   readonly #options: StoreFollowerOptions;
   #watch: StoreWatch | undefined;
   #reach: StoreReach = { kind: "reached" };
-  #lastCatchUp: Promise<void> = Promise.resolve();
-  /** The catch-up that has not begun yet. */
-  #nextCatchUp: Promise<void> | undefined;
+  readonly #catchUps = new SharedRuns(() => this.#readNewer());
   /** The heads that the store told last, until they are followed. */
   #moved: readonly Revision[] | undefined;
   #hearing: Promise<void> | undefined;
@@ -68,14 +67,7 @@ export class StoreFollower {
 
   /** Reads the store, and serves what is newer there: its watch may be late. Rejects if the store cannot be read. */
   catchUp(): Promise<void> {
-    this.#nextCatchUp ??= this.#lastCatchUp.then(async () => {
-      // A read that has begun may miss what is written from now on.
-      this.#nextCatchUp = undefined;
-      const reading = this.#readNewer();
-      this.#lastCatchUp = reading.catch(() => {});
-      await reading;
-    });
-    return this.#nextCatchUp;
+    return this.#catchUps.run();
   }
 
   close(): void {

@@ -21,6 +21,8 @@ export interface JudgingOptions {
   readonly judge?: (contents: ReadonlyMap<string, string>) => Judgement;
   /** Its message when it rejects. */
   readonly message?: string;
+  /** The version that it comes with, over SotW. */
+  readonly versionInfo?: string;
 }
 
 /** Connects at once. */
@@ -66,10 +68,10 @@ export class JudgingClient {
 
   /** Connects anew, with nothing. */
   connect(): void {
-    const { id, cluster = "", variant = "sotw" } = this.#options;
+    const { id, cluster = "", variant = "sotw", versionInfo = "" } = this.#options;
     this.#stream?.cancel();
     this.#held = new Map();
-    this.#accepted = "";
+    this.#accepted = versionInfo;
     const opened: MemoryStream = this.#transport.open(this.#address, ads(variant), (bytes) => {
       if (opened !== this.#stream) return;
       if (variant === "sotw") this.#sotw(bytes, opened);
@@ -79,9 +81,14 @@ export class JudgingClient {
     const request = { node: { id, cluster }, typeUrl: this.#typeUrl };
     opened.send(
       variant === "sotw"
-        ? toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, request))
+        ? toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { ...request, versionInfo }))
         : toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, request)),
     );
+  }
+
+  /** The version of what it uses, over SotW. */
+  get versionInfo(): string {
+    return this.#accepted;
   }
 
   get isAway(): boolean {

@@ -1,4 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
+import { SharedRuns } from "../../../basics/shared-runs.js";
 import {
   maxSharedValue,
   type SharedEntry,
@@ -50,21 +51,28 @@ export class RecordStore {
   readonly #shared: SharedKeys;
   readonly #heard: (group: string) => void;
   readonly #watch: StoreWatch;
+  readonly #reads = new SharedRuns(() => this.read());
   readonly #known = new Map<string, KnownRecord>();
   #isRead = false;
+  #isAway = false;
   #lookingAgain: Promise<void> | undefined;
 
   constructor(shared: SharedKeys, listener: RecordListener) {
     this.#shared = shared;
     this.#heard = (group) => listener.heard(group);
     const changed = (entries: readonly SharedEntry[]) => {
+      this.#isAway = false;
       listener.told();
       const told = recordsIn(entries);
       this.#take(told);
       // The listener of the store is told when it cannot be read.
       if (this.#isBehind(told)) this.#lookAgain().catch(() => {});
     };
-    this.#watch = shared.watch(courses, { changed, away: (finding) => listener.away(finding) });
+    const away = (finding: Finding) => {
+      this.#isAway = true;
+      listener.away(finding);
+    };
+    this.#watch = shared.watch(courses, { changed, away });
   }
 
   of(group: string): RolloutRecord | undefined {
@@ -78,6 +86,11 @@ export class RecordStore {
   /** Whether the records were read at least once. */
   get isRead(): boolean {
     return this.#isRead;
+  }
+
+  /** What others have written by now is known then. Undefined: the store says that it cannot be read. */
+  catchUp(): Promise<void> | undefined {
+    return this.#isAway ? undefined : this.#reads.run();
   }
 
   /** Reads all that there is now. */

@@ -128,9 +128,10 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#isOpen = true;
   }
 
-  recordOf(group: string): RolloutRecord | undefined {
-    return this.#records.of(group);
-  }
+  readonly recordOf = (group: string): RolloutRecord | undefined => this.#records.of(group);
+
+  /** See `RecordStore.catchUp`. */
+  readonly catchUp = (): Promise<void> | undefined => this.#records.catchUp();
 
   /** What clients of other servers rejected. */
   rejected(group: string): readonly RejectedContent[] {
@@ -144,9 +145,8 @@ export class SharedRolloutHub implements SharedRollouts {
   }
 
   /** Somebody ended the quarantine of some of what was rolled back, for all servers. */
-  async release(group: string, ids: ReadonlySet<string>): Promise<void> {
-    await releaseByHand(this.#records, group, ids);
-  }
+  readonly release = (group: string, ids: ReadonlySet<string>): Promise<void> =>
+    releaseByHand(this.#records, group, ids);
 
   /** The store cannot be read or written, or an order that somebody gave by hand could not be. */
   readonly failed = (error: unknown): void => this.#trouble(storeFinding(error));
