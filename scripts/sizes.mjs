@@ -16,7 +16,6 @@ const larger = {
   class: new Map(
     Object.entries({
       GroupDemand: 370,
-      ClientType: 330,
     }),
   ),
   mutableFields: new Map(),

@@ -1,4 +1,4 @@
-import type { Nonce, Version } from "@xdskit/api";
+import { maxKept, type Nonce, type Version } from "@xdskit/api";
 
 /** The answer to one response. */
 export interface Answer {
@@ -30,6 +30,10 @@ export class Answers {
 
   add(answer: Answer, isReady: boolean): void {
     this.#queue.push({ answer, isReady, error: answer.error });
+    // Answers may wait for the decision on the first of them, and then for a server that does not read them. The oldest
+    // response counts as acknowledged then: it holds up all later answers.
+    const [oldest] = this.#queue;
+    if (this.size > maxKept / 2 && oldest !== undefined) oldest.isReady = true;
   }
 
   /** Takes the owner's decision. False if none was awaited for this response. */
@@ -39,12 +43,6 @@ export class Answers {
     waiting.isReady = true;
     waiting.error = error;
     return true;
-  }
-
-  /** Takes the oldest response as acknowledged if its decision is still missing: it holds up all later answers. */
-  decideOldest(): void {
-    const oldest = this.#queue[0];
-    if (oldest !== undefined) oldest.isReady = true;
   }
 
   take(): Answer | undefined {

@@ -20,22 +20,21 @@ import type {
   TimeEvent,
 } from "./contract/contract.js";
 import type { Limits } from "./contract/limits.js";
-import type { BadResource } from "./contract/rejection.js";
-import { badResource, reasonsOf, rejectionText } from "./contract/rejection.js";
+import { reasonsOf, rejectionText } from "./contract/rejection.js";
+import { ClaimedVersion, fromElsewhere } from "./held/claimed-version.js";
 import { HeldResources, type HeldWeight } from "./held/held-resources.js";
 import { UpdateDraft } from "./held/update-draft.js";
+import { clientTypeStatus } from "./taken/client-type-status.js";
 import { Rejections } from "./taken/rejections.js";
 import { type BadPart, isPartial, ResponseReading } from "./taken/response-reading.js";
 import {
   type ArrivedResponse,
+  faultOf,
   type Judged,
   judgeAll,
-  noteRejections,
+  type KnownOfType,
   takeAbsence,
-  takeErrors,
-  takeFullState,
-  takeRemovals,
-  takeResources,
+  takeResponse,
 } from "./taken/response-taking.js";
 import { TypeStream } from "./type-stream.js";
 
@@ -59,23 +58,19 @@ export class ClientType {
   readonly wanted = new WantedNames();
   readonly #context: ClientContext;
   readonly #held: HeldResources;
-  #stream: TypeStream;
-  readonly #reading: ResponseReading;
   readonly #rejections = new Rejections();
-  /** The version of the last accepted response; empty if there is none, or if it is another server's. */
-  #version: Version = "";
-  /** The client holds the server's resources of that version: after a reconnect it may claim it (rule 37). */
-  #isWhole = true;
-  /** The stream on which a part of that was lost, or kept in its earlier state. */
-  #lostOn: number | undefined;
-  /** What that version is of, if it is from elsewhere: no response was taken since. */
-  #heldFor: "all" | "names" | undefined;
+  readonly #known: KnownOfType;
+  readonly #claimed: ClaimedVersion;
+  readonly #reading: ResponseReading;
+  #stream: TypeStream;
 
   constructor(type: ResourceType, context: ClientContext) {
-    const { options } = context;
+    const { options, limits } = context;
     this.type = type;
     this.#context = context;
     this.#held = new HeldResources(context.weight);
+    this.#known = { type, options, limits, wanted: this.wanted, held: this.#held, rejections: this.#rejections };
+    this.#claimed = new ClaimedVersion(type.fullState, context.stream);
     this.#stream = this.#newStream([]);
     this.#reading = new ResponseReading(type, options.variant, options.registry);
   }
@@ -100,16 +95,12 @@ export class ClientType {
     for (const name of names) {
       const key = canonicalName(name);
       const found = this.#held.find(key);
-      const isHeld = found !== undefined;
-      if (!this.wanted.add(name, isHeld ? "held" : "requested")) continue;
-      // The previous content was not everything.
-      if (key === wildcard ? this.#heldFor !== "all" : this.#heldFor !== undefined && !isHeld) this.#isWhole = false;
-      // A response came since, at a newer version, and this server was not asked for the name.
-      else if (this.#heldFor === undefined && found?.stream === fromElsewhere) this.#lose();
+      if (!this.wanted.add(name, found === undefined ? "requested" : "held")) continue;
+      this.#claimed.widened(key === wildcard, found);
       if (!this.#context.isOpen()) continue;
       this.#stream.want(key);
       this.#wait(key, now);
-      isUnheard ||= this.#stream.isAllGivenUp && !isHeld;
+      isUnheard ||= this.#stream.isAllGivenUp && found === undefined;
     }
     if (!isUnheard) return [];
     const message = `in v2 ${this.type.name} that was given up comes again on another stream only`;
@@ -141,24 +132,16 @@ export class ClientType {
   /** Drops silently the resources that were held because of this name alone. */
   #forget(key: ResourceName): void {
     const found = this.#held.find(key);
-    const isCollection = key === wildcard || isGlobName(key);
-    if (found === undefined && !isCollection) return;
+    if (found === undefined && key !== wildcard && !isGlobName(key)) return;
     // Other wanted names are found among everything that a collection brought.
-    const lost = found === undefined ? [...this.#held] : [found];
-    for (const { key: name, resource } of lost) {
-      if (this.wanted.covers(name, resource.aliases)) continue;
-      this.#held.delete(name);
-    }
-    if (this.#held.size === 0) this.#isWhole = false;
-    if (this.#heldFor === "all") this.#heldFor = "names";
+    for (const { key: name, resource } of found === undefined ? [...this.#held] : [found])
+      if (!this.wanted.covers(name, resource.aliases)) this.#held.delete(name);
+    this.#claimed.narrowed(this.#held.size === 0);
   }
 
   hold({ resources, version, isAll = false }: HoldEvent, now: number): void {
     this.#held.clear();
-    this.#version = version;
-    this.#isWhole = true;
-    this.#lostOn = undefined;
-    this.#heldFor = isAll ? "all" : "names";
+    this.#claimed.hold(version, isAll);
     for (const resource of resources) {
       const key = canonicalName(resource.name);
       this.#held.set(key, resource, resource.version, fromElsewhere, now);
@@ -168,7 +151,7 @@ export class ClientType {
   }
 
   forgetVersions(): void {
-    this.#version = "";
+    this.#claimed.forget();
     for (const held of this.#held) held.claim = "";
   }
 
@@ -182,7 +165,7 @@ export class ClientType {
 
   closed(): void {
     // No decision will come about these responses: the server must send them again.
-    if (this.#stream.answers.size > 0 && !this.#settle()) this.#lose();
+    if (this.#stream.answers.size > 0 && !this.#settle()) this.#claimed.lose();
     this.#stream = this.#newStream([]);
     this.wanted.stopWaiting();
   }
@@ -191,7 +174,7 @@ export class ClientType {
   #settle(): boolean {
     const { answers } = this.#stream;
     for (let answer = answers.take(); answer !== undefined; answer = answers.take()) {
-      if (answer.error === undefined) this.#version = answer.version;
+      if (answer.error === undefined) this.#claimed.acknowledged(answer.version);
     }
     return answers.size === 0;
   }
@@ -207,7 +190,7 @@ export class ClientType {
     for (const { key, resource } of this.#held.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
       // A server would not send it again to a client that claims this version.
-      this.#lose();
+      this.#claimed.lose();
       this.#stream.lapse(key);
       for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
     }
@@ -228,9 +211,8 @@ export class ClientType {
 
   /** A held resource that was asked for on this stream did not come. Silence alone says nothing; a full state does. */
   #unseen(key: ResourceName, draft: UpdateDraft): void {
-    const { options } = this.#context;
     if (!this.#stream.lacking.has(key)) this.#stream.knows(key);
-    else takeAbsence(key, { wanted: this.wanted, held: this.#held, rejections: this.#rejections, draft, options });
+    else takeAbsence(key, { ...this.#known, draft });
   }
 
   /**
@@ -253,8 +235,6 @@ export class ClientType {
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     const { answers } = this.#stream;
     answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
-    // Answers may wait for the decision on the first of them, and then for a server that does not read them.
-    if (answers.size > maxKept / 2 && !answers.isReady) answers.decideOldest();
     if (answers.size > maxKept) {
       const message = `the server sent ${maxKept} responses of ${this.type.name} and read no answer to any`;
       effects.push({ kind: "close", code: statusCode.resourceExhausted, message });
@@ -264,14 +244,9 @@ export class ClientType {
 
   /** Judges the resources that `receive` would take, into `judged`. */
   *prepare(sent: SentResponse, judged: Map<number, Judged>, forServer: boolean): Steps<void> {
-    const { options, limits } = this.#context;
-    if (!this.#stream.isAsked || sent.count > limits.resourcesPerResponse || this.#wrongType(sent)) return;
+    if (!this.#stream.isAsked || faultOf(this.type, sent, this.#context.limits) !== undefined) return;
     const named = this.#reading.read(sent, this.wanted);
-    yield* judgeAll(
-      { type: this.type, options, sent, named, wanted: this.wanted, held: this.#held },
-      judged,
-      forServer,
-    );
+    yield* judgeAll({ ...this.#known, sent, named }, judged, forServer);
   }
 
   #take(
@@ -279,51 +254,22 @@ export class ClientType {
     draft: UpdateDraft,
     now: number,
   ): { readonly bad: readonly BadPart[]; readonly good: number; readonly keepsAlive: boolean } {
-    const { options, limits, stream } = this.#context;
+    const { limits, stream } = this.#context;
     const { type, wanted } = this;
-    if (sent.count > limits.resourcesPerResponse) {
-      const most = `${sent.count} resources in one response, and ${limits.resourcesPerResponse} are taken`;
-      return this.#whole(badResource(type, undefined, "XDSKIT_UPDATE_REJECTED", most), sent, now);
+    const fault = faultOf(type, sent, limits);
+    if (fault !== undefined) {
+      this.#rejections.set(undefined, { version: sent.version, message: reasonsOf(fault.findings), at: now });
+      return { bad: [{ ...fault, index: undefined, version: "" }], good: 0, keepsAlive: false };
     }
-    const wrong = this.#wrongType(sent);
-    if (wrong !== undefined) return this.#whole(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong), sent, now);
     const named = this.#reading.read(sent, wanted);
-    const { resourcesPerType, heldBytes } = limits;
-    const held = this.#held;
-    const place = { type, options, wanted, held, rejections: this.#rejections, stream: stream() };
-    const taking = { resourcesPerType, heldBytes, draft, sent, named, now, ...place };
-    const isPart = isPartial(sent, named, this.#version);
-    if (this.#isFullState && !isPart) takeFullState(taking, this.#stream);
-    const refused = takeResources(taking);
-    const bad = [...named.bad, ...refused];
-    noteRejections(taking, bad);
+    const isPart = isPartial(sent, named, this.#claimed.version);
+    const taking = { ...this.#known, stream: stream(), now, draft, sent, named };
+    const { bad, good } = takeResponse(taking, this.#isFullState && !isPart ? this.#stream : undefined);
     for (const { name } of bad) if (name !== undefined) this.#stream.cameBadly(canonicalName(name), wanted);
-    takeRemovals(taking);
-    takeErrors(taking, bad);
-    this.wanted.is(wildcard, "held");
-    if (bad.length === 0) this.#rejections.forgetUnnamed();
-    // A response that is no full state does not name the lost resources. Lost resources come on another stream, which
-    // asks without a version.
-    const isAll = type.fullState || this.#lostOn !== stream();
-    if (bad.length === 0) this.#heldFor = undefined;
-    if (bad.length === 0 && !isPart && isAll) this.#isWhole = true;
-    else if (!draft.isEmpty) this.#lose();
-    this.#stream.repeatUnsure((key) => held.find(key) !== undefined || (key === wildcard && type.fullState));
+    this.#claimed.taken({ isGood: bad.length === 0, isPart, isChanged: !draft.isEmpty });
+    this.#stream.repeatUnsure((key) => this.#held.find(key) !== undefined || (key === wildcard && type.fullState));
     this.#stream.askForLapsed(named, wanted);
-    const keepsAlive = named.resources.some(({ sent }) => sent.ttl !== undefined);
-    return { bad, good: named.resources.length - refused.length, keepsAlive };
-  }
-
-  /** Rejects the whole response. */
-  #whole(bad: BadResource, { version }: SentResponse, at: number) {
-    this.#rejections.set(undefined, { version, message: reasonsOf(bad.findings), at });
-    return { bad: [{ ...bad, index: undefined, version: "" }], good: 0, keepsAlive: false };
-  }
-
-  #wrongType({ typeUrl }: SentResponse): string | undefined {
-    const { typeUrl: v3, v2TypeUrl: v2 } = this.type;
-    if (typeUrl === "" || typeUrl === v3 || typeUrl === v2) return undefined;
-    return `the response's type is ${typeUrl.slice(0, 200)}, and ${v3} was asked for`;
+    return { bad, good, keepsAlive: named.resources.some(({ sent }) => sent.ttl !== undefined) };
   }
 
   decide(response: number, error: string | undefined): void {
@@ -331,12 +277,7 @@ export class ClientType {
     const told = error === undefined ? undefined : redactErrorText(error).slice(0, errorCharacters);
     const isDecided = this.#stream.answers.decide(response, told);
     // It stays, at a version that the server takes for rejected.
-    if (isDecided && told !== undefined) this.#lose();
-  }
-
-  #lose(): void {
-    this.#isWhole = false;
-    this.#lostOn = this.#context.stream();
+    if (isDecided && told !== undefined) this.#claimed.lose();
   }
 
   /** The next request of this type; `node` is sent with it, or undefined. */
@@ -344,10 +285,8 @@ export class ClientType {
     if (!this.hasRequest) return undefined;
     const isFirst = !this.#stream.isAsked;
     const answer = this.#stream.takeAnswer();
-    if (answer !== undefined && answer.error === undefined) this.#version = answer.version;
-    // Before any answer, each request replaces the last.
-    const isFresh = isFirst || (this.#heldFor !== undefined && answer === undefined && this.#stream.nonce === "");
-    const version = isFresh && !this.#isWhole ? "" : this.#version;
+    if (answer !== undefined && answer.error === undefined) this.#claimed.acknowledged(answer.version);
+    const version = this.#claimed.inRequest(isFirst, answer === undefined && this.#stream.nonce === "");
     return this.#stream.request(answer, { wanted: this.wanted, node, version, claims: () => this.#claims() });
   }
 
@@ -358,30 +297,11 @@ export class ClientType {
   }
 
   status(): ClientTypeStatus {
-    const { type, wanted } = this;
-    const held = this.#held;
-    return {
-      type,
-      wildcard: wanted.isWildcard,
-      names: wanted.asked(),
-      version: this.#version === "" ? undefined : this.#version,
-      isWhole: this.#isWhole && this.#stream.answers.size === 0,
-      resources: held.resources,
-      updatedAt: (name) => held.find(canonicalName(name))?.at,
-      rejection: (name) => this.#rejections.get(name === undefined ? undefined : canonicalName(name)),
-      states: (name) => {
-        const key = canonicalName(name);
-        if (this.#rejections.get(key) !== undefined) return "rejected";
-        return wanted.stateOf(key) ?? (held.find(key) === undefined ? "absent" : "held");
-      },
-    };
+    return clientTypeStatus(this.#known, this.#claimed, this.#stream.answers.size === 0);
   }
 }
 
 type HoldEvent = Extract<ClientStreamEvent, { readonly kind: "hold" }>;
-
-/** Stands for the number of a stream. */
-const fromElsewhere = 0;
 
 /** The effect of an update; none if nothing changed. */
 function updated(draft: UpdateDraft): readonly ClientStreamEffect[] {

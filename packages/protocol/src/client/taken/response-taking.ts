@@ -14,6 +14,7 @@ import type { SentBody, SentResponse } from "../../wire/responses/read-response.
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { type WantedNames, wildcard } from "../asked/wanted-names.js";
 import type { ClientStreamOptions } from "../contract/contract.js";
+import type { Limits } from "../contract/limits.js";
 import { Received, type ReceivedParts, type ReceivedResource } from "../contract/received.js";
 import type { BadResource } from "../contract/rejection.js";
 import { badResource, findingsOf, reasonsOf } from "../contract/rejection.js";
@@ -23,15 +24,18 @@ import type { NamedResource } from "./named-resource.js";
 import type { Rejections } from "./rejections.js";
 import type { BadPart, NamedResponse } from "./response-reading.js";
 
-/** The target of a response's resources. */
-interface Taking {
+/** The names and resources of one type that a client knows. */
+export interface KnownOfType {
   readonly type: ResourceType;
   readonly options: ClientStreamOptions;
-  readonly resourcesPerType: number;
-  readonly heldBytes: number;
+  readonly limits: Limits;
   readonly wanted: WantedNames;
   readonly held: HeldResources;
   readonly rejections: Rejections;
+}
+
+/** The target of a response's resources. */
+interface Taking extends KnownOfType {
   readonly draft: UpdateDraft;
   /** The number of the stream. */
   readonly stream: number;
@@ -52,8 +56,37 @@ export interface ArrivedResponse extends SentResponse {
 /** A resource for the client's watchers, or its faults. */
 export type Judged = Received | BadResource;
 
+/** Why a response cannot be taken at all. */
+export function faultOf(type: ResourceType, sent: SentResponse, limits: Limits): BadResource | undefined {
+  const { count, typeUrl } = sent;
+  if (count > limits.resourcesPerResponse) {
+    const most = `${count} resources in one response, and ${limits.resourcesPerResponse} are taken`;
+    return badResource(type, undefined, "XDSKIT_UPDATE_REJECTED", most);
+  }
+  if (typeUrl === "" || typeUrl === type.typeUrl || typeUrl === type.v2TypeUrl) return undefined;
+  const wrong = `the response's type is ${typeUrl.slice(0, 200)}, and ${type.typeUrl} was asked for`;
+  return badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong);
+}
+
+/** Takes what is good in a response; returns what is bad, and the number of good resources. */
+export function takeResponse(
+  taking: TakenResponse,
+  fullStateOf: Parameters<typeof takeFullState>[1] | undefined,
+): { readonly bad: readonly BadPart[]; readonly good: number } {
+  const { named, wanted, rejections } = taking;
+  if (fullStateOf !== undefined) takeFullState(taking, fullStateOf);
+  const refused = takeResources(taking);
+  const bad = [...named.bad, ...refused];
+  noteRejections(taking, bad);
+  takeRemovals(taking);
+  takeErrors(taking, bad);
+  wanted.is(wildcard, "held");
+  if (bad.length === 0) rejections.forgetUnnamed();
+  return { bad, good: named.resources.length - refused.length };
+}
+
 /** Takes the good and wanted resources; returns the bad ones. Unchanged ones are neither copied nor decoded. */
-export function takeResources(taking: TakenResponse): readonly BadPart[] {
+function takeResources(taking: TakenResponse): readonly BadPart[] {
   const { wanted, named } = taking;
   const bad: BadPart[] = [];
   for (const one of named.resources) {
@@ -66,7 +99,7 @@ export function takeResources(taking: TakenResponse): readonly BadPart[] {
 }
 
 /** Remembers the faults of the requested names. */
-export function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): void {
+function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): void {
   const { wanted, rejections, now: at } = taking;
   for (const { name, version, findings } of bad) {
     const rejection = { version: version || taking.sent.version, message: reasonsOf(findings), at };
@@ -123,8 +156,8 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     heard(one, taking);
     return undefined;
   }
-  if (before === undefined && held.size >= taking.resourcesPerType) {
-    const most = `more than ${taking.resourcesPerType} resources of this type are not taken`;
+  if (before === undefined && held.size >= taking.limits.resourcesPerType) {
+    const most = `more than ${taking.limits.resourcesPerType} resources of this type are not taken`;
     return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
   }
   if (isTooMuch({ name, version, aliases, value: isSameBody ? before.value : bytes.subarray(start, end) }, key, taking))
@@ -214,14 +247,14 @@ function judged(parts: ReceivedParts, options: ClientStreamOptions): Judged {
 }
 
 /** A resource that is smaller than the one it replaces is always taken. */
-function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { held, heldBytes }: Taking): boolean {
+function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { held, limits }: Taking): boolean {
   const before = held.get(key)?.resource;
   if (before !== undefined && weightOf(resource) <= weightOf(before)) return false;
-  return held.weightWith(key, resource) > heldBytes;
+  return held.weightWith(key, resource) > limits.heldBytes;
 }
 
-function tooMuch(type: ResourceType, name: ResourceName, { heldBytes }: Taking): BadResource {
-  const most = `it would be more than ${heldBytes} bytes that are held of this server`;
+function tooMuch(type: ResourceType, name: ResourceName, { limits }: Taking): BadResource {
+  const most = `it would be more than ${limits.heldBytes} bytes that are held of this server`;
   return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
 }
 
@@ -275,7 +308,7 @@ const takenAway = "the server has it no more; it stays in use";
  * The removals of a delta response. A removal of a name that is neither wanted nor held, or a second one, says nothing
  * new.
  */
-export function takeRemovals(taking: TakenResponse): void {
+function takeRemovals(taking: TakenResponse): void {
   const { sent, named } = taking;
   const twice = new Set(named.bad.flatMap(({ name }) => (name === undefined ? [] : [canonicalName(name)])));
   for (const name of sent.removed) {
@@ -287,7 +320,7 @@ export function takeRemovals(taking: TakenResponse): void {
 /**
  * A server's errors about single resources that it does not send (xRFC TP3). `bad`: the sent ones that were not taken.
  */
-export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void {
+function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void {
   const { sent, named, wanted, draft } = taking;
   if (sent.errors.length === 0) return;
   const given = new Set(named.resources.flatMap(({ key, sent: { body } }) => (body === undefined ? [] : [key])));
@@ -311,7 +344,7 @@ export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void
  * Rules 62–64: names that a full state lacks do not exist, if the server knew on this stream that they are asked for:
  * those it sent, and `known`. Other wanted names that are held go into `lacking`.
  */
-export function takeFullState(
+function takeFullState(
   taking: TakenResponse,
   { known, lacking }: { readonly known: ReadonlySet<ResourceName>; readonly lacking: Set<ResourceName> },
 ): void {
