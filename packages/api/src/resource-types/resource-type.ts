@@ -78,6 +78,8 @@ export interface ResourceType {
    * on the wire, 7).
    */
   readonly warmedBy: readonly TypeUrl[];
+  /** The numbers of the fields by which a resource of this type waits for more than that: a cluster's health checks. */
+  readonly warmingFields?: readonly number[] | undefined;
   /**
    * A client can use a new resource of this type only some time after it arrived, and acknowledges it then. Resources
    * that name it must wait for that. Clusters (Envoy on the wire, 1).

@@ -32,6 +32,7 @@ interface Row {
   /** Names of other rows. */
   readonly askedAgainAfter?: readonly string[];
   readonly warmedBy?: readonly string[];
+  readonly warmingFields?: readonly number[];
   readonly acknowledgedWarm?: true;
   readonly drains?: true;
 }
@@ -75,6 +76,8 @@ const rows: readonly Row[] = [
     nameField: "name",
     wildcard: true,
     warmedBy: ["endpoint"],
+    // `health_checks`.
+    warmingFields: [8],
     acknowledgedWarm: true,
   },
   {
@@ -220,6 +223,7 @@ function typeOfRow(row: Row, deliveryOrder: number): ResourceType {
     absenceUntoldTo: row.absenceUntoldTo ?? [],
     askedAgainAfter: (row.askedAgainAfter ?? []).map(urlOfRow),
     warmedBy: (row.warmedBy ?? []).map(urlOfRow),
+    warmingFields: row.warmingFields,
     acknowledgedWarm: row.acknowledgedWarm ?? false,
     drains: row.drains ?? false,
     references: (message, unpack) => references(row.v3, message, unpack),

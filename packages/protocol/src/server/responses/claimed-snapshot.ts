@@ -20,7 +20,7 @@ import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { hasOf, isUsed, replacedSince } from "../ordering/past-listeners.js";
 import type { Replaced } from "../state/subscriber.js";
 import { isSet } from "./compared-claims.js";
-import { mayBeWarming, type Warming, warmingOf } from "./may-be-warming.js";
+import { mayBeWarming, mayHave, type Warming, warmingOf } from "./may-be-warming.js";
 import { perhapsAwaited } from "./perhaps-awaited.js";
 import { type Claim, isOurs, mayName, shownNames } from "./shown-names.js";
 
@@ -31,6 +31,8 @@ export interface ClaimedSnapshot {
   readonly isKnown: boolean;
   /** No server of ours can have made the versions of what is not known: nobody will ever know it. */
   readonly isForeign?: boolean | undefined;
+  /** Its claims, and those before, leave no doubt about what of its resources may name clusters. */
+  readonly isSure?: boolean | undefined;
   /** The types that it asks for. */
   readonly asked: ReadonlySet<TypeUrl>;
   /** Its earlier listeners, by which it may still serve. */
@@ -94,6 +96,7 @@ class ClaimedDraft {
   readonly #warming: readonly ResourceType[];
   readonly #awaited = new Map<TypeUrl, NameSet>();
   #isKnown = true;
+  #isSure = true;
   #isForeign = true;
 
   constructor(
@@ -179,11 +182,12 @@ class ClaimedDraft {
 
   finish(): ClaimedSnapshot {
     const asked = new Set(this.#asked.keys());
-    const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, this.#asked, this.#warming)];
+    const isSure = this.#isSure && this.#isKnown && this.#before?.isSure !== false;
+    const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, this.#asked, this.#warming, isSure)];
     const has = hasOf(snapshot, asked);
     const replaced = replacedSince(this.#known, snapshot).filter((one) => isUsed(one, has));
     const [isKnown, isForeign] = [this.#isKnown, !this.#isKnown && this.#isForeign];
-    return { snapshot, isKnown, isForeign, asked, replaced, warming, awaited: this.#awaited };
+    return { snapshot, isKnown, isForeign, isSure, asked, replaced, warming, awaited: this.#awaited };
   }
 
   #noteUnknown(version: Version): void {
@@ -230,6 +234,7 @@ class ClaimedDraft {
     const mixture = typeof claimed === "string" ? mixtureOf(claimed, sets) : undefined;
     // A response to names may have an older version than the set has by now, without a difference for these names.
     const isOfAll = type.fullState && subscription.wildcard;
+    if (mixture === undefined && this.#warming.some((one) => mayName(type, one))) this.#isSure = false;
     if (isOfAll && typeof claimed === "string" && mixture === undefined) this.#noteUnknown(claimed);
     if (isOfAll) {
       const isUnknown = typeof claimed === "string" && type.acknowledgedWarm;
@@ -318,19 +323,6 @@ class ClaimedDraft {
     this.#names.set(type, names);
     return unknownContent(type, name, version, names);
   }
-}
-
-/** Whether a client may have a resource: it asks for what warms it. */
-function mayHave(
-  asked: ReadonlyMap<TypeUrl, Subscription>,
-  { warmedBy }: ResourceType,
-  { references }: Resource,
-): boolean {
-  return references.every((one) => {
-    if (isCollection(one) || !warmedBy.includes(one.type)) return true;
-    const subscription = asked.get(one.type);
-    return subscription === undefined || subscription.wildcard || subscription.names.has(one.name);
-  });
 }
 
 /** What unknown contents of a type may name. */

@@ -1,4 +1,6 @@
-import type { ResourceType, TypeUrl } from "@xdskit/api";
+import { isCollection, type Resource, type ResourceType, type TypeUrl } from "@xdskit/api";
+import { WireReader } from "@xdskit/api/wire";
+import { PerKey } from "../../model/basics/memo.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Subscription } from "../../model/subscribed/subscription.js";
 import { find } from "../state/find.js";
@@ -20,15 +22,20 @@ export function mayBeWarming(
 
 /**
  * Whether clusters that a client has may be warming: it asks for their endpoints and for routes or listeners, and not
- * for clusters. Certain: it waits for endpoints that are not there.
+ * for clusters. Certain: it waits for endpoints that are not there. Until answered: its clusters wait for nothing but
+ * endpoints that are there, so that they are warm once it has acknowledged those.
  */
-export type Warming = "no" | "possible" | "certain";
+export type Warming = "no" | "until answered" | "possible" | "certain";
 
-/** The same for all resources of these types (`warming`), by what the client asks for and what its sets have. */
+/**
+ * The same for all resources of these types (`warming`), by what the client asks for and what its sets have. `isSure`:
+ * it has no others.
+ */
 export function warmingOf(
   sets: ReadonlyMap<TypeUrl, ResourceSet>,
   asked: ReadonlyMap<TypeUrl, Subscription>,
   warming: readonly ResourceType[],
+  isSure: boolean,
 ): Warming {
   const warmers = new Set(warming.flatMap(({ warmedBy }) => warmedBy));
   // A client of endpoints alone has no routes that could break.
@@ -37,5 +44,44 @@ export function warmingOf(
     const set = sets.get(url);
     return [...(asked.get(url)?.names ?? [])].some((name) => set === undefined || find(set, name).length === 0);
   });
-  return isMissing ? "certain" : "possible";
+  if (isMissing) return "certain";
+  const waitForMore = warming.some((type) => {
+    const set = sets.get(type.typeUrl);
+    return set !== undefined && waitingForMore(type, set).some((one) => mayHave(asked, type, one));
+  });
+  return isSure && !waitForMore ? "until answered" : "possible";
+}
+
+/** Whether a client may have a resource: it asks for what warms it. */
+export function mayHave(
+  asked: ReadonlyMap<TypeUrl, Subscription>,
+  { warmedBy }: ResourceType,
+  { references }: Resource,
+): boolean {
+  return references.every((one) => {
+    if (isCollection(one) || !warmedBy.includes(one.type)) return true;
+    const subscription = asked.get(one.type);
+    return subscription === undefined || subscription.wildcard || subscription.names.has(one.name);
+  });
+}
+
+const waiting = new PerKey<ResourceSet, readonly Resource[]>();
+
+/** The resources of a set that may warm for more than resources of `warmedBy`: health checks, DNS, secrets. */
+function waitingForMore(type: ResourceType, set: ResourceSet): readonly Resource[] {
+  const { typeUrl, warmedBy, warmingFields = [] } = type;
+  const known = waiting.get(set, typeUrl);
+  if (known !== undefined) return known;
+  const waits = ({ references, body }: Resource) =>
+    references.length === 0 || references.some((one) => !warmedBy.includes(one.type)) || hasField(body, warmingFields);
+  return waiting.set(set, typeUrl, [...set].filter(waits));
+}
+
+function hasField(body: Uint8Array, fields: readonly number[]): boolean {
+  for (const reader = new WireReader(body); !reader.atEnd; ) {
+    const tag = reader.tag();
+    if (fields.includes(tag >>> 3)) return true;
+    reader.skip(tag);
+  }
+  return false;
 }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Message } from "@bufbuild/protobuf";
+import { fromJson, type Message } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { createResource, envoyRegistry } from "@xdskit/api";
+import { HealthCheckSchema } from "@xdskit/api/envoy/config/core/v3/health_check";
 import type { ServerOptions } from "../../contracts/server-options.js";
 import type { Method } from "../../contracts/transport.js";
 import { type ManualClock, manualClock } from "../../testing/basics/manual-clock.js";
@@ -253,42 +254,67 @@ describe("a client with versions that a server does not know", () => {
 
 describe("a client that asks for endpoints and routes, and never for clusters", () => {
   const [before, now] = [routeConfiguration("r", "a"), routeConfiguration("r", "b")];
+  const healthCheck = fromJson(HealthCheckSchema, {
+    ...{ timeout: "1s", interval: "1s", unhealthyThreshold: 1, healthyThreshold: 1, tcpHealthCheck: {} },
+  });
+  const checked = { ...edsCluster("a", "a"), healthChecks: [healthCheck] };
+  const said = async (running: Running) => ({
+    endpoint: { names: ["a"], has: [a1], version: await versionOf(running, "endpoint", ["a"]) },
+    route: { names: ["r"], has: [before], version: await versionOf(running, "route", ["r"]) },
+  });
+  // In SotW the first two are those that it had.
+  const told = {
+    delta: (ms: number) => ["100: endpoint a", `${ms}: route r`],
+    sotw: (ms: number) => ["100: endpoint a", "100: route r", `${ms}: route r`],
+  };
+  const known = { delta: ["100: endpoint a", "110: route r"], sotw: ["0: endpoint a", "0: route r"] };
 
-  for (const { variant, waited, known } of [
-    {
-      variant: "delta",
-      waited: ["100: endpoint a", "5100: route r"],
-      known: ["100: endpoint a", "110: route r"],
-    },
-    {
-      variant: "sotw",
-      // The first are those that it had.
-      waited: ["100: endpoint a", "100: route r", "5100: route r"],
-      known: ["0: endpoint a", "0: route r"],
-    },
-  ] as const)
-    it(`is waited for when it comes back, for 5 s at most, and no more once it has shown that, ${variant}`, () =>
+  it("is waited for, for 5 s at most, where nobody knows what its routes name", () =>
+    after([{ upsert: [...clusters, a1, b1, now] }], async (running, clock) => {
+      const said = { endpoint: { names: ["a"], has: [a1] }, route: { names: ["r"], has: [before] } };
+      const envoy = comes(running.client, clock, ads("delta"), said);
+      assert.deepEqual(await envoy.until(10_000), told.delta(5_100));
+    }));
+
+  for (const variant of ["delta", "sotw"] as const) {
+    it(`is waited for no longer once it has acknowledged all endpoints for which clusters could warm, ${variant}`, () =>
       after([{ upsert: [...clusters, a1, b1, before] }], async (running, clock) => {
-        const { client, server } = running;
-        const said = {
-          endpoint: { names: ["a"], has: [a1], version: await versionOf(running, "endpoint", ["a"]) },
-          route: { names: ["r"], has: [before], version: await versionOf(running, "route", ["r"]) },
-        };
-        server.config.update({ upsert: [now] });
+        const claims = await said(running);
+        running.server.config.update({ upsert: [now] });
+        const envoy = comes(running.client, clock, ads(variant), claims);
+        assert.deepEqual(await envoy.until(1_000), told[variant](210));
+      }));
+
+    for (const [what, ...mayWarm] of [
+      ["health checks", checked],
+      ["names of DNS", cluster("dns")],
+    ] as const)
+      it(`is waited for, for 5 s at most, where its clusters may wait for ${what}, ${variant}`, () =>
+        after([{ upsert: [...clusters, a1, b1, before] }, { upsert: mayWarm }], async (running, clock) => {
+          const claims = await said(running);
+          running.server.config.update({ upsert: [now] });
+          const envoy = comes(running.client, clock, ads(variant), claims);
+          assert.deepEqual(await envoy.until(10_000), told[variant](5_100));
+        }));
+
+    it(`is not waited for any more once it has shown that, ${variant}`, () =>
+      after([{ upsert: [...clusters, a1, b1, before] }, { upsert: [checked] }], async (running, clock) => {
+        const claims = await said(running);
+        running.server.config.update({ upsert: [now] });
         // What leaves before its clusters could be warm has shown nothing.
-        for (const ms of [10_000, 25_000]) {
-          const envoy = comes(client, clock, ads(variant), said);
-          assert.deepEqual(await envoy.until(ms), waited);
-          envoy.leave();
-          await envoy.until(ms + 1_000);
-        }
-        for (const ms of [1_000, 1_000]) {
-          const envoy = comes(client, clock, ads(variant), said);
-          assert.deepEqual(await envoy.until(ms), known);
+        for (const [ms, answers] of [
+          [10_000, told[variant](5_100)],
+          [25_000, told[variant](5_100)],
+          [1_000, known[variant]],
+          [1_000, known[variant]],
+        ] as const) {
+          const envoy = comes(running.client, clock, ads(variant), claims);
+          assert.deepEqual(await envoy.until(ms), answers);
           envoy.leave();
           await envoy.until(ms + 1_000);
         }
       }));
+  }
 });
 
 describe("a client that comes to a server beside which others write", () => {

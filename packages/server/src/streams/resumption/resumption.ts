@@ -94,7 +94,8 @@ type ResumptionPhase =
  * planned from what the client uses.
  *
  * An Envoy whose clusters are warming asks for them only once they are warm. Until then its own resources stay its
- * target, for at most 20 seconds, and are composed again when it asks.
+ * target, for at most 20 seconds, and are composed again when it asks. If they can wait for nothing but endpoints, it
+ * asks as soon as it has acknowledged these, or it has none.
  */
 export class Resumption {
   /** Snapshots are not kept longer than needed, since a stream may live for a long time. */
@@ -198,16 +199,20 @@ export class Resumption {
    */
   progressed(): void {
     const phase = this.#phase;
-    if (phase.kind !== "holding" || this.#warming(phase.claimed) !== "no" || !this.#isAggregated) return;
+    if (phase.kind !== "holding" || !this.#isAggregated) return;
     if (this.#stream.newest !== phase.claimed.snapshot || !this.#stream.isSettled) return;
+    const warming = this.#warming(phase.claimed);
+    if (warming === "until answered") this.#wait();
+    if (warming !== "no") return;
     this.end();
     this.#changed();
   }
 
   #wait(): void {
     this.#cancel?.();
-    const isWarming = this.#phase.kind === "holding" && this.#warming(this.#phase.claimed) !== "no";
-    this.#cancel = this.#clock.after(isWarming ? lookMs : quietMs, () => this.#goOn());
+    const warming = this.#phase.kind === "holding" ? this.#warming(this.#phase.claimed) : "no";
+    const isQuietEnough = warming === "no" || (warming === "until answered" && this.#stream.isSettled);
+    this.#cancel = this.#clock.after(isQuietEnough ? quietMs : lookMs, () => this.#goOn());
   }
 
   #warming({ warming }: ClaimedSnapshot): ClaimedSnapshot["warming"] {
@@ -268,7 +273,7 @@ export class Resumption {
     }
     if (phase.kind !== "holding") return phase;
     const warming = this.#warming(phase.claimed);
-    const isDone = warming === "no" && this.#stream.isSettled;
+    const isDone = (warming === "no" || warming === "until answered") && this.#stream.isSettled;
     return isDone || waited >= (warming === "certain" ? maxWarmingMs : maxMs) ? { kind: "over" } : phase;
   }
 
