@@ -64,13 +64,13 @@ export class GroupTargets implements SharedTargets {
   }
 
   /**
-   * A member came. If the rollout under way has not reached it as far as is known here, its record is read first:
-   * another server may have reached it a moment ago.
+   * A member came. The record of the rollout under way is read first: a moment ago another server may have reached the
+   * member, or heard that all of it is rolled back.
    */
   came(member: Member): void {
     this.#rollout?.came(member);
     const { shared } = this.#context;
-    if (shared === undefined || this.underWay?.reaches(member) !== false) return;
+    if (shared === undefined || this.underWay === undefined) return;
     this.#undecided.add(member);
     const decided = () => {
       this.#undecided.delete(member);

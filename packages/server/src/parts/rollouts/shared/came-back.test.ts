@@ -30,8 +30,11 @@ function lateKeys(shared: SharedKeys, isLate: () => boolean): SharedKeys {
   });
 }
 
+/** From then on the other server hears nothing. */
+type LateFrom = "change" | "reach" | "roll-back";
+
 /** The first node has what the leader of a rollout has just given it, and the leader is gone. */
-async function reachedAtLeader(t: TestContext, areLayersLate = false) {
+async function givenByLeader(t: TestContext, lateFrom: LateFrom) {
   const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 600_000 } });
   t.after(() => servers.close());
   const leader = await servers.start();
@@ -39,32 +42,40 @@ async function reachedAtLeader(t: TestContext, areLayersLate = false) {
   let isLate = false;
   const { store } = servers;
   const watch: Store["watch"] = (listener) =>
-    store.watch({ ...listener, moved: (heads) => (isLate && areLayersLate ? undefined : listener.moved(heads)) });
+    store.watch({ ...listener, moved: (heads) => (isLate ? undefined : listener.moved(heads)) });
   const shared = lateKeys(store.shared, () => isLate);
   const other = await servers.start(changed(store, { shared, watch }));
   const clients = [leader.connect({ id: first }), other.connect({ id: second })];
+  const [client = assert.fail()] = clients;
   await servers.until("both have it", () => clients.every(({ held }) => held.get("a") === "1"));
-  if (areLayersLate) {
-    other.isMember = false;
-    isLate = true;
-  }
+  other.isMember = lateFrom !== "change";
+  isLate = lateFrom === "change";
   // The nodes of the other one are counted before the leader writes whom the step reaches.
   const { put } = store.shared;
   t.mock.method(store.shared, "put", (one: Parameters<typeof put>[0]) => {
-    isLate ||= one.key.startsWith("rollouts/course/") && !one.value.includes('"positions":[]');
+    const isReach = one.key.startsWith("rollouts/course/") && !one.value.includes('"positions":[]');
+    isLate ||= isReach && lateFrom === "reach";
     return put.call(store.shared, one);
   });
   await leader.write({ a: "2" });
-  await servers.until("the first node has it", () => clients[0]?.held.get("a") === "2");
-  assert.equal(isLate, true);
-  assert.equal(other.server.rollouts()[0]?.nodes.reached ?? 0, 0, "it has not heard of the node");
-  const { versionInfo } = clients[0] ?? assert.fail();
+  await servers.until("the first node has it", () => client.held.get("a") === "2");
+  const heard = () => other.server.rollouts()[0]?.state;
+  if (lateFrom === "roll-back") {
+    await servers.until("both have heard of it", () => heard() === "soaking");
+    isLate = true;
+    assert.equal(await leader.shared.lead("edge", "rollBack"), "done");
+    await servers.until("the first node has what was before", () => client.held.get("a") === "1");
+  }
+  assert.deepEqual([isLate, heard()], [true, heardAtMost[lateFrom]]);
   await leader.kill();
-  return { servers, other, versionInfo };
+  return { servers, other, versionInfo: client.versionInfo };
 }
 
+/** The state of the rollout as the other server then knows it. */
+const heardAtMost = { change: undefined, reach: "waiting", "roll-back": "soaking" } as const;
+
 /** What a client gets there, one after the other. */
-async function gets({ servers, other }: Awaited<ReturnType<typeof reachedAtLeader>>, options: JudgingOptions) {
+async function gets({ servers, other }: Awaited<ReturnType<typeof givenByLeader>>, options: JudgingOptions) {
   const seen: (string | undefined)[] = [];
   const judge = (contents: ReadonlyMap<string, string>) => {
     seen.push(contents.get("a"));
@@ -79,19 +90,24 @@ async function gets({ servers, other }: Awaited<ReturnType<typeof reachedAtLeade
   return seen;
 }
 
-describe("a node that a rollout has reached at another server", () => {
+describe("a node that comes from a server that was ahead", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`never gets what was there before at a server that has not heard of that yet, over ${variant}`, async (t) => {
-      const given = await reachedAtLeader(t);
+    it(`never gets what was there before where nobody has heard yet that it was reached, over ${variant}`, async (t) => {
+      const given = await givenByLeader(t, "reach");
       const back = gets(given, { id: first, variant });
       const held = gets(given, { id: `${second}0`, variant });
       assert.deepEqual([await back, await held], [["2"], ["1"]]);
     });
   }
 
-  it("keeps what it has at a server that has heard of neither the rollout nor its change", async (t) => {
-    const given = await reachedAtLeader(t, true);
+  it("keeps what it has where neither the rollout nor its change is known", async (t) => {
+    const given = await givenByLeader(t, "change");
     assert.deepEqual(await gets(given, { id: first, versionInfo: given.versionInfo }), []);
     assert.deepEqual(await gets(given, { id: `${second}0` }), ["1"]);
+  });
+
+  it("does not get again what was rolled back where nobody has heard of that yet", async (t) => {
+    const given = await givenByLeader(t, "roll-back");
+    assert.deepEqual(await gets(given, { id: first }), ["1"]);
   });
 });
