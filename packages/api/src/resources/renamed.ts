@@ -6,18 +6,11 @@ import { makeResource, type Resource } from "./resource.js";
  * The same content under another name, for many resources that differ in nothing else: no message has to be made and
  * encoded again. Aliases, TTL and constraints are left out. What stands in the content stays, even if it is the name.
  *
- * `references`: what it names under the new name. A cluster without a `service_name` names the load assignment of its
- * own name, so the references of such a cluster are others. Default: the same.
- *
  * Throws a TypeError if its content does not begin with its name, and XDSKIT_NAME_MISSING or XDSKIT_NAME_XDSTP as
  * `createResource` does.
  */
-export function renamedResource(
-  resource: Resource,
-  newName: ResourceName,
-  references: Resource["references"] = resource.references,
-): Resource {
-  const { type, name, body } = resource;
+export function renamedResource(resource: Resource, newName: ResourceName): Resource {
+  const { type, name, body, references } = resource;
   const before = nameField(name);
   if (Buffer.compare(body.subarray(0, before.length), before) !== 0)
     throw new TypeError(`${type.name} "${name}" does not begin with its name`);

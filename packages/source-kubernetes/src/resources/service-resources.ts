@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { createResource, type Resource, renamedResource } from "@xdskit/api";
+import { createResource, type Resource, renamedResource, resourcesAlike } from "@xdskit/api";
 import { edsCluster, grpcListener, type RouteOption, routeConfiguration } from "@xdskit/api/builders";
 import { Cluster_DiscoveryType, Cluster_LbPolicy, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { OutlierDetectionSchema } from "@xdskit/api/envoy/config/cluster/v3/outlier_detection";
@@ -12,16 +12,45 @@ import { portName, targetsOf, unresolvedName } from "./names.js";
 
 /** Everything about a Service but where it is answered: changes of its pods change none of it. */
 export function serviceResources(service: Service, attached: AttachedRoutes): readonly Resource[] {
+  const alike = alikeOf(service.policy);
   return service.ports.flatMap((port) => {
     const name = portName(service, port);
-    const routes = attached.get(port.port) ?? [{ prefix: "", cluster: name, route: callsOf(service.policy) }];
+    const routes = attached.get(port.port);
     return [
-      clusterOf(service, port, name),
-      createResource(routeConfiguration({ name, virtualHosts: [{ name, routes }] })),
+      service.externalName === undefined ? alike.cluster(name) : dnsCluster(service, service.externalName, port, name),
+      routes === undefined ? alike.route(name) : routeOf(name, routes),
       ...listenersOf(targetsOf(service, port), name),
-      ...unresolvedOf(routes, unresolvedName(name)),
+      ...(routes === undefined ? [] : unresolvedOf(routes, unresolvedName(name))),
     ];
   });
+}
+
+/** What the ports of Services with one policy have alike but for their names. */
+interface Alike {
+  readonly cluster: (name: string) => Resource;
+  /** Without attached routes. */
+  readonly route: (name: string) => Resource;
+}
+
+/** By policy: most Services have one of a few. */
+const known = new Map<string, Alike>();
+const mostKnown = 16;
+
+function alikeOf(policy: Policy): Alike {
+  const key = JSON.stringify(Object.entries(policy).sort());
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const alike: Alike = {
+    cluster: (name) => createResource(edsCluster(clusterOptions(name, policy))),
+    route: (name) => routeOf(name, [{ prefix: "", cluster: name, route: callsOf(policy) }]),
+  };
+  if (known.size >= mostKnown) return alike;
+  known.set(key, { cluster: resourcesAlike(alike.cluster), route: resourcesAlike(alike.route) });
+  return alikeOf(policy);
+}
+
+function routeOf(name: string, routes: readonly RouteOption[]): Resource {
+  return createResource(routeConfiguration({ name, virtualHosts: [{ name, routes }] }));
 }
 
 /** The routes of each port that has some, by its number. */
@@ -40,42 +69,23 @@ function unresolvedOf(routes: readonly RouteOption[], name: string): readonly Re
 /** The most that the field takes: who calls a Service over DNS has no limit either. */
 const unlimited = 0xffff_ffff;
 
-function clusterOf(service: Service, port: ServicePort, name: string): Resource {
-  const { externalName, policy } = service;
+function clusterOptions(name: string, policy: Policy) {
   const maxRequests = policy.maxRequests ?? unlimited;
-  const common = {
+  return {
     name,
     circuitBreakers: { thresholds: [{ maxConnections: unlimited, maxPendingRequests: unlimited, maxRequests }] },
     lbPolicy: balancings[policy.balancing ?? "round_robin"],
     ...(policy.ejectPercent === undefined ? {} : { outlierDetection: ejecting(policy.ejectPercent) }),
   };
-  if (externalName === undefined) return edsClusterOf(common, policy);
+}
+
+function dnsCluster({ policy }: Service, externalName: string, port: ServicePort, name: string): Resource {
   return createResource(
     create(ClusterSchema, {
-      ...common,
+      ...clusterOptions(name, policy),
       clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.LOGICAL_DNS },
       loadAssignment: externalAssignment(name, externalName, port),
     }),
-  );
-}
-
-/** The cluster that was made last: most Services have the same policy. */
-let last: { readonly policy: string; readonly cluster: Resource } | undefined;
-
-function edsClusterOf(
-  options: Parameters<typeof edsCluster>[0],
-  { balancing, maxRequests, ejectPercent }: Policy,
-): Resource {
-  const { name } = options;
-  const policy = JSON.stringify([balancing, maxRequests, ejectPercent]);
-  if (last?.policy !== policy) last = { policy, cluster: createResource(edsCluster(options)) };
-  const { cluster } = last;
-  if (cluster.name === name) return cluster;
-  // It names its load assignment alone.
-  return renamedResource(
-    cluster,
-    name,
-    cluster.references.map(({ type }) => ({ type, name })),
   );
 }
 
@@ -95,9 +105,13 @@ function ejecting(failurePercentageThreshold: number): MessageInitShape<typeof O
   };
 }
 
+/** Of the first target of a port. */
+const firstListener = resourcesAlike((name) =>
+  createResource(grpcListener({ name, routeConfigName: name, httpConnectionManager: { statPrefix: name } })),
+);
+
 /** The names of all targets lead to one route configuration. Most of what a cluster gives is listeners. */
 function listenersOf(targets: readonly string[], route: string): readonly Resource[] {
-  const httpConnectionManager = { statPrefix: route };
-  const first = createResource(grpcListener({ name: route, routeConfigName: route, httpConnectionManager }));
+  const first = firstListener(route);
   return targets.map((name) => (name === route ? first : renamedResource(first, name)));
 }
