@@ -79,8 +79,8 @@ function podsOf(all: readonly PodInSlice[], first: Family): readonly Pod[] {
 }
 
 /** What two slices say differently is decided by their content, and not by which of them came first. */
-function podOf(same: readonly PodInSlice[], first: Family): Pod {
-  const best = same.toSorted(
+function podOf(same: PodInSlice[], first: Family): Pod {
+  const best = same.sort(
     (a, b) => order(states.indexOf(a.state), states.indexOf(b.state)) || byAddress(a, b) || order(a.zone, b.zone),
   );
   const main = best.find(({ family }) => family === first) ?? best[0];

@@ -54,12 +54,13 @@ export class MadeResources {
   replace(object: string, resources: readonly Resource[], { upsert, remove }: OpenChange): () => void {
     const before = this.#made.get(object);
     const made = new Map(resources.map((resource) => [idOf(resource.type, resource.key), resource]));
-    const owners = new Map<string, string | undefined>();
+    /** But for what nobody had: that is most of all. */
+    const owners = new Map<string, string>();
     for (const [id, resource] of made) {
       const owner = this.#madeFor.get(id);
       // Another object may have had it since.
       if (owner !== object || before?.get(id)?.version !== resource.version) upsert.push(resource);
-      if (owner !== object) owners.set(id, owner);
+      if (owner !== undefined) owners.set(id, owner);
       this.#madeFor.set(id, object);
     }
     for (const [id, { type, key }] of before ?? []) {
@@ -71,10 +72,8 @@ export class MadeResources {
     }
     this.#set(object, made);
     return () => {
-      for (const [id, owner] of owners) {
-        if (owner === undefined) this.#madeFor.delete(id);
-        else this.#madeFor.set(id, owner);
-      }
+      for (const id of made.keys()) this.#madeFor.delete(id);
+      for (const [id, owner] of owners) this.#madeFor.set(id, owner);
       this.#set(object, before);
     };
   }
