@@ -1,4 +1,4 @@
-import type { Clock } from "@xdskit/api";
+import { type Clock, type Resource, XdskitError } from "@xdskit/api";
 import type { OnDemandLimits, Supplied } from "../../settings/on-demand-options.js";
 import { maxInTurn } from "./intervals.js";
 import type { SupplierLease } from "./lease.js";
@@ -7,6 +7,11 @@ import type { SupplierLease } from "./lease.js";
 export type Result =
   | { readonly kind: "answered"; readonly supplied: Supplied }
   | { readonly kind: "failed"; readonly error: unknown };
+
+/** The same, after a check; `resource` is undefined if there is none. */
+export type CheckedResult =
+  | { readonly kind: "answered"; readonly resource: Resource | undefined }
+  | Extract<Result, { readonly kind: "failed" }>;
 
 interface WaitingCall {
   readonly lease: SupplierLease;
@@ -37,21 +42,28 @@ export class Calls {
   }
 
   /**
-   * Calls as soon as there is room; false, and nothing is done, if too many wait. `ended` is called once, unless the
-   * lease ends first.
+   * Calls as soon as there is room. `ended` is called once, unless the lease ends first; at once if too many wait.
    */
-  add(lease: SupplierLease, call: () => unknown, ended: (result: Result) => void): boolean {
+  add(lease: SupplierLease, call: () => unknown, ended: (result: Result) => void): void {
     const { concurrency, queue } = this.#limits;
-    if (this.#running.size >= concurrency && this.#waiting.size >= queue) return false;
+    if (this.#running.size >= concurrency && this.#waiting.size >= queue) {
+      const where = { type: lease.type.name, resource: lease.name };
+      const error = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", "too many names wait to be supplied", where);
+      ended({ kind: "failed", error });
+      return;
+    }
     this.#waiting.set(lease, { lease, call, ended });
     this.#fill();
-    return true;
   }
 
-  /** Ends a call early: an `update` during the call is its answer, and a lease that ended needs none. */
-  finish(lease: SupplierLease): void {
-    this.#waiting.delete(lease);
-    if (this.#free(lease)) this.#fill();
+  /**
+   * Ends a call early: an `update` during the call is its answer, and a lease that ended needs none. False if it had
+   * ended.
+   */
+  finish(lease: SupplierLease): boolean {
+    const isRunning = this.#free(lease);
+    if (isRunning) this.#fill();
+    return this.#waiting.delete(lease) || isRunning;
   }
 
   /** Whether it is in progress: false while it waits, and once it ended. */

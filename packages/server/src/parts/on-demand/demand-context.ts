@@ -1,8 +1,8 @@
-import type { Clock, Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { Clock, Finding, ResourceName, ResourceType } from "@xdskit/api";
 import type { Group } from "../../contracts/group.js";
 import type { ResourceKey } from "../../contracts/layer-change.js";
 import type { OnDemandLimits, Supplier } from "../../settings/on-demand-options.js";
-import type { Calls } from "./calls.js";
+import type { Calls, CheckedResult, Result } from "./calls.js";
 import type { Lingering } from "./lingering.js";
 import type { WantedState } from "./wanted.js";
 
@@ -15,8 +15,8 @@ export interface DemandContext {
   readonly limits: OnDemandLimits;
   readonly calls: Calls;
   readonly clock: Clock;
-  /** Checks a supplier's result; throws an XdskitError. */
-  check(given: unknown, type: ResourceType, name: ResourceName): Resource;
+  /** Checks a supplier's result. */
+  check(result: Result, type: ResourceType, name: ResourceName): CheckedResult;
   readonly lingering: Lingering;
   /**
    * Whether there is room for another name of a stream that asks for `others` already. Makes room if a name lingers,

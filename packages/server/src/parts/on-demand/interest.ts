@@ -32,7 +32,7 @@ export class StreamInterest implements Interest {
 
   /** Takes over the requested names, and returns the known results for them. */
   demand({ type, added, again, dropped, names }: Demanded): Answered {
-    const { group, node, asker } = this.#parts;
+    const { group } = this.#parts;
     const answered: { [K in keyof Answered]: ResourceName[] } = { absent: [], late: [], refused: [], undecided: [] };
     const note = (name: ResourceName, outcome: NameDecision | undefined) => {
       if (outcome === "refused") this.#refused.set(type, name, true);
@@ -44,7 +44,7 @@ export class StreamInterest implements Interest {
     for (const name of again) {
       if (!this.#mayBeSupplied(name)) note(name, "absent");
       else if (this.#refused.delete(type, name)) note(name, this.#subscribe(type, name));
-      else note(name, group.again(type, name, node, asker));
+      else note(name, group.again(type, name, this.#parts));
     }
     return answered;
   }
@@ -74,8 +74,7 @@ export class StreamInterest implements Interest {
   }
 
   #subscribe(type: ResourceType, name: ResourceName): NameDecision | undefined {
-    const { group, node, asker } = this.#parts;
-    const outcome = group.subscribe(type, name, node, asker, this.#accepted);
+    const outcome = this.#parts.group.subscribe(type, name, this.#parts, this.#accepted);
     if (outcome !== "refused") this.#accepted += 1;
     return outcome;
   }

@@ -27,8 +27,6 @@ export class SupplierLease<Holder extends ResourceKey = ResourceKey> implements 
   #holders: Few<Holder>;
   /** The supplied resource; undefined before, and if there is none. */
   resource: Resource | undefined;
-  /** True while the call has not ended. */
-  called = true;
   #controller: AbortController | undefined;
   readonly #owner: LeaseOwner<Holder>;
   #listener: EndListener | undefined;

@@ -3,7 +3,6 @@ import {
   type Finding,
   getOrInsert,
   noSuchType,
-  type Resource,
   type ResourceName,
   type ResourceType,
   type TypeUrl,
@@ -26,7 +25,7 @@ import {
   type OnDemandOptions,
   type Supplier,
 } from "../../settings/on-demand-options.js";
-import { Calls } from "./calls.js";
+import { Calls, type CheckedResult, type Result } from "./calls.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { StreamInterest } from "./interest.js";
@@ -125,10 +124,16 @@ export class OnDemand implements Supply, DemandContext {
     return this.#open;
   }
 
-  check(given: unknown, type: ResourceType, name: ResourceName): Resource {
-    const resource = suppliedResource(given, type, name, this.#config);
-    refuseForeign([resource], this.#kernel.authorities);
-    return resource;
+  check(result: Result, type: ResourceType, name: ResourceName): CheckedResult {
+    if (result.kind === "failed") return result;
+    if (result.supplied === undefined || result.supplied === null) return { kind: "answered", resource: undefined };
+    try {
+      const resource = suppliedResource(result.supplied, type, name, this.#config);
+      refuseForeign([resource], this.#kernel.authorities);
+      return { kind: "answered", resource };
+    } catch (error) {
+      return { kind: "failed", error };
+    }
   }
 
   admits(group: Group, type: ResourceType, name: ResourceName, others: number): boolean {

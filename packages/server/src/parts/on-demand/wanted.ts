@@ -1,6 +1,7 @@
 import { type Few, fewMembers, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Asker, NameDecision } from "../../contracts/parts/supply.js";
+import type { OnDemandLimits } from "../../settings/on-demand-options.js";
 import type { SupplierLease } from "./lease.js";
 import type { WaitingNames, WaitKind } from "./waits.js";
 
@@ -27,6 +28,26 @@ export const states = {
   stale: { kind: "absent", stale: true },
   failed: { kind: "failed" },
 } as const satisfies Record<string, WantedState>;
+
+/** What clients are told in a state; undefined: nothing yet. */
+export function decisionIn(state: WantedState): NameDecision | undefined {
+  if (state.kind === "absent") return state.stale ? undefined : "absent";
+  return state.kind === "in-layers" || state.kind === "supplied" ? "found" : undefined;
+}
+
+/**
+ * Milliseconds until a name is dropped that no client asks for any more; undefined: it goes at once. `isCalled`: the
+ * supplier is just asked for it.
+ */
+export function lingerAfter(
+  kind: WantedState["kind"],
+  isCalled: boolean,
+  { lingerMs, negativeMs }: OnDemandLimits,
+): number | undefined {
+  if (kind === "in-layers" || kind === "unknown" || (kind === "pending" && !isCalled)) return undefined;
+  // A missing name is remembered while its absence is believed: clients ask, are told, unsubscribe, and ask again.
+  return kind === "absent" || kind === "failed" ? Math.max(lingerMs, negativeMs) : lingerMs;
+}
 
 /** A name of a group that clients ask for, or did so until lately. */
 export class WantedName {
@@ -66,6 +87,17 @@ export class WantedName {
   /** Only `Waits` calls it. */
   waits(kind: WaitKind, names: WaitingNames<WantedName> | undefined): void {
     this.#waits[kind] = names;
+  }
+
+  /** Enters another state. Calls in between do not end a row of failures or absences. */
+  enter(state: WantedState, lease: SupplierLease<WantedName> | undefined): void {
+    this.stop("next-call");
+    this.state = state;
+    this.lease = lease;
+    if (state.kind === "failed") this.failures += 1;
+    if (state.kind === "absent" || state.kind === "supplied") this.failures = 0;
+    if (state.kind === "absent") this.absences += 1;
+    if (state.kind === "supplied") this.absences = 0;
   }
 
   /** Tells the clients that wait. */
