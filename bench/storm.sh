@@ -38,7 +38,6 @@ const eventLoop = {
   longestCpuMs: Math.max(0, ...blocks.map(({ ms, cpuMs }) => Math.min(ms, cpuMs))),
   p50Ms: after.p50Ms,
   p99Ms: after.p99Ms,
-  gc: after.gc,
 };
 const changes = { calm: latency(read("calm")), storm: latency(read("told")) };
 if (process.env.VERBOSE) for (const block of blocks) console.error(JSON.stringify(block));

@@ -61,12 +61,10 @@ export type * from "./contracts/transport.js";
 export type * from "./contracts/xds-server.js";
 export { createServer } from "./create-server.js";
 export { defaultParts } from "./default-parts.js";
-export {
-  defaultEventLoopOptions,
-  type EventLoopBlock,
-  type EventLoopOptions,
-  type EventLoopStats,
-  type WorkDone,
+export type {
+  EventLoopBlock,
+  EventLoopStats,
+  WorkDone,
 } from "./event-loop/event-loop-stats.js";
 export type { Caller, CallerRefused } from "./identity/caller.js";
 export { certificateNames } from "./identity/certificate-names.js";

@@ -130,12 +130,9 @@ export const eventLoopSchema = z
     blocks: z.object({ work: z.int(), gc: z.int() }),
     blockedForMs: z.number(),
     longestMs: z.number(),
-    longestCpuMs: z.number(),
     lastMinuteMs: z.number(),
     p50Ms: z.number(),
     p99Ms: z.number(),
-    p999Ms: z.number(),
-    gc: z.object({ pauses: z.int(), ms: z.number(), longestMs: z.number() }),
     recent: z.array(blockSchema),
   })
   .partial()

@@ -31,7 +31,7 @@ export function anyOf(known: readonly string[]): string {
  * XdskitError (XDSKIT_SERVER_OPTION) that names the option.
  */
 export function checkOptions(options: ServerOptions): void {
-  const { addresses, eventLoop, keepalive, onDemand, ordering, references, registry } = options;
+  const { addresses, keepalive, onDemand, ordering, references, registry } = options;
   const { rest, rollout, tls, types } = options;
   for (const { option, value, known } of wrongWords(options))
     throw wrong(option, anyOf(known.map((word) => JSON.stringify(word))), value);
@@ -55,7 +55,6 @@ export function checkOptions(options: ServerOptions): void {
   checkNumbers("ordering", ordering, "milliseconds", 0);
   checkNumbers("keepalive", { ...keepalive, maxAgeMs: undefined }, "milliseconds", 0);
   checkNumbers("keepalive", { maxAgeMs: keepalive?.maxAgeMs }, "milliseconds", Number.MIN_VALUE);
-  checkNumbers("eventLoop", eventLoop, "milliseconds, at least 1", 1);
   if (onDemand !== undefined) checkOnDemand(onDemand);
 }
 

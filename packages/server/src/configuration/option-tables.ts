@@ -16,7 +16,6 @@ import type { LoadReportFilter } from "../contracts/nodes/load-report.js";
 import type { NodeConfigFilter, NodesFilter } from "../contracts/nodes/node-status.js";
 import type { ServerOptions } from "../contracts/server-options.js";
 import type { Addresses } from "../contracts/xds-server.js";
-import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { IdentityRule } from "../identity/identity-rule.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import { defaultServerLimits } from "../settings/limits.js";
@@ -111,7 +110,7 @@ export const serverOptions = {
     or: ["false"],
   },
   keepalive: { options: numberOptions(defaultKeepalive) },
-  eventLoop: { options: numberOptions(defaultEventLoopOptions), or: ["false"] },
+  eventLoop: "boolean",
   types: "object",
   registry: "object",
   validate: "boolean",

@@ -1,7 +1,6 @@
 import type { Clock, Registry, ResourceTypes, TypeUrl } from "@xdskit/api";
 import type { Keepalive } from "@xdskit/grpc-server";
 import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
-import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { IdentityRule } from "../identity/identity-rule.js";
 import type { GroupOf, GroupSettings, OnReject } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
@@ -123,8 +122,8 @@ export interface KernelOptions {
   readonly ordering?: Partial<OrderingOptions> | false | undefined;
   /** See `Keepalive` for each default. */
   readonly keepalive?: Partial<Keepalive> | undefined;
-  /** How the event loop is watched for what blocks it; see `EventLoopOptions` for each default. `false`: not at all. */
-  readonly eventLoop?: Partial<EventLoopOptions> | false | undefined;
+  /** Whether the event loop is watched for what blocks it. Default true. */
+  readonly eventLoop?: boolean | undefined;
   /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */
   readonly types?: ResourceTypes | undefined;
   /**

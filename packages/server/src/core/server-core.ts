@@ -6,7 +6,6 @@ import { createEvents, type Events } from "../contracts/events.js";
 import type { ReportedStream } from "../contracts/nodes/reported-stream.js";
 import type { Kernel, KernelCalls } from "../contracts/parts/kernel.js";
 import type { Part } from "../contracts/parts/part.js";
-import type { EventLoopWatch } from "../event-loop/event-loop-watch.js";
 import { OpenCalls } from "../gate/open-calls.js";
 import { Shares } from "../gate/shares.js";
 import { createGate, type Gate } from "../identity/caller.js";
@@ -18,7 +17,7 @@ import { createRejections, type Rejections } from "../streams/rejections.js";
 import type { Session } from "../streams/session.js";
 import { type JoinedParts, joinedParts } from "./joined-parts.js";
 import type { ServerSettings } from "./server-settings.js";
-import { watchEventLoop } from "./watch-event-loop.js";
+import { type EventLoopWatch, watchEventLoop } from "./watch-event-loop.js";
 
 /** What those share that take the configuration, and those that answer clients. */
 export interface ServerCore {
@@ -95,7 +94,7 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
     config: { types, registry: options.registry, validate: options.validate ?? true },
     parts: plugged,
     rejections: createRejections(),
-    loop: watchEventLoop(options.eventLoop, counters, events),
+    loop: options.eventLoop === false ? undefined : watchEventLoop(counters, events),
     end() {
       openCalls.stop();
       below.end();

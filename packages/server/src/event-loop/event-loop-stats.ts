@@ -1,3 +1,6 @@
+/** The shortest stretch that counts as a block, in milliseconds. */
+export const blockedMs = 50;
+
 /** A server's work in some time. */
 export interface WorkDone {
   readonly streamsOpened: number;
@@ -13,9 +16,7 @@ export interface WorkDone {
 export interface EventLoopBlock {
   /** When it was noticed. */
   readonly at: Date;
-  /**
-   * How long it took, in milliseconds. Short work right before it may be included, see `EventLoopOptions.intervalMs`.
-   */
+  /** How long it took, in milliseconds. Up to 10 ms of short work right before it may be included. */
   readonly ms: number;
   /** How much of that was garbage collection. */
   readonly gcMs: number;
@@ -38,27 +39,11 @@ export interface EventLoopStats {
   readonly blockedForMs: number;
   /** The longest stretch, whether it counts as a block or not, in milliseconds. */
   readonly longestMs: number;
-  /** The longest by CPU time, if that is less: without the time that the machine gave to other programs. */
-  readonly longestCpuMs: number;
   /** The longest of the last one to two minutes. */
   readonly lastMinuteMs: number;
   /** Of all stretches with work in them. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly p999Ms: number;
-  /** Pauses for garbage collection: how many, all of them together, the longest. */
-  readonly gc: { readonly pauses: number; readonly ms: number; readonly longestMs: number };
   /** The last blocks, the newest last. */
   readonly recent: readonly EventLoopBlock[];
 }
-
-/** How the event loop is watched. */
-export interface EventLoopOptions {
-  /** How often the loop is checked while it works, in milliseconds. A block may seem longer by as much. Default 10. */
-  readonly intervalMs: number;
-  /** The shortest block that counts, and is emitted as an event, in milliseconds. Default 50. */
-  readonly blockedMs: number;
-}
-
-/** The options of a server without options of its own. */
-export const defaultEventLoopOptions: EventLoopOptions = { intervalMs: 10, blockedMs: 50 };
