@@ -3,6 +3,7 @@
 //   --bound=SECONDS  for each process of tests; by default ten minutes
 //   --all    also the files that look further, and random tests in their usual length. So do CI, and named paths
 //   --built  runs what `npm run build` compiled, which saves a third of the time; without it nothing must be built
+//   --lint   lints meanwhile, and fails if that does
 //   --list   prints the files that it would run
 //   --record keeps how long each process took: longer ones begin first in later runs
 //   --spec   a line for each test, as for a single file; several files have a line each
@@ -11,13 +12,14 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { compiledTest } from "./testing/compiled-tests.mjs";
 import { leftOut, runLater, shortEffort, whatWasLeftOut } from "./testing/left-out.mjs";
+import { lintMeanwhile } from "./testing/lint-meanwhile.mjs";
 import { testFiles } from "./testing/test-files.mjs";
 
 const all = ["packages", "dashboard", "fuzz", "e2e", "bench", "examples", "scripts"];
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const known = /^--(?:all|bound=\d+|built|list|record|spec)$/;
+const known = /^--(?:all|bound=\d+|built|lint|list|record|spec)$/;
 const unknown = flags.filter((flag) => !known.test(flag));
 const isCi = !["", "0", "false", undefined].includes(process.env.CI);
 const isShort = named.length === 0 && !flags.includes("--all") && !isCi;
@@ -54,8 +56,15 @@ const child = spawn(
   [...loading, here("testing/run-files.mjs"), String(concurrency), reporter, bound, ...run],
   { stdio: "inherit", env: isShort ? { EFFORT: String(shortEffort), ...process.env } : process.env },
 );
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
-child.on("exit", (code, signal) => {
+const lint = flags.includes("--lint") ? lintMeanwhile() : undefined;
+for (const signal of ["SIGINT", "SIGTERM"])
+  process.on(signal, () => {
+    lint?.end(signal);
+    child.kill(signal);
+  });
+child.on("exit", async (code, signal) => {
   if (isShort) console.log(whatWasLeftOut());
-  process.exit(signal ? 1 : (code ?? 1));
+  const isClean = signal || (await lint?.passed) !== false;
+  if (!isClean) console.log("Lint failed: see above");
+  process.exit(signal ? 1 : code || (isClean ? 0 : 1));
 });
