@@ -63,11 +63,12 @@ function inline(base64: string): DataSource {
   return { specifier: { case: "inlineBytes", value: Buffer.from(base64, "base64") } };
 }
 
-/** What Envoy would refuse. It says nothing of a key's content. */
+/** What Envoy would refuse, in words of the Secret. It says nothing of a key's content. */
 function problemsOf(message: Secret): readonly Pick<ObjectFault, "field" | "message">[] {
-  return validateMessage(message, { envoy: true }).map(({ field = "", message: text }) => {
-    return { field: keys.find(([part]) => field.includes(part))?.[1] ?? "", message: text };
-  });
+  return validateMessage(message, { envoy: true }).map(({ field = "", message: text }) => ({
+    field: keys.find(([part]) => field.includes(part))?.[1] ?? "",
+    message: keys.reduce((words, [part, key]) => words.replaceAll(part, key), text),
+  }));
 }
 
 /** The keys of a Secret, by the fields that are made of them. */
