@@ -206,6 +206,9 @@ test("ConfigMaps of a real API server are folders", { timeout: 300_000 }, async 
     });
     await quiet(1_000);
     assert.ok(!again.stdout.some((line) => line.startsWith("grpc listening")));
+    // A rollout stops there.
+    const [, admin = ""] = await again.line(/^admin listening on (\S+)$/, 5_000);
+    assert.equal((await fetch(`http://${admin}/readyz`)).status, 503);
     await api.put(configMap("edge", { "edge.yaml": cluster("edge3") }, "edge"));
     [, grpc = ""] = await again.line(/^grpc listening on (\S+)$/, 30_000);
     assert.equal(await clusters("edge-1"), "a2,binary,edge3,fixed2,own");
