@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
-import { noSuchType, type Resource, type ResourceType } from "@xdskit/api";
+import { inHundreds, inTurns, noSuchType, type Resource, type ResourceType } from "@xdskit/api";
 import { ReadingThread } from "@xdskit/api/threads";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
@@ -158,7 +158,10 @@ export class ApiContext {
   /** The content of a layer at a revision. */
   async contents(store: Store, id: RevisionId): Promise<readonly Resource[]> {
     const { registry, server } = this.options;
-    return (await store.read(id)).map((stored) => decodeStored(stored, { registry, types: server.types }));
+    const reading = { registry, types: server.types };
+    const read: Resource[] = [];
+    await inTurns(inHundreds(await store.read(id), (stored) => void read.push(decodeStored(stored, reading))));
+    return read;
   }
 
   /** A revision and its place. Throws a problem if there is no such revision. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ResourceType } from "@xdskit/api";
 import { decodeStored, type Revision, type Store, type StoredChange } from "@xdskit/server";
 import type { ChangedContents } from "../answers/revision-stages.js";
@@ -39,7 +40,8 @@ async function contentsOf(context: ApiContext, kept: KeptRevision): Promise<Chan
   const reading = { registry, types: server.types };
   const upserted = [];
   const removed: { type: ResourceType; name: string }[] = [];
-  for (const { type, key, to } of changes) {
+  for (const [index, { type, key, to }] of changes.entries()) {
+    if (index % 100 === 99) await nextTurn();
     const found = server.types.byTypeUrl(type);
     if (found === undefined) continue;
     const bytes = to === undefined ? undefined : await store.content(type, key, to);

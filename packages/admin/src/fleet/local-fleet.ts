@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { redactErrorText, type Where } from "@xdskit/api";
 import {
   type LoadReport,
@@ -23,7 +24,7 @@ import { answersFromRows } from "./answers-from-rows.js";
 import { fieldNamedIn, fieldText } from "./named-field.js";
 import { nodeJson } from "./node-json.js";
 import { rejectionJson, rowOf } from "./row.js";
-import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
+import { lookAt, nodesInTurn, RowCache, type RowsAsOf } from "./row-cache.js";
 
 /** The most resources that are looked at: any number of streams may have the id of one node. */
 const maxLookedAt = 50_000;
@@ -55,12 +56,19 @@ export function createLocalFleet({
   return {
     ...answersFromRows(all, server),
     all,
-    async nodes({ limit, ...rest }) {
-      // No node has an unknown state. One more shows whether there is a next page.
-      const nodes = server.nodes({ ...rest, most: limit + 1 } as Parameters<XdsServer["nodes"]>[0]);
-      const told = nodes.slice(0, limit);
-      const next = nodes.length > limit ? told.at(-1)?.id : undefined;
-      return { nodes: told.map((node) => nodeJson(node, replica)), ...(next === undefined ? {} : { next }) };
+    async nodes({ limit, ...query }) {
+      const told: object[] = [];
+      let { after } = query;
+      for (;;) {
+        const most = Math.min(nodesInTurn, limit - told.length);
+        // No node has an unknown state. One more shows whether there is a next page.
+        const nodes = server.nodes({ ...query, after, most: most + 1 } as Parameters<XdsServer["nodes"]>[0]);
+        told.push(...nodes.slice(0, most).map((node) => nodeJson(node, replica)));
+        if (nodes.length <= most) return { nodes: told };
+        after = nodes[most - 1]?.id;
+        if (told.length === limit) return { nodes: told, ...(after === undefined ? {} : { next: after }) };
+        await nextTurn();
+      }
     },
     async node(id, { type, all }) {
       const node = server.node(id);

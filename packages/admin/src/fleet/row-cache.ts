@@ -8,7 +8,7 @@ const freshMs = 500;
 /** and after this many times the work of the last look, so that readers take about a tenth of the server's time. */
 const restFactor = 10;
 /** The most nodes to look at in one turn. */
-const nodesInTurn = 1_000;
+export const nodesInTurn = 250;
 
 /** All nodes at one moment. */
 export interface RowsAsOf {

@@ -11,7 +11,7 @@ import { bodyForm } from "../requests/body-form.js";
 import { type Expected, expectedTag } from "../requests/conditions.js";
 import { leaseOf } from "../requests/lease.js";
 import { readChange, readOne } from "../requests/read-change.js";
-import { body, changesPage, createRoute, flag, json, problems } from "./definition.js";
+import { answerInTurns, body, changesPage, createRoute, flag, json, problems } from "./definition.js";
 import { type NamedResource, noResource, onlyResource, resourceParams, shownName } from "./layers.js";
 
 const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
@@ -102,7 +102,10 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const page = pageOfDryRun({ limit, after, names, fields }, asked.dryRun);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
     const info = infoOf(asked, context.senderOf(c.env, asked.author), wanted !== undefined);
-    return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted), page }), 200);
+    return answerInTurns(
+      c,
+      await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted), page }),
+    );
   });
 
   app.openapi(put, async (c) => {
@@ -122,7 +125,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const info = infoOf(query, context.senderOf(c.env, query.author), query.lease !== undefined);
     const held = leaseOf(query.lease);
     const how = { ...asked, expected: undefined, condition, info, lease: held };
-    return c.json(await changeLayer(context, layer, how), 200);
+    return answerInTurns(c, await changeLayer(context, layer, how));
   });
 
   app.openapi(remove, async (c) => {
@@ -138,7 +141,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     };
     const asked = { upsert: [], remove: [{ type, name }], replace: false, dryRun: query.dryRun ?? false, findings: [] };
     const info = infoOf(query, context.senderOf(c.env, query.author));
-    return c.json(await changeLayer(context, layer, { ...asked, expected: undefined, condition, info }), 200);
+    return answerInTurns(c, await changeLayer(context, layer, { ...asked, expected: undefined, condition, info }));
   });
 }
 

@@ -1,5 +1,6 @@
 import { createRoute as createHonoRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { jsonInTurns } from "../answers/json-in-turns.js";
 import type { Need } from "../contract/access.js";
 import { maxNames, maxPage, usualPage } from "../contract/limits.js";
 import { problemSchema } from "../contract/schemas.js";
@@ -120,7 +121,8 @@ export const offset = z.coerce
   .default(0)
   .openapi({ description: "How many come before the page. Default 0" });
 
-/** An answer that people read in a terminal. */
-export function indented(c: Context, value: object): never {
-  return c.body(`${JSON.stringify(value, undefined, 2)}\n`, 200, { "content-type": "application/json" }) as never;
+/** An answer that may be long: others get a turn while it is written. `space`: as of `JSON.stringify`. */
+export async function answerInTurns(c: Context, value: object, space = 0): Promise<never> {
+  const json = await jsonInTurns(value, space);
+  return c.body(new Uint8Array(json), 200, { "content-type": "application/json" }) as never;
 }

@@ -12,7 +12,7 @@ import {
 } from "../contract/fleet-schemas.js";
 import { problemListSchema } from "../contract/group-schemas.js";
 import { problemList } from "../problems/problem-list.js";
-import { json, limit, offset, problems, readRoute } from "./definition.js";
+import { answerInTurns, json, limit, offset, problems, readRoute } from "./definition.js";
 
 const rows = readRoute({
   path: "/api/v1/fleet/nodes",
@@ -59,8 +59,8 @@ export function fleetRoutes(app: OpenAPIHono, context: ApiContext, withRevisions
     const { sort, order, limit: most, offset: start, revisions, ...filter } = c.req.valid("query");
     const query = { ...filterOf(filter), sort, descending: order === "desc", limit: most, offset: start };
     const found = await fleet.rows(query);
-    if (revisions === "false") return c.json(found, 200);
-    return c.json({ ...found, nodes: await withRevisions(found.nodes) }, 200);
+    if (revisions === "false") return answerInTurns(c, found);
+    return answerInTurns(c, { ...found, nodes: await withRevisions(found.nodes) });
   });
   app.openapi(summary, async (c) => c.json(await fleet.summary(filterOf(c.req.valid("query"))), 200));
   app.openapi(map, async (c) => {

@@ -8,7 +8,7 @@ import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
 import { type GroupContext, groupRow, groupRows } from "../usage/group-rows.js";
 import { usageOf } from "../usage/usage.js";
-import { flag, json, limit, offset, problems, readRoute } from "./definition.js";
+import { answerInTurns, flag, json, limit, offset, problems, readRoute } from "./definition.js";
 
 const listGroups = readRoute({
   path: "/api/v1/groups",
@@ -76,7 +76,7 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
     const { type, contents = false, order, ...query } = c.req.valid("query");
     const of = contextOf(context, c.req.valid("param").group);
     const named = context.typeFilter(type)?.name;
-    return c.json(await groupRows(of, { ...query, contents, type: named, descending: order === "desc" }), 200);
+    return answerInTurns(c, await groupRows(of, { ...query, contents, type: named, descending: order === "desc" }));
   });
   app.openapi(get, async (c) => {
     const { group, type: typeName, name } = c.req.valid("param");

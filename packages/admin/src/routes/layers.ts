@@ -1,11 +1,11 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Resource, ResourceType } from "@xdskit/api";
+import { inHundreds, inTurns, type Resource, type ResourceType } from "@xdskit/api";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { type layerSchema, layersSchema, resourceSchema, resourcesSchema } from "../contract/schemas.js";
-import { after, json, limit, problems, readRoute } from "./definition.js";
+import { after, answerInTurns, json, limit, problems, readRoute } from "./definition.js";
 
 const listLayers = readRoute({
   path: "/api/v1/layers",
@@ -64,7 +64,7 @@ export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
     for (const layer of context.options.layers) layers.push(await layerJson(context, layer));
     return c.json({ layers }, 200);
   });
-  app.openapi(listResources, (c) => {
+  app.openapi(listResources, async (c) => {
     const { type, name, limit: most, after: cursor } = c.req.valid("query");
     const { layer } = context.layer(c.req.valid("param").layer);
     const wanted = context.typeFilter(type);
@@ -84,10 +84,14 @@ export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
     const shown = found.slice(0, most);
     const last = shown.at(-1);
     const next = found.length > most && last !== undefined ? { next: cursorOf(last) } : {};
-    return c.json({ resources: shown.map((one) => resourceJson(context, one)), ...next }, 200);
+    await context.show.prepare(shown);
+    const resources: z.output<typeof resourceSchema>[] = [];
+    await inTurns(inHundreds(shown, (one) => void resources.push(resourceJson(context, one))));
+    return answerInTurns(c, { resources, ...next });
   });
-  app.openapi(getResource, (c) => {
+  app.openapi(getResource, async (c) => {
     const resource = findResource(context, c.req.valid("param"));
+    await context.show.prepare([resource]);
     c.header("etag", `"${resource.version}"`);
     return c.json(resourceJson(context, resource), 200);
   });

@@ -14,7 +14,7 @@ import { mustBeKnown } from "../contract/known-values.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { silentServersSchema } from "../contract/silent-servers.js";
-import { after, indented, json, limit, offset, problems, readRoute } from "./definition.js";
+import { after, answerInTurns, json, limit, offset, problems, readRoute } from "./definition.js";
 
 const silentSchema = silentServersSchema.openapi({
   description: "Servers of the store that did not answer: what they have is missing",
@@ -120,13 +120,13 @@ export function nodeRoutes(app: OpenAPIHono, context: ApiContext, withRevisions:
     const query = c.req.valid("query");
     const { group } = query;
     if (group !== undefined) await fleet.check({ group: [group] });
-    return indented(c, await fleet.nodes(query));
+    return answerInTurns(c, await fleet.nodes(query), 2);
   });
   app.openapi(get, async (c) => {
     const { id } = c.req.valid("param");
     const { resources: which, ...query } = c.req.valid("query");
     const type = context.typeFilter(query.type)?.name;
-    return indented(c, (await fleet.node(id, { type, all: which === "all" })) ?? unknown(id));
+    return answerInTurns(c, (await fleet.node(id, { type, all: which === "all" })) ?? unknown(id), 2);
   });
   app.openapi(row, async (c) => {
     const { id } = c.req.valid("param");
@@ -140,7 +140,7 @@ export function nodeRoutes(app: OpenAPIHono, context: ApiContext, withRevisions:
     const states = state?.split(",");
     mustBeKnown("state", states, resourceStates);
     const asked = { ...query, type: context.typeFilter(type)?.name, state: states };
-    return c.json((await fleet.resources(id, asked)) ?? unknown(id), 200);
+    return answerInTurns(c, (await fleet.resources(id, asked)) ?? unknown(id));
   });
   app.openapi(contents, async (c) => {
     const { id, type, name } = c.req.valid("param");

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { inTurns } from "@xdskit/api";
 import { decodeStored } from "@xdskit/server";
@@ -9,7 +10,7 @@ import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { diffSchema, revisionAnswerSchema, revisionsSchema } from "../contract/schemas.js";
-import { after, changesPage, fieldNames, flag, json, limit, problems, readRoute } from "./definition.js";
+import { after, answerInTurns, changesPage, fieldNames, flag, json, limit, problems, readRoute } from "./definition.js";
 
 const list = readRoute({
   path: "/api/v1/revisions",
@@ -64,7 +65,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
     const found = await historyOf(layers, most + 1, cursor === undefined ? undefined : await context.revision(cursor));
     const revisions = found.slice(0, most);
     const next = found.length > most ? { next: revisions.at(-1)?.id } : {};
-    return c.json({ revisions: revisions.map((one) => context.revisionJson(one)), ...next }, 200);
+    return answerInTurns(c, { revisions: revisions.map((one) => context.revisionJson(one)), ...next });
   });
 
   app.openapi(get, async (c) => {
@@ -75,7 +76,8 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
     );
     const page: ResourceChange[] = [];
     const { items, ...next } = pageBehindCursor(all, { limit: most, after: cursor });
-    for (const { type, key, from, to } of items) {
+    for (const [index, { type, key, from, to }] of items.entries()) {
+      if (index % 100 === 99) await nextTurn();
       const read = async (version: string | undefined) => {
         const bytes = version === undefined ? undefined : await store.content(type, key, version);
         return bytes && decodeStored({ type, key, version: version ?? "", bytes }, reading);
@@ -83,7 +85,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
       page.push({ before: await read(from), after: await read(to) });
     }
     const changes = await changesJson(page, context.showAs(fields));
-    return c.json({ ...context.revisionJson(revision), changes, ...next }, 200);
+    return answerInTurns(c, { ...context.revisionJson(revision), changes, ...next });
   });
 
   app.openapi(diff, async (c) => {
@@ -110,6 +112,6 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
         ? await inTurns(stagesOf(previewsBetween(preview(before), preview(after), server.snapshotOf), names))
         : [];
     const ends = { from: context.revisionJson(from), to: context.revisionJson(to) };
-    return c.json({ ...ends, counts: countsOf(all), changes, ...next, stages }, 200);
+    return answerInTurns(c, { ...ends, counts: countsOf(all), changes, ...next, stages });
   });
 }

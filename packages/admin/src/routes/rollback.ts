@@ -9,7 +9,7 @@ import { changeAnswerSchema, rollbackSchema } from "../contract/schemas.js";
 import { bodyForm } from "../requests/body-form.js";
 import { readJson } from "../requests/read-json.js";
 import { expectedRevision, infoOf, pageOfDryRun } from "./changes.js";
-import { changesPage, createRoute, json, problems, smallBody } from "./definition.js";
+import { answerInTurns, changesPage, createRoute, json, problems, smallBody } from "./definition.js";
 
 const rollback = createRoute({
   method: "post",
@@ -59,7 +59,7 @@ export function rollbackRoute(app: OpenAPIHono, context: ApiContext): void {
       ...infoOf(said, context.senderOf(c.env, said.author)),
       cause: { kind: "rollback", to: to ?? "" } as const,
     };
-    return c.json(await rollBackLayer(context, layer, { to, contents, expected, dryRun, info, page }), 200);
+    return answerInTurns(c, await rollBackLayer(context, layer, { to, contents, expected, dryRun, info, page }));
   });
 }
 
