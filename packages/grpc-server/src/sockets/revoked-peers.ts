@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DetailedPeerCertificate, TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
 import { distrust, peerOf } from "./peer.js";
 
@@ -19,6 +20,9 @@ const spreadMs = 60_000;
 
 /** Where fewer end, they take no longer than this for each, in milliseconds: one ends at once. */
 const eachMs = 12;
+
+/** Others have a turn after this many milliseconds. */
+const sliceMs = 5;
 
 const reason = "its certificate was revoked";
 
@@ -55,16 +59,30 @@ export function followRevoked(
     serialsOf.set(socket, serials);
     socket.once("close", () => serialsOf.delete(socket));
   });
-  followed.set(server, (next) => {
-    if (known === next) return;
-    known = next;
-    const out = [...serialsOf].filter(([socket, serials]) => isOut(socket, serials));
-    for (const [socket] of out) {
+  /** Judges the open connections, in slices: each that is listed costs half a millisecond. */
+  async function judge(next: IsRevoked | undefined): Promise<void> {
+    const out: TLSSocket[] = [];
+    let began = performance.now();
+    for (const [socket, serials] of serialsOf) {
+      if (performance.now() - began >= sliceMs) {
+        await nextTurn();
+        // A newer list is about all that are left.
+        if (known !== next) break;
+        began = performance.now();
+      }
+      if (!isOut(socket, serials)) continue;
       serialsOf.delete(socket);
       // Until it ends, what it asks anew is not answered.
       distrust(socket);
-      setTimeout(() => end(socket), Math.random() * Math.min(spreadMs, eachMs * out.length)).unref();
+      out.push(socket);
     }
+    for (const socket of out)
+      setTimeout(() => end(socket), Math.random() * Math.min(spreadMs, eachMs * out.length)).unref();
+  }
+  followed.set(server, (next) => {
+    if (known === next) return;
+    known = next;
+    void judge(next);
   });
 }
 

@@ -7,7 +7,7 @@ import { followRevoked, renewTls } from "@xdskit/grpc-server";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
 import { waitFor } from "../testing/basics/wait-for.js";
 
-test("connections that a list revokes together end at times of their own, and the others stay", async (t) => {
+test("connections that a list revokes together end at times of their own, while others have turns and stay", async (t) => {
   const authority = createAuthority("of all");
   const [own, revoked, good] = ["localhost", "revoked", "good"].map((name) => authority.issue(name));
   assert.ok(own !== undefined && revoked !== undefined && good !== undefined);
@@ -41,9 +41,24 @@ test("connections that a list revokes together end at times of their own, and th
   });
   // A client has done its handshake before the server has.
   await waitFor("all are served", () => served === 101);
+  let turn = 0;
+  const turns = setInterval(() => {
+    turn += 1;
+  });
+  t.after(() => clearInterval(turns));
+  const judgedIn = new Set<number>();
   const before = performance.now();
-  renewTls(server, { ...tls, isRevoked: (serials) => serials.includes(revoked.serial) });
+  renewTls(server, {
+    ...tls,
+    isRevoked(serials) {
+      judgedIn.add(turn);
+      for (const began = performance.now(); performance.now() - began < 2; );
+      return serials.includes(revoked.serial);
+    },
+  });
   await waitFor("they have ended", () => ended.length === many.length);
+  // It takes 200 ms, in slices of 5 ms.
+  assert.ok(judgedIn.size >= 10, `all were judged in ${judgedIn.size} turns`);
   // 12 ms for each: 1.2 s in all, in the first tenth of which a tenth of them ends.
   const times = ended.map((at) => at - before);
   assert.ok((times.at(-1) ?? 0) - (times[0] ?? 0) > 600, `all within ${(times.at(-1) ?? 0) - (times[0] ?? 0)} ms`);
