@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe } from "../errors/errors.js";
 import { readResources } from "../files/resource-file.js";
+import { parseTextTree } from "./text-tree.js";
 
 function read(text: string) {
   return readResources({ path: "a.pb_text", bytes: new TextEncoder().encode(text) });
@@ -21,6 +24,21 @@ resources {
 `;
 
 suite("the text format", () => {
+  test("a text is not kept as an object for each of its fields", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const text = inResponse("lb_policy: RANDOM connect_timeout { seconds: 1 } ".repeat(20)).repeat(500);
+    const heapUsed = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = heapUsed();
+    const tree = parseTextTree(text);
+    const size = heapUsed() - before;
+    assert.equal(tree.fields.length, 1_000);
+    assert.ok(size < 3 * text.length, `${size} bytes for ${text.length} characters`);
+  });
+
   test("a text has many spellings of the same content, and all are read", () => {
     const plain = read(
       inResponse(

@@ -1,5 +1,5 @@
-import type { Message } from "@bufbuild/protobuf";
-import { fromText } from "@bufbuild/protobuf/txtpb";
+import { create, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
+import { mergeFromText } from "@bufbuild/protobuf/txtpb";
 import type { FieldStep } from "../errors/field-path.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
 import { perObject } from "../names/per-object.js";
@@ -23,7 +23,7 @@ export function readTextFormat(reading: FileReading, file: FileText): void {
   }
   let response: Message;
   try {
-    response = fromText(schema, file.text, { registry });
+    response = responseOf(schema, file.text, tree, registry);
   } catch (error) {
     const problems = explainText(schema, tree, registry);
     for (const { code, message, steps, offset } of problems) {
@@ -35,6 +35,18 @@ export function readTextFormat(reading: FileReading, file: FileText): void {
     return;
   }
   readResponse(reading, response, (steps) => file.at(locateInText(tree, steps)));
+}
+
+/** One resource after the other: the library needs some 700 bytes for each field of a text. */
+function responseOf(schema: DescMessage, text: string, { fields }: TextMessage, registry: Registry): Message {
+  const response = create(schema);
+  let others = "";
+  for (const [index, { name, offset }] of fields.entries()) {
+    const source = text.slice(offset, fields[index + 1]?.offset);
+    if (name === "resources") mergeFromText(schema, response, source, { registry });
+    else others += source;
+  }
+  return mergeFromText(schema, response, others, { registry });
 }
 
 /** The offset of the field at these steps, or of the last one on the way that exists. */
@@ -57,7 +69,7 @@ function locateInText(tree: TextMessage, steps: readonly FieldStep[]): number {
       at++;
       if (typeof next === "object") value = entryValue(value);
     }
-    message = value?.kind === "message" ? value.message : undefined;
+    message = value?.kind === "message" && at + 1 < steps.length ? value.message : undefined;
   }
   return offset;
 }

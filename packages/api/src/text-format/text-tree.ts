@@ -54,11 +54,12 @@ const maxFields = 500_000;
 
 class TreeReader {
   private readonly text: string;
-  private at = 0;
+  private at: number;
   private values = 0;
 
-  constructor(text: string) {
+  constructor(text: string, at = 0) {
     this.text = text;
+    this.at = at;
   }
 
   document(): TextMessage {
@@ -66,7 +67,7 @@ class TreeReader {
   }
 
   /** The fields up to the closing mark, or to the end of the text if that is empty. */
-  private message(close: string, depth: number): TextMessage {
+  message(close: string, depth: number): TextMessage {
     if (depth > nestingLimit) throw new TextProblem(this.at, `nested deeper than ${nestingLimit} levels`);
     const fields: TextField[] = [];
     for (;;) {
@@ -124,7 +125,9 @@ class TreeReader {
       throw new TextProblem(offset, `more than ${maxFields} values: split the file, or write it in another form`);
     if (token.text === "{" || token.text === "<") {
       this.take(token);
-      return { kind: "message", offset, message: this.message(token.text === "{" ? "}" : ">", depth + 1) };
+      const start = this.at;
+      const message = this.message(closing(token.text), depth + 1);
+      return depth === 0 ? new MessageAtTop(this.text, offset, start) : { kind: "message", offset, message };
     }
     if (token.text === "-") this.take(token);
     const scalar = this.peek();
@@ -193,6 +196,28 @@ class TreeReader {
     pattern.lastIndex = offset;
     return pattern.exec(this.text)?.[0];
   }
+}
+
+/** Is read again each time that somebody looks into it: a whole file as objects would take thirty times its size. */
+class MessageAtTop {
+  readonly kind = "message";
+  readonly offset: number;
+  readonly #text: string;
+  readonly #start: number;
+
+  constructor(text: string, offset: number, start: number) {
+    this.offset = offset;
+    this.#text = text;
+    this.#start = start;
+  }
+
+  get message(): TextMessage {
+    return new TreeReader(this.#text, this.#start).message(closing(this.#text[this.offset]), 1);
+  }
+}
+
+function closing(opening: string | undefined): string {
+  return opening === "{" ? "}" : ">";
 }
 
 function isSpace(code: number): boolean {
