@@ -99,12 +99,12 @@ class AdminOfServer implements Admin {
 
   async listen(address: string): Promise<string> {
     const place = placeOf(address);
-    const { tls, onCertificates: told = untold, insecure = false } = this.#options;
+    const { tls, onCertificates: listener = noListener, insecure = false } = this.#options;
     if (!insecure) refuseOpen(place, { tls: tls !== undefined, roles: this.#access.isGuarded });
     if (this.#listening !== undefined || this.#isClosed)
       throw XdskitError.of("XDSKIT_ADMIN_OPTION", "admin.listen: it listens already, or was closed");
     if ("path" in place) this.#access.isUnix = true;
-    this.#listening = startAdminServer(place, this.#state(), tls && { files: tls, told });
+    this.#listening = startAdminServer(place, this.#state(), tls && { files: tls, listener });
     try {
       return formatAddress((await this.#listening).address);
     } catch (cause) {
@@ -248,7 +248,7 @@ class AdminOfServer implements Admin {
 }
 
 /** For a program that does not ask. */
-const untold: CertificatesListener = { renewed() {}, refused() {}, fixed() {}, untimely() {} };
+const noListener: CertificatesListener = { renewed() {}, refused() {}, fixed() {}, untimely() {} };
 
 function accessOf({ access = {} }: AdminOptions): Access {
   if (access instanceof Access) return access;

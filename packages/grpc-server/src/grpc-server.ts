@@ -127,9 +127,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       return staying(connections).length;
     },
     askToGo(count) {
-      const told = shuffled(staying(connections)).slice(0, count);
-      for (const { age } of told) age.end();
-      return told.length;
+      const notified = shuffled(staying(connections)).slice(0, count);
+      for (const { age } of notified) age.end();
+      return notified.length;
     },
     async close(timeoutMs) {
       isClosing = true;
@@ -169,10 +169,10 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
     const peer = peerOf(socket, isUnix);
     const use = useOf(peer.host);
     const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
-    const told = (error: unknown) => options.fault?.(peer.text, error);
+    const report = (error: unknown) => options.fault?.(peer.text, error);
     const fault = (error: unknown) => {
       socket.destroy();
-      told(error);
+      report(error);
     };
     const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused, fault };
     const served = serveSocket(
@@ -187,7 +187,7 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
         foreign: (reason) => options.handshakeFailed?.(peer.text, reason),
       },
       {
-        fault: told,
+        fault: report,
         closed: () => void connections.delete(socket),
         released: () => use.end(),
       },

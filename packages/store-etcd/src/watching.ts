@@ -34,7 +34,7 @@ const reopenMs = 200;
 export class Watching {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
-  readonly #listeners = new Map<EntriesListener, Watched & { told: string | undefined }>();
+  readonly #listeners = new Map<EntriesListener, Watched & { reported: string | undefined }>();
   #poll: NodeJS.Timeout | undefined;
   #reopen: NodeJS.Timeout | undefined;
   #watch: { readonly endpoint: string; stop(): void } | undefined;
@@ -53,7 +53,7 @@ export class Watching {
   }
 
   add({ of, prefix }: Watched, listener: EntriesListener): StoreWatch {
-    this.#listeners.set(listener, { of, prefix, told: undefined });
+    this.#listeners.set(listener, { of, prefix, reported: undefined });
     const away = this.#away;
     // Not before the caller has its watch.
     if (away !== undefined)
@@ -105,8 +105,8 @@ export class Watching {
     for (const [listener, about] of [...this.#listeners]) {
       const entries = state[about.of].filter(({ key }) => key.startsWith(about.prefix));
       const signature = signatureOf(about.of, entries);
-      if (about.told === signature && !isBack) continue;
-      about.told = signature;
+      if (about.reported === signature && !isBack) continue;
+      about.reported = signature;
       listener.changed(entries);
     }
   }

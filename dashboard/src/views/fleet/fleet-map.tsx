@@ -181,8 +181,8 @@ function columnLink({ first, last, group, nodes }: Column, filters: FleetFilters
 function columnText({ first, last, group, nodes, counts }: Column, types: readonly string[]): string {
   const who = nodes === 1 ? first : `${counted(nodes, "node")} from ${first} to ${last}`;
   const wrong = counts.flatMap((count, index) => {
-    const told = nodeStates.filter((state) => state !== "synced" && count[state] > 0);
-    return told.map((state) => `${types[index]}: ${nodes === 1 ? "" : `${count[state]} `}${nameOf(state)}`);
+    const shown = nodeStates.filter((state) => state !== "synced" && count[state] > 0);
+    return shown.map((state) => `${types[index]}: ${nodes === 1 ? "" : `${count[state]} `}${nameOf(state)}`);
   });
   return `${who} (${group}): ${wrong.length === 0 ? "synced" : wrong.join(", ")}`;
 }

@@ -22,12 +22,12 @@ export function Result({
     ["held-back", heldBack, "held back"],
     ["synced", acknowledged, "acknowledged"],
   ] as const;
-  const told = parts.filter(([, count]) => count > 0);
+  const shown = parts.filter(([, count]) => count > 0);
   // What was replaced since is asked for by nobody, too.
-  if (told.length === 0) return <small>{isHead ? "asked for by nobody" : "no node runs it now"}</small>;
+  if (shown.length === 0) return <small>{isHead ? "asked for by nobody" : "no node runs it now"}</small>;
   return (
     <>
-      {told.map(([state, count, word]) => (
+      {shown.map(([state, count, word]) => (
         <span key={state} class={`state state-${state}`}>
           <span aria-hidden="true">{signOf(state)}</span> {numberText(count)} {word}
         </span>

@@ -57,16 +57,16 @@ export function createLocalFleet({
     ...answersFromRows(all, server),
     all,
     async nodes({ limit, ...query }) {
-      const told: object[] = [];
+      const listed: object[] = [];
       let { after } = query;
       for (;;) {
-        const most = Math.min(nodesInTurn, limit - told.length);
+        const most = Math.min(nodesInTurn, limit - listed.length);
         // No node has an unknown state. One more shows whether there is a next page.
         const nodes = server.nodes({ ...query, after, most: most + 1 } as Parameters<XdsServer["nodes"]>[0]);
-        told.push(...nodes.slice(0, most).map((node) => nodeJson(node, replica)));
-        if (nodes.length <= most) return { nodes: told };
+        listed.push(...nodes.slice(0, most).map((node) => nodeJson(node, replica)));
+        if (nodes.length <= most) return { nodes: listed };
         after = nodes[most - 1]?.id;
-        if (told.length === limit) return { nodes: told, ...(after === undefined ? {} : { next: after }) };
+        if (listed.length === limit) return { nodes: listed, ...(after === undefined ? {} : { next: after }) };
         await nextTurn();
       }
     },

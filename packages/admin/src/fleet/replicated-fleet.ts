@@ -112,9 +112,9 @@ async function nodesPage(local: LocalFleet, peers: readonly Peer[], query: Omit<
 
 /** The first nodes, and where the next page begins if there are more. */
 function firstOf(nodes: readonly ListedNode[], limit: number, hasMore = false) {
-  const told = nodes.slice(0, limit);
-  const last = hasMore || nodes.length > limit ? told.at(-1) : undefined;
-  return { nodes: told, ...(last === undefined ? {} : { next: last.id }) };
+  const listed = nodes.slice(0, limit);
+  const last = hasMore || nodes.length > limit ? listed.at(-1) : undefined;
+  return { nodes: listed, ...(last === undefined ? {} : { next: last.id }) };
 }
 
 /** All parts of a node. Throws a problem if there is none, and a server that is silent may have it. */

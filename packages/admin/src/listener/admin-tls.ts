@@ -6,7 +6,7 @@ import { type CertificatesListener, createCertificates, type ServerTls, systemCl
 /** The certificates of the admin listener, and who is told of them. */
 export interface AdminTls {
   readonly files: ServerTls;
-  readonly told: CertificatesListener;
+  readonly listener: CertificatesListener;
 }
 
 /**
@@ -19,12 +19,12 @@ export async function serverWith(
 ): Promise<{ readonly server: Server | TlsServer; stop(): void }> {
   if (tls === undefined) return { server: createServer(handle), stop() {} };
   let server: TlsServer | undefined;
-  const { files, told } = tls;
+  const { files, listener } = tls;
   const certificates = createCertificates(files, systemClock, {
-    ...told,
+    ...listener,
     renewed(contents, notAfter) {
       if (server !== undefined) renewTls(server, contents);
-      told.renewed(contents, notAfter);
+      listener.renewed(contents, notAfter);
     },
   });
   await certificates.ready();

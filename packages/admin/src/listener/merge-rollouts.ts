@@ -20,17 +20,17 @@ export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): reado
     const same = all.filter(({ id }) => id === newest);
     const [first] = same as [RolloutJson];
     if (same.length === 1) return first;
-    const told = same.find(({ state }) => state === "completed" || state === "rolled-back") ?? first;
+    const reported = same.find(({ state }) => state === "completed" || state === "rolled-back") ?? first;
     // A server that has not heard of the end still counts nodes that get it now.
     const [reached, held] = [sumOf(same, "reached"), sumOf(same, "held")];
     const nodes = {
-      ...(told.state === "completed" ? { reached: reached + held, held: 0 } : { reached, held }),
+      ...(reported.state === "completed" ? { reached: reached + held, held: 0 } : { reached, held }),
       pending: sumOf(same, "pending"),
       rejected: sumOf(same, "rejected"),
     };
     const rejections = new Map(same.flatMap((each) => each.rejections).map((each) => [each.node, each]));
     return {
-      ...told,
+      ...reported,
       nodes,
       waitsFor: [...new Set(same.flatMap(({ waitsFor }) => waitsFor))].slice(0, shownAtMost),
       rejections: [...rejections.values()].slice(0, shownAtMost),

@@ -17,7 +17,7 @@ export class ConnectionsLog {
   #came: string[] = [];
   #went = 0;
   #timer: NodeJS.Timeout | undefined;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(log: Log, now: () => number = () => performance.now()) {
     this.#log = log;
@@ -37,7 +37,7 @@ export class ConnectionsLog {
   }
 
   #tellLater(): void {
-    const wait = Math.max(gatherMs, this.#toldAt + pauseMs - this.#now());
+    const wait = Math.max(gatherMs, this.#loggedAt + pauseMs - this.#now());
     this.#timer ??= setTimeout(() => this.#tell(), wait).unref();
   }
 
@@ -47,7 +47,7 @@ export class ConnectionsLog {
     const fields = { connected, disconnected, open: this.#open, ...(nodes.length === 0 ? {} : { nodes }) };
     this.#log.info("clients-changed", fields, "clients came or went");
     this.#timer = undefined;
-    this.#toldAt = this.#now();
+    this.#loggedAt = this.#now();
     [this.#came, this.#went] = [[], 0];
   }
 }

@@ -66,12 +66,12 @@ export function problemList({ troubles, silent, nodes, sources, groupsOf, ...mor
   return { asOf, errors, warnings: all.length - errors, problems: all.slice(0, maxInList) };
 }
 
-type Told = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> & Partial<ProblemEntry>;
+type ProblemParts = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> & Partial<ProblemEntry>;
 
-function entry(told: Told): ProblemEntry {
+function entry(parts: ProblemParts): ProblemEntry {
   const ofNodes = { count: 1, types: [], nodes: [], groups: [] };
   const usual = { ...ofNodes, since: null, expires: null, type: null, names: [], where: null, code: null };
-  return { ...usual, advice: advice[told.kind], ...told };
+  return { ...usual, advice: advice[parts.kind], ...parts };
 }
 
 function ofReplica({ replica, reason }: FleetSummary["silent"][number]): ProblemEntry {

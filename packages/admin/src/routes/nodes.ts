@@ -153,8 +153,8 @@ export function nodeRoutes(app: OpenAPIHono, context: ApiContext, withRevisions:
     const { id } = c.req.valid("param");
     const found = (await fleet.timeline(id)) ?? unknown(id);
     const row = await fleet.row(id);
-    const [told] = row === undefined ? [] : await withRevisions([row]);
-    return c.json(withNewest(found, told), 200);
+    const [reported] = row === undefined ? [] : await withRevisions([row]);
+    return c.json(withNewest(found, reported), 200);
   });
   app.openapi(loads, async (c) => c.json({ loads: [...(await fleet.loads(c.req.valid("param").id))] }, 200));
 }

@@ -6,7 +6,7 @@ import { addressOfPeer } from "../log/event-log.js";
 import { largeText } from "../log/large-text.js";
 
 /** How long a trouble is told after it was seen last, in milliseconds: clients come back every few seconds. */
-const toldMs = 10 * 60_000;
+const reportedMs = 10 * 60_000;
 /** Of how many clients it is known. */
 const most = 100;
 
@@ -22,11 +22,11 @@ export class ClientTroubles {
   readonly #seen = new Map<string, SeenTrouble>();
 
   note(event: ServerEvent, now: number): void {
-    const told = textsOf(event);
-    if (told === undefined) return;
-    const { title, message, key = [title, message.replaceAll(/\d+/g, "0")].join(" ") } = told;
+    const texts = textsOf(event);
+    if (texts === undefined) return;
+    const { title, message, key = [title, message.replaceAll(/\d+/g, "0")].join(" ") } = texts;
     const known = this.#seen.get(key);
-    const isLasting = known !== undefined && now - known.last <= toldMs;
+    const isLasting = known !== undefined && now - known.last <= reportedMs;
     const trouble: Trouble = { kind: "client", severity: "warning", title, message, since: now };
     this.#seen.delete(key);
     const before = isLasting ? known : { trouble, times: 0 };
@@ -35,7 +35,7 @@ export class ClientTroubles {
   }
 
   now(now: number): readonly Trouble[] {
-    const lasting = [...this.#seen.values()].filter(({ times, last }) => times > 1 && now - last <= toldMs);
+    const lasting = [...this.#seen.values()].filter(({ times, last }) => times > 1 && now - last <= reportedMs);
     return lasting.map(({ trouble }) => trouble);
   }
 }

@@ -15,13 +15,13 @@ export function storeTroubles(
     ...(trouble === undefined ? [] : [{ finding: trouble, since }]),
     ...(isAway === undefined ? [] : [isAway]),
   ];
-  const told = found.map(({ finding, since }): Trouble => {
+  const reported = found.map(({ finding, since }): Trouble => {
     return { kind: "store", severity: "error", message: finding.message, since };
   });
-  if (failing === undefined) return told;
+  if (failing === undefined) return reported;
   const title = "The store cannot be written";
   const message = findingText(failing.finding);
-  return [...told, { kind: "store", severity: "error", title, message, since: failing.since }];
+  return [...reported, { kind: "store", severity: "error", title, message, since: failing.since }];
 }
 
 /** A source says so by itself while it cannot keep its revisions. */

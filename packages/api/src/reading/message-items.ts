@@ -29,8 +29,8 @@ export function* readBinarySteps(reading: FileReading, bytes: Uint8Array): Steps
   try {
     found = scanResponse(schema, bytes, maxValues(bytes.length));
   } catch (error) {
-    const told = error instanceof TooManyValues ? error.message : `not a binary DiscoveryResponse: ${reasonOf(error)}`;
-    addFinding(reading, { at: nowhere }, "XDSKIT_SYNTAX", told);
+    const text = error instanceof TooManyValues ? error.message : `not a binary DiscoveryResponse: ${reasonOf(error)}`;
+    addFinding(reading, { at: nowhere }, "XDSKIT_SYNTAX", text);
     return;
   }
   if (found.hasUnknown && found.resources.length === 0) {

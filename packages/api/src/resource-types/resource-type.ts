@@ -64,7 +64,7 @@ export interface ResourceType {
    * would take it for the answer and wait forever, but without an answer they continue after a while (Envoy on the
    * wire, 8).
    */
-  readonly absenceUntoldTo: readonly string[];
+  readonly absenceUnreportedTo: readonly string[];
   /**
    * v3 type URLs of types that refer to this one. After a response of such a type, a client sends an identical request
    * for this type again, which must be answered once (rule 123; Envoy on the wire, 6): CDS for EDS, SRDS and LDS for

@@ -71,7 +71,7 @@ export function unknownResourceType(typeUrl: TypeUrl): ResourceType {
     fullState: false,
     deliveryOrder: Number.MAX_SAFE_INTEGER,
     absence: "removed",
-    absenceUntoldTo: [],
+    absenceUnreportedTo: [],
     askedAgainAfter: [],
     warmedBy: [],
     acknowledgedWarm: false,

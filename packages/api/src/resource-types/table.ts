@@ -28,7 +28,7 @@ interface Row {
   /** An empty first request is the wildcard, and a SotW response is the full set. */
   readonly wildcard?: true;
   readonly absence?: ResourceType["absence"];
-  readonly absenceUntoldTo?: readonly string[];
+  readonly absenceUnreportedTo?: readonly string[];
   /** Names of other rows. */
   readonly askedAgainAfter?: readonly string[];
   readonly warmedBy?: readonly string[];
@@ -115,7 +115,7 @@ const rows: readonly Row[] = [
     restPath: "extension_configs",
     nameField: "name",
     // Its listener would wait for it. After 15 s it answers 500 until the resource arrives.
-    absenceUntoldTo: ["envoy"],
+    absenceUnreportedTo: ["envoy"],
   },
   {
     name: "listener",
@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
     restPath: "routes",
     nameField: "name",
     // Its listener would wait for them. After 15 s it answers 404 until they arrive.
-    absenceUntoldTo: ["envoy"],
+    absenceUnreportedTo: ["envoy"],
     askedAgainAfter: ["listener", "scoped-route"],
     warmedBy: ["virtual-host"],
   },
@@ -220,7 +220,7 @@ function typeOfRow(row: Row, deliveryOrder: number): ResourceType {
     fullState: row.wildcard ?? false,
     deliveryOrder,
     absence: row.absence ?? "removed",
-    absenceUntoldTo: row.absenceUntoldTo ?? [],
+    absenceUnreportedTo: row.absenceUnreportedTo ?? [],
     askedAgainAfter: (row.askedAgainAfter ?? []).map(urlOfRow),
     warmedBy: (row.warmedBy ?? []).map(urlOfRow),
     warmingFields: row.warmingFields,

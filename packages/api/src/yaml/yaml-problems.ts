@@ -26,14 +26,14 @@ export function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], t
     }
     if (message.startsWith("Unexpected scalar at node end")) {
       const isFirst = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset).trim() === "";
-      const told = isFirst
+      const reported = isFirst
         ? "a line that belongs to nothing: is it indented as it must be?"
         : "text behind the end of a value";
-      return [{ offset, message: told }];
+      return [{ offset, message: reported }];
     }
     if (code !== "MULTILINE_IMPLICIT_KEY") return [{ offset, message: withoutContent(problem) }];
-    const told = found[index - 1];
-    if (told?.message.startsWith("Nested mappings") && told.pos[0] === offset) return [];
+    const reported = found[index - 1];
+    if (reported?.message.startsWith("Nested mappings") && reported.pos[0] === offset) return [];
     return [{ offset, message: "a key stands on one line, with a colon and a space after it" }];
   });
 }

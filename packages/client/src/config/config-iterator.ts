@@ -8,21 +8,21 @@ export function createConfigIterator(
 ): ConfigIterator {
   let watch: ConfigWatch | undefined;
   const iterator = createWatchIterator<XdsConfig>(
-    (told) => {
+    (notify) => {
       let ambient: XdskitError | undefined;
       watch = watchWith(
         {
           onChanged: (config) => {
-            told.onChanged(config);
+            notify.onChanged(config);
             // The program may not have read the ambient error yet.
-            if (ambient !== undefined) told.onAmbient?.(ambient);
+            if (ambient !== undefined) notify.onAmbient?.(ambient);
           },
-          onError: (error) => told.onError?.(error),
+          onError: (error) => notify.onError?.(error),
           onAmbient: (problems) => {
             const [first, ...others] = problems.flatMap(({ error }) => error.findings);
             ambient = first === undefined ? undefined : new XdskitError([first, ...others]);
-            if (ambient !== undefined) told.onAmbient?.(ambient);
-            else told.onRecovered?.();
+            if (ambient !== undefined) notify.onAmbient?.(ambient);
+            else notify.onRecovered?.();
           },
         },
         () => iterator.end(),

@@ -75,7 +75,7 @@ export class Leaves {
       return leaf;
     }
     let isOver = false;
-    const told = (state: LeafState<LeafShapes[Type]>, ambient: XdskitError | undefined) => {
+    const notify = (state: LeafState<LeafShapes[Type]>, ambient: XdskitError | undefined) => {
       if (isOver) return undefined;
       const what = state === leaf.state ? "ambient" : "state";
       leaf.state = state;
@@ -85,10 +85,10 @@ export class Leaves {
       return this.changed(leaf, what);
     };
     const watcher: ResourceWatcher<LeafShapes[Type]> & Pick<Watcher<never>, "onRecovered"> = {
-      onChanged: (resource) => told(stateOf(resource), undefined),
-      onError: (error) => told({ kind: "error", error }, undefined),
-      onAmbient: (error) => told(leaf.state, error),
-      onRecovered: () => void told(leaf.state, undefined),
+      onChanged: (resource) => notify(stateOf(resource), undefined),
+      onError: (error) => notify({ kind: "error", error }, undefined),
+      onAmbient: (error) => notify(leaf.state, error),
+      onRecovered: () => void notify(leaf.state, undefined),
     };
     const watch = this.client.watch(schemas[type], name, watcher);
     const cancel = () => {

@@ -215,13 +215,13 @@ function isSameConfig(a: Outcome, b: Outcome): boolean {
 }
 
 function isSameProblems(
-  told: readonly ConfigProblem[],
+  reported: readonly ConfigProblem[],
   problems: readonly { readonly leaf: Leaf; readonly error: XdskitError }[],
 ): boolean {
   const texts = (error: XdskitError) => error.message;
   return (
-    told.length === problems.length &&
-    told.every(({ type, name, error }, index) => {
+    reported.length === problems.length &&
+    reported.every(({ type, name, error }, index) => {
       const other = problems[index];
       return other?.leaf.type === type && other.leaf.name === name && texts(other.error) === texts(error);
     })

@@ -21,10 +21,12 @@ export function absentError(
   type: ResourceType,
   name: ResourceName,
   reason: (ResourceUpdate["absent"] | ResourceUpdate["removed"])[number]["reason"],
-  told?: ResourceError,
+  reported?: ResourceError,
 ): XdskitError {
   const message =
-    told === undefined ? absences[reason] : `the server says: ${redactErrorText(told.message)} (code ${told.code})`;
+    reported === undefined
+      ? absences[reason]
+      : `the server says: ${redactErrorText(reported.message)} (code ${reported.code})`;
   return XdskitError.of("XDSKIT_RESOURCE_ABSENT", message, { type: type.name, resource: name });
 }
 

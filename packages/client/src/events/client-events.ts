@@ -13,8 +13,8 @@ export function createClientEvents() {
     /** Tells all listeners; the event is made only if there is one. */
     emit(event: () => ClientEvent) {
       if (listeners.size === 0) return;
-      const told = event();
-      for (const listener of listeners) call(listener, told);
+      const emitted = event();
+      for (const listener of listeners) call(listener, emitted);
     },
   };
 }

@@ -25,14 +25,14 @@ export function differencesFrom(
     return own.length === 0 || own.some((name) => states(name) === "absent");
   });
   const removed = lost.map(({ name }) => ({ name, reason: "removed" as const }));
-  const unheard = namesUnheard(cached, status, isUnanswered);
-  const absent = unheard.map((name) => ({ name, reason: "told" as const, error: undefined }));
+  const unreported = unreportedNames(cached, status, isUnanswered);
+  const absent = unreported.map((name) => ({ name, reason: "told" as const, error: undefined }));
   if (upserted.length + removed.length + absent.length === 0) return undefined;
   return { upserted, removed, absent, failing: [] };
 }
 
 /** What that server answered while another one was active: names that do not exist, and all of an empty type. */
-function namesUnheard(
+function unreportedNames(
   cached: CachedResources,
   { wildcard, names, states, isWhole }: ClientTypeStatus,
   isUnanswered: (name: ResourceName) => boolean,

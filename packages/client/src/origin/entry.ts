@@ -84,8 +84,8 @@ export class Entry<Value> {
     // The watchers know already that it does not exist, and that is still true.
     if (this.#answered && !isAnswer && !isThere) return;
     this.#answered ||= isAnswer;
-    const told = isThere ? this.#ambient : this.#error?.(this.name);
-    if (told?.message === why.message) return;
+    const reported = isThere ? this.#ambient : this.#error?.(this.name);
+    if (reported?.message === why.message) return;
     this.#passes = !isAnswer;
     if (isThere) {
       this.#ambient = why;

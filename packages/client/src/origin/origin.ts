@@ -97,9 +97,9 @@ export class Origin {
       : [this.#caches.get(type)].filter((cache) => cache !== undefined);
   }
 
-  #settled(type: ResourceType, told: readonly AnyDelivery[]): Promise<void> | undefined {
+  #settled(type: ResourceType, deliveries: readonly AnyDelivery[]): Promise<void> | undefined {
     const { clock, watcherMs } = this.#options;
-    return holdUp(told, clock, watcherMs, () => {
+    return holdUp(deliveries, clock, watcherMs, () => {
       const error = new Error(`the watcher's promise did not settle within ${watcherMs} ms`);
       this.#options.emit(() => ({ kind: "watcher-failed", type, error }));
     });
@@ -107,9 +107,9 @@ export class Origin {
 
   #take(update: ResourceUpdate, server: string): Promise<void> | undefined {
     this.#options.emit(() => ({ kind: "updated", server, update }));
-    const told = this.#cacheOf(update.type).apply(update);
+    const deliveries = this.#cacheOf(update.type).apply(update);
     if (update.removed.some(({ reason }) => reason === "ttl")) this.#servers.reconsider();
-    return this.#settled(update.type, told);
+    return this.#settled(update.type, deliveries);
   }
 
   #contextOf(type: ResourceType): WatchContext {
@@ -209,8 +209,8 @@ class EntryWatch<Value> extends Delivery<Value> implements Watch {
 
 /** A watch of a name that no server can be asked for: its watcher is told why. */
 export function watchNothing(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch {
-  const told: Watcher<never> = { onChanged() {}, onError: (why) => watcher.onError?.(why) };
-  const delivery = new Delivery<never>(told, { merge: newestValue, failed() {} });
+  const errorsOnly: Watcher<never> = { onChanged() {}, onError: (why) => watcher.onError?.(why) };
+  const delivery = new Delivery<never>(errorsOnly, { merge: newestValue, failed() {} });
   delivery.error(error);
   return { cancel: () => delivery.cancel() };
 }

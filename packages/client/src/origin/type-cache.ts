@@ -68,7 +68,7 @@ export class TypeCache {
     return shared;
   }
 
-  #tellCollections(changes: ReadonlyMap<Entry<Collection>, Change>, told: AnyDelivery[]): void {
+  #tellCollections(changes: ReadonlyMap<Entry<Collection>, Change>, deliveries: AnyDelivery[]): void {
     for (const [entry, change] of changes) {
       let content = this.#members.get(entry.name);
       if (content === undefined) {
@@ -83,7 +83,7 @@ export class TypeCache {
         }
         entry.changed(changedCollection(content, change));
       }
-      for (const each of entry.deliveries) told.push(each);
+      for (const each of entry.deliveries) deliveries.push(each);
     }
   }
 
@@ -158,7 +158,7 @@ export class TypeCache {
 
   /** Takes a whole update, and then tells the watchers; returns those that were told. */
   apply({ upserted, removed, absent, failing }: ResourceUpdate): readonly AnyDelivery[] {
-    const told: AnyDelivery[] = [];
+    const deliveries: AnyDelivery[] = [];
     const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
     const gone = new Map<Entry<ReceivedResource>, readonly [error: Reason, lapsed: boolean]>();
     const changes = new Map<Entry<Collection>, Change>();
@@ -203,19 +203,19 @@ export class TypeCache {
     }
     for (const [entry, resource] of changed) {
       entry.changed(resource);
-      for (const each of entry.deliveries) told.push(each);
+      for (const each of entry.deliveries) deliveries.push(each);
     }
     for (const [entry, [error, lapsed]] of gone) {
       entry.gone(error, lapsed);
-      for (const each of entry.deliveries) told.push(each);
+      for (const each of entry.deliveries) deliveries.push(each);
     }
-    this.#tellCollections(changes, told);
+    this.#tellCollections(changes, deliveries);
     const beside = new Map<Entry<Collection>, ResourceError>();
     for (const error of failing) {
       const name = canonicalName(error.name);
       const single = this.#singles.get(name);
       single?.trouble(failingError(this.type, error), true);
-      for (const each of single?.deliveries ?? []) told.push(each);
+      for (const each of single?.deliveries ?? []) deliveries.push(each);
       // A watcher of a collection hears the first error.
       const own = this.#collections.get(name);
       for (const entry of own === undefined ? this.#collectionsOf(name) : [own])
@@ -224,9 +224,9 @@ export class TypeCache {
     for (const [entry, error] of beside) {
       entry.trouble(failingError(this.type, error), true);
       this.#failed.add(entry);
-      for (const each of entry.deliveries) told.push(each);
+      for (const each of entry.deliveries) deliveries.push(each);
     }
-    return told;
+    return deliveries;
   }
 
   /**
@@ -238,9 +238,9 @@ export class TypeCache {
     this.#failed.clear();
     const asked = [...this.#collections.values()].filter(({ name }) => !this.#members.has(name));
     return () => {
-      const isUnheard = (entry: Entry<Collection>) =>
+      const isUnanswered = (entry: Entry<Collection>) =>
         this.#collections.get(entry.name) === entry && !this.#members.has(entry.name);
-      const empty = asked.filter((entry) => isUnheard(entry) && !this.#failed.has(entry));
+      const empty = asked.filter((entry) => isUnanswered(entry) && !this.#failed.has(entry));
       this.#tellCollections(new Map(empty.map((entry) => [entry, noChange()])), []);
     };
   }
@@ -260,14 +260,15 @@ export class TypeCache {
   rejected(message: string, bad: readonly BadResource[]): void {
     if (bad.length === 0) this.trouble(rejectedError(this.type, message, undefined), true);
     const whole = rejectedError(this.type, message, bad.length === 1 ? bad[0] : undefined);
-    const told = new Set<Entry<Collection>>();
+    const notified = new Set<Entry<Collection>>();
     for (const each of bad) {
       const name = each.name === undefined ? undefined : canonicalName(each.name);
       if (name !== undefined) this.#singles.get(name)?.trouble(rejectedError(this.type, message, each), true);
       // The name is unknown, so the watchers of the whole type are told.
-      for (const entry of name === undefined ? this.#collections.values() : this.#collectionsOf(name)) told.add(entry);
+      for (const entry of name === undefined ? this.#collections.values() : this.#collectionsOf(name))
+        notified.add(entry);
     }
-    for (const entry of told) entry.trouble(whole, true);
+    for (const entry of notified) entry.trouble(whole, true);
   }
 
   /** The differences between the cache and another server's resources. */
@@ -280,8 +281,8 @@ export class TypeCache {
 }
 
 /** A top-level function, so that the reason keeps nothing of its update alive. */
-function absence(type: ResourceType, reason: AbsentFor, told: ResourceError | undefined): Reason {
-  return (name) => absentError(type, name, reason, told);
+function absence(type: ResourceType, reason: AbsentFor, reported: ResourceError | undefined): Reason {
+  return (name) => absentError(type, name, reason, reported);
 }
 
 function membersOf(resources: ReadonlyMap<ResourceName, ReceivedResource>, glob: ResourceName) {

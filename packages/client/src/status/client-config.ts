@@ -53,7 +53,7 @@ function* typeEntries(
   dateOf: (at: number) => ReturnType<typeof timestampFromMs>,
 ): Generator<StatusEntry> {
   const { typeUrl } = status.type;
-  const told = new Set<ResourceName>();
+  const reported = new Set<ResourceName>();
   const errorOf = (rejection: ClientRejection | undefined): StatusEntry["errorState"] =>
     rejection && {
       details: redactErrorText(rejection.message),
@@ -64,7 +64,7 @@ function* typeEntries(
     const { name, version } = resource;
     const at = status.updatedAt(name);
     const rejection = status.rejection(name);
-    for (const each of [name, ...resource.aliases]) told.add(canonicalName(each));
+    for (const each of [name, ...resource.aliases]) reported.add(canonicalName(each));
     yield {
       typeUrl,
       name,
@@ -76,7 +76,7 @@ function* typeEntries(
     };
   }
   for (const name of status.names) {
-    if (told.has(canonicalName(name))) continue;
+    if (reported.has(canonicalName(name))) continue;
     const rejection = status.rejection(name);
     const clientStatus = clientStatuses[status.states(name)];
     yield { typeUrl, name, clientStatus, errorState: errorOf(rejection) };

@@ -7,11 +7,11 @@ export async function inOrder<C, R>(
 ): Promise<readonly R[]> {
   const results: R[] = [];
   const left = [...checks.keys()];
-  let told = 0;
+  let reported = 0;
   const work = async (): Promise<void> => {
     for (let index = left.shift(); index !== undefined; index = left.shift()) {
       results[index] = await play(checks[index]!);
-      while (results[told] !== undefined) tell(results[told++]!);
+      while (results[reported] !== undefined) tell(results[reported++]!);
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, parallel) }, work));

@@ -39,7 +39,7 @@ interface Standing {
   holding: CrowdHolding;
   wanted: NameList;
   /** Undefined until the type was asked for on this stream. */
-  told: NameList | undefined;
+  requested: NameList | undefined;
   nonce: string;
   /** The pending answer to the last response: an acknowledgement, or a rejection with a text. */
   pending: "ack" | { readonly nack: string } | undefined;
@@ -81,7 +81,7 @@ export class CrowdClient {
       stream: shared.options.aggregated ? 0 : index,
       holding: of.empty,
       wanted: of.fixed ?? noNames,
-      told: undefined,
+      requested: undefined,
       nonce: "",
       pending: undefined,
       answered: false,
@@ -109,8 +109,12 @@ export class CrowdClient {
   next(stream: number): CrowdRequest | undefined {
     for (const standing of this.#standings) {
       if (standing.stream !== stream) continue;
-      const { told, wanted, pending } = standing;
-      if (told === undefined ? wanted.isEmpty || !this.#isDue(standing) : pending === undefined && told === wanted)
+      const { requested, wanted, pending } = standing;
+      if (
+        requested === undefined
+          ? wanted.isEmpty || !this.#isDue(standing)
+          : pending === undefined && requested === wanted
+      )
         continue;
       return this.#request(standing);
     }
@@ -128,14 +132,14 @@ export class CrowdClient {
   }
 
   #request(standing: Standing): CrowdRequest {
-    const { of, stream, holding, wanted, told, nonce, pending } = standing;
+    const { of, stream, holding, wanted, requested, nonce, pending } = standing;
     const node = this.#isNodeSent[stream] === true ? undefined : this.#node;
     this.#isNodeSent[stream] = true;
     standing.pending = undefined;
-    standing.told = wanted;
+    standing.requested = wanted;
     const { variant } = this.#shared.options;
     // The usual ACK: equal for all clients, except for the nonce.
-    if (pending === "ack" && told === wanted && node === undefined) {
+    if (pending === "ack" && requested === wanted && node === undefined) {
       return { bytes: joined(holding.acknowledgement(wanted, variant), nonceField(variant, nonce)), kind: "ack" };
     }
     const error = typeof pending === "object" ? pending.nack : undefined;
@@ -143,14 +147,14 @@ export class CrowdClient {
     const kind = pending === undefined ? "subscribe" : pending === "ack" ? "ack" : "nack";
     if (variant === "sotw") {
       // A client that names what it lacks must not claim to be up to date (rule 37).
-      const version = told === undefined && holding.lacking(wanted) > 0 ? "" : holding.version;
+      const version = requested === undefined && holding.lacking(wanted) > 0 ? "" : holding.version;
       return { bytes: writeSotwRequest({ typeUrl, node, nonce, error }, version, wanted.encoded), kind };
     }
     const head = { typeUrl, node, nonce: pending === undefined ? "" : nonce, error };
     const bytes = writeDeltaRequest(head, noChange);
-    if (told === wanted) return { bytes, kind };
+    if (requested === wanted) return { bytes, kind };
     // Fields may come in any order.
-    const change = told === undefined ? holding.claims(wanted) : wanted.changeFrom(told);
+    const change = requested === undefined ? holding.claims(wanted) : wanted.changeFrom(requested);
     return { bytes: joined(bytes, change), kind };
   }
 
@@ -172,7 +176,7 @@ export class CrowdClient {
   /** The same response that others of the group got. */
   #known(stream: number, bytes: Uint8Array): Received | undefined {
     for (const standing of this.#standings) {
-      if (standing.stream !== stream || standing.told === undefined) continue;
+      if (standing.stream !== stream || standing.requested === undefined) continue;
       for (const transition of standing.holding.transitions(this.#group)) {
         const nonce = transition.nonceOf(bytes);
         const outcome = nonce === undefined ? undefined : transition.outcome;
@@ -188,7 +192,7 @@ export class CrowdClient {
     const standing = this.#standings.find(
       ({ of, stream: own }) => own === stream && (of.type.typeUrl === sent.typeUrl || sent.typeUrl === ""),
     );
-    if (standing?.told === undefined) return undefined;
+    if (standing?.requested === undefined) return undefined;
     return {
       standing,
       nonce: sent.nonce,
@@ -235,7 +239,7 @@ export class CrowdClient {
     this.#received = undefined;
     for (const standing of this.#standings) {
       if (standing.stream !== stream) continue;
-      standing.told = undefined;
+      standing.requested = undefined;
       standing.nonce = "";
       standing.pending = undefined;
       standing.answeredHere = false;

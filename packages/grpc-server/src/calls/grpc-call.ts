@@ -134,18 +134,18 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     this.#context.patience.end(this);
     clearTimeout(this.#deadline);
     const unary = this.#unary;
-    let told = code;
+    let sentCode = code;
     if (unary !== undefined && code === grpcCode.ok) {
-      if (unary.answer === undefined) told = grpcCode.unavailable;
+      if (unary.answer === undefined) sentCode = grpcCode.unavailable;
       else this.#send(...unary.answer);
       unary.answer = undefined;
     }
     // The status goes out once all messages have left the queue, which never happens if the client reads nothing.
-    if (unary !== undefined || told !== grpcCode.ok) {
+    if (unary !== undefined || sentCode !== grpcCode.ok) {
       const cutOff = () => this.#guard(() => this.#stream.reset(http2Error.cancel));
       this.#cutOff = setTimeout(cutOff, unary === undefined ? lastWordMs : unreadMs).unref();
     }
-    this.#stream.end(statusBlock(told, message, this.#hasHead));
+    this.#stream.end(statusBlock(sentCode, message, this.#hasHead));
   }
 
   get isSettled(): boolean | undefined {

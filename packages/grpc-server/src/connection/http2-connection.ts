@@ -14,7 +14,7 @@ export class Http2Connection {
   readonly #host: ConnectionHost;
   readonly #sending: SendingEnd;
   readonly #receiving: ReceivingEnd;
-  #wasHeard = false;
+  #hasReceived = false;
 
   constructor(host: ConnectionHost, limits: ConnectionLimits) {
     this.#host = host;
@@ -41,8 +41,8 @@ export class Http2Connection {
   receive(bytes: Buffer): void {
     const sending = this.#sending;
     if (sending.isOver) return;
-    this.#wasHeard = true;
-    sending.sender.heard();
+    this.#hasReceived = true;
+    sending.sender.received();
     sending.output.begin();
     sending.greet();
     try {
@@ -76,9 +76,9 @@ export class Http2Connection {
    * Pings the client, unless it sent something since the last time. `pings` tells whether a ping waits for its answer.
    */
   ping(): void {
-    const wasHeard = this.#wasHeard;
-    this.#wasHeard = false;
-    if (!this.#sending.isOver && !wasHeard) this.#sending.ping();
+    const hadReceived = this.#hasReceived;
+    this.#hasReceived = false;
+    if (!this.#sending.isOver && !hadReceived) this.#sending.ping();
   }
 
   /** Takes no further streams; the connection ends with its last one. */

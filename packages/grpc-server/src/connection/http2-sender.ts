@@ -93,7 +93,7 @@ export class Http2Sender {
   }
 
   /** The peer sent something. */
-  heard(): void {
+  received(): void {
     this.#silentSince = undefined;
   }
 

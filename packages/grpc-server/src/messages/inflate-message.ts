@@ -28,21 +28,21 @@ export async function inflateMessage(
   bytes: Buffer,
   maxBytes: number,
   isWanted: () => boolean,
-  told: (inflated: Inflated) => void,
+  done: (inflated: Inflated) => void,
 ): Promise<void> {
-  await inflateInTurn(isWanted, () => inflateNow(encoding, bytes, maxBytes), told);
+  await inflateInTurn(isWanted, () => inflateNow(encoding, bytes, maxBytes), done);
 }
 
 /** Passes the result of `inflate` to `told`, once fewer than four others are being inflated; see `inflateMessage`. */
 export async function inflateInTurn<T>(
   isWanted: () => boolean,
   inflate: () => Promise<T>,
-  told: (inflated: T) => void,
+  done: (inflated: T) => void,
 ): Promise<void> {
   if (running < atOnce) running += 1;
   else await new Promise<void>((resolve) => waiting.add(resolve));
   try {
-    if (isWanted()) told(await inflate());
+    if (isWanted()) done(await inflate());
   } finally {
     const [next] = waiting;
     if (next === undefined) running -= 1;

@@ -16,11 +16,11 @@ export type SocketEnd = "input" | "broken";
  */
 export function tellEnd(socket: Socket, ended: (end: SocketEnd) => void): () => void {
   const { push, destroy } = socket;
-  let told: SocketEnd | undefined;
+  let reported: SocketEnd | undefined;
   function tell(end: SocketEnd): void {
     // A broken connection has ended too.
-    if (told === end || told === "broken") return;
-    told = end;
+    if (reported === end || reported === "broken") return;
+    reported = end;
     ended(end);
   }
   socket.push = (chunk, encoding) => {

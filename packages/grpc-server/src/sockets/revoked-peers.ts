@@ -38,7 +38,7 @@ const followed = new WeakMap<TlsServer, (isRevoked: IsRevoked | undefined) => vo
 export function followRevoked(
   server: TlsServer,
   { isRevoked }: RevocableTls,
-  told?: (peer: string, reason: string) => void,
+  report?: (peer: string, reason: string) => void,
 ): void {
   if (isRevoked === undefined) return;
   let known: IsRevoked | undefined = isRevoked;
@@ -46,7 +46,7 @@ export function followRevoked(
   const isOut = (socket: TLSSocket, serials: readonly string[]) =>
     known?.(serials, () => chainOf(socket).map(({ raw }) => new X509Certificate(raw))) === true;
   function end(socket: TLSSocket): void {
-    if (!socket.destroyed) told?.(peerOf(socket).text, reason);
+    if (!socket.destroyed) report?.(peerOf(socket).text, reason);
     socket.destroy();
   }
   server.prependListener("secureConnection", (socket) => {

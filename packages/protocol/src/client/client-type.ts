@@ -91,7 +91,7 @@ export class ClientType {
   }
 
   subscribe(names: readonly ResourceName[], now: number): readonly ClientStreamEffect[] {
-    let isUnheard = false;
+    let isUnasked = false;
     for (const name of names) {
       const key = canonicalName(name);
       const found = this.#held.find(key);
@@ -100,9 +100,9 @@ export class ClientType {
       if (!this.#context.isOpen()) continue;
       this.#stream.want(key);
       this.#wait(key, now);
-      isUnheard ||= this.#stream.isAllGivenUp && found === undefined;
+      isUnasked ||= this.#stream.isAllGivenUp && found === undefined;
     }
-    if (!isUnheard) return [];
+    if (!isUnasked) return [];
     const message = `in v2 ${this.type.name} that was given up comes again on another stream only`;
     return [{ kind: "close", code: statusCode.ok, message }];
   }
@@ -225,16 +225,16 @@ export class ClientType {
     this.#stream.nonce = sent.nonce;
     const draft = new UpdateDraft(this.type);
     const { bad, good, keepsAlive } = this.#take(sent, draft, now);
-    const told = options.answers === "when-told" && bad.length === 0;
+    const awaitsAnswer = options.answers === "when-told" && bad.length === 0;
     const head = { type: this.type, response, version: sent.version, nonce: sent.nonce };
     const effects: ClientStreamEffect[] = [
-      { kind: "received", ...head, good, keepsAlive, awaitsAnswer: told },
+      { kind: "received", ...head, good, keepsAlive, awaitsAnswer },
       ...updated(draft),
     ];
     const error = bad.length === 0 ? undefined : rejectionText(bad, limits.errorCharacters);
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     const { answers } = this.#stream;
-    answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
+    answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !awaitsAnswer);
     if (answers.size > maxKept) {
       const message = `the server sent ${maxKept} responses of ${this.type.name} and read no answer to any`;
       effects.push({ kind: "close", code: statusCode.resourceExhausted, message });
@@ -274,10 +274,10 @@ export class ClientType {
 
   decide(response: number, error: string | undefined): void {
     const { errorCharacters } = this.#context.limits;
-    const told = error === undefined ? undefined : redactErrorText(error).slice(0, errorCharacters);
-    const isDecided = this.#stream.answers.decide(response, told);
+    const reason = error === undefined ? undefined : redactErrorText(error).slice(0, errorCharacters);
+    const isDecided = this.#stream.answers.decide(response, reason);
     // It stays, at a version that the server takes for rejected.
-    if (isDecided && told !== undefined) this.#claimed.lose();
+    if (isDecided && reason !== undefined) this.#claimed.lose();
   }
 
   /** The next request of this type; `node` is sent with it, or undefined. */

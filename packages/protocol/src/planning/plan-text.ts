@@ -130,8 +130,10 @@ function conditionsOf({ after }: StageOutline, removed: ReadonlySet<string>, wor
     }
   }
   if (conditions.size === 0) return "at once";
-  const told = Array.from(conditions.values(), ({ say, type, names }) => say(words(type, [...names]), names.size > 1));
-  return `once ${told.join(", and ")}`;
+  const reported = Array.from(conditions.values(), ({ say, type, names }) =>
+    say(words(type, [...names]), names.size > 1),
+  );
+  return `once ${reported.join(", and ")}`;
 }
 
 type Say = (what: string, isMany: boolean) => string;

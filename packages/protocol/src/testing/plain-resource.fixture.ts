@@ -15,7 +15,7 @@ export function plainType(name: string, more: Partial<ResourceType> = {}): Resou
     fullState: false,
     deliveryOrder: 1,
     absence: "removed",
-    absenceUntoldTo: [],
+    absenceUnreportedTo: [],
     askedAgainAfter: [],
     warmedBy: [],
     acknowledgedWarm: false,

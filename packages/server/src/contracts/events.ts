@@ -250,8 +250,8 @@ export function createEvents(): Events {
       for (const { listener, wants } of listeners) {
         if (!wants(kind)) continue;
         event ??= { kind, ...details() } as ServerEvent;
-        const told = event;
-        callListener(`a listener of the server, at "${kind}",`, () => listener(told));
+        const emitted = event;
+        callListener(`a listener of the server, at "${kind}",`, () => listener(emitted));
       }
     },
   };

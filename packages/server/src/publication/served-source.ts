@@ -59,7 +59,7 @@ export class ServedSource implements SourceSink {
   /** Whether what it applied lacks what had errors. */
   #inPart = false;
   /** The findings of the last refusal: the source may report them as well. */
-  #told: ReadonlySet<string> = new Set();
+  #reported: ReadonlySet<string> = new Set();
 
   constructor(source: Source, predecessor: Predecessor, context: ServedSourceContext) {
     this.#source = source;
@@ -76,7 +76,7 @@ export class ServedSource implements SourceSink {
     const taken = take({ source: this.#source, updates, isJudged, since });
     if ("refusal" in taken) {
       const { refusal } = taken;
-      this.#told = new Set(refusal.findings.map(({ message }) => message));
+      this.#reported = new Set(refusal.findings.map(({ message }) => message));
       this.#refused(refusal.findings);
       throw refusal;
     }
@@ -113,7 +113,7 @@ export class ServedSource implements SourceSink {
     this.#newest = findings;
     this.#inPart = inPart;
     const errors = errorsIn(findings);
-    const isNew = ({ message }: Finding) => !this.#told.has(message);
+    const isNew = ({ message }: Finding) => !this.#reported.has(message);
     // It has something else by now, which cannot be applied.
     if (errors.some((error) => error.code !== "XDSKIT_REFERENCE_BROKEN" && isNew(error)))
       this.#context.refusedChanges.forget(this.#source);

@@ -28,17 +28,17 @@ export class SourceTroubles {
   /** Whether all these errors are told of other successors of its name: it is tried again, in vain. */
   isTriedAgain(source: Source, findings: readonly Finding[]): boolean {
     const others = [...this.#refused].filter(([other]) => other !== source && other.name === source.name);
-    const told = new Set(others.flatMap(([, { errors }]) => errors.map(({ message }) => message)));
-    return errorsIn(findings).every(({ message }) => told.has(message));
+    const reported = new Set(others.flatMap(([, { errors }]) => errors.map(({ message }) => message)));
+    return errorsIn(findings).every(({ message }) => reported.has(message));
   }
 
   /** The layers of a source that serve an older revision; all others of it do not. */
   rolledBack(source: string, layers: readonly RolledBack[]): void {
-    const told = layers.map(({ to, time }): SourceTrouble => {
+    const reported = layers.map(({ to, time }): SourceTrouble => {
       const since = new Date(time).toISOString();
       return { source, kind: "rolled-back", message: `revision ${to} is served since ${since}, after a rollback` };
     });
-    this.#rolledBack.set(source, told);
+    this.#rolledBack.set(source, reported);
   }
 
   /** From now on, a source lacks something. */
@@ -49,9 +49,9 @@ export class SourceTroubles {
   /** Errors first, in the order in which they began. */
   all(): readonly SourceTrouble[] {
     const inPlace = [...this.#troubles.values()];
-    const isTold = ({ source, message }: SourceTrouble) =>
+    const isReported = ({ source, message }: SourceTrouble) =>
       inPlace.some((one) => one.source === source && one.message === message);
-    const refused = Array.from(this.#refused.values(), ({ trouble }) => trouble).filter((one) => !isTold(one));
+    const refused = Array.from(this.#refused.values(), ({ trouble }) => trouble).filter((one) => !isReported(one));
     return [...inPlace, ...refused, ...this.#incomplete.values(), ...[...this.#rolledBack.values()].flat()];
   }
 }

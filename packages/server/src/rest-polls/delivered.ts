@@ -26,7 +26,7 @@ export interface Unaccepted {
    */
   readonly again: "at-once" | "after-hold" | "never";
   /** Whether an `error_detail` said so. */
-  readonly told: boolean;
+  readonly notified: boolean;
 }
 
 /** Identifies the client whose answers are compared with each other. */
@@ -75,11 +75,11 @@ export function createDelivered(limit = remembered) {
         // The nonce is the version, if the client sends it.
         const rejected: Version | undefined = isSetVersion(`${nonce}`) ? `${nonce}` : known?.answered;
         const again = rejected === undefined ? "after-hold" : "never";
-        return { kind: "unaccepted", version: rejected, again, told: true };
+        return { kind: "unaccepted", version: rejected, again, notified: true };
       }
       if (known === undefined) return { kind: "fresh" };
       known.repeated += 1;
-      const said = { kind: "unaccepted", version: known.answered, told: false } as const;
+      const said = { kind: "unaccepted", version: known.answered, notified: false } as const;
       // A missing or unknown version may come from a program that keeps none.
       if (!isSetVersion(version)) return { ...said, again: known.repeated > 2 ? "after-hold" : "at-once" };
       if (known.repeated === 1 || performance.now() - known.at > lastingMs) return { ...said, again: "at-once" };

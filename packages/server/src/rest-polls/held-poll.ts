@@ -43,7 +43,7 @@ export class HeldPoll implements GroupClient {
   readonly #parts: HeldPollParts;
   #unaccepted: Unaccepted | undefined;
   /** The client, until the verdict was reported. */
-  #told: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
+  #reported: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
   #membership: Membership | undefined;
   #seen: ResourceSet | undefined;
   /** Names that may still be supplied: an answer without them would say that they do not exist. */
@@ -60,7 +60,7 @@ export class HeldPoll implements GroupClient {
     this.#demand();
     if (verdict.kind !== "fresh") {
       const { group } = this.#membership;
-      this.#told = { info: { ...pollInfo(context, poller), node, group }, request };
+      this.#reported = { info: { ...pollInfo(context, poller), node, group }, request };
     }
     if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
     else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
@@ -214,8 +214,8 @@ export class HeldPoll implements GroupClient {
   }
 
   #tellAccepted(version: string): void {
-    const stream = this.#told?.info;
-    this.#told = undefined;
+    const stream = this.#reported?.info;
+    this.#reported = undefined;
     if (stream === undefined) return;
     const { counters, events } = this.#parts.context;
     const { type } = this.#parts.poller;
@@ -224,15 +224,18 @@ export class HeldPoll implements GroupClient {
   }
 
   #tellRejected(current: Selection): void {
-    const told = this.#told;
-    this.#told = undefined;
+    const reported = this.#reported;
+    this.#reported = undefined;
     const given = this.#unaccepted;
     if (given === undefined) return;
     // A poll without a nonce that was not answered here before can hardly mean anything else.
     const version = given.version ?? current.version;
     this.#unaccepted = { ...given, version };
     // A client that never sends a version means nothing by sending none.
-    if (told === undefined || !(given.told || (given.again === "never" && isSetVersion(this.#parts.request.version))))
+    if (
+      reported === undefined ||
+      !(given.notified || (given.again === "never" && isSetVersion(this.#parts.request.version)))
+    )
       return;
     const { counters, events, rejections } = this.#parts.context;
     const { type, node } = this.#parts.poller;
@@ -240,10 +243,10 @@ export class HeldPoll implements GroupClient {
     const count = counters.type(type, "sotw");
     count.rejected += 1;
     count.rejectedVersions += 1;
-    const { code, message: said } = told.request.error ?? unsaid;
+    const { code, message: said } = reported.request.error ?? unsaid;
     // As over gRPC: clients quote what they reject.
     const message = redactErrorText(said);
-    events.emit("rejected", () => ({ stream: told.info, type, version, code, message, names: [] }));
+    events.emit("rejected", () => ({ stream: reported.info, type, version, code, message, names: [] }));
   }
 
   #settle(): void {
@@ -253,7 +256,7 @@ export class HeldPoll implements GroupClient {
     this.#parts.queue.delete(this);
     this.#membership?.leave();
     this.#membership = undefined;
-    this.#told = undefined;
+    this.#reported = undefined;
   }
 
   #end(): void {

@@ -11,7 +11,7 @@ export interface JsonNotes {
 }
 
 export function createJsonNotes(counters: Counters, events: Events): JsonNotes {
-  const told: Record<ApiVersion, WeakSet<Resource>> = { v2: new WeakSet(), v3: new WeakSet() };
+  const reported: Record<ApiVersion, WeakSet<Resource>> = { v2: new WeakSet(), v3: new WeakSet() };
   return {
     kept({ type, name, version }, api, kept) {
       counters.poll(type, api).incomplete += 1;
@@ -21,8 +21,8 @@ export function createJsonNotes(counters: Counters, events: Events): JsonNotes {
       });
     },
     leftOut(resource, api, { findings }) {
-      if (told[api].has(resource)) return;
-      told[api].add(resource);
+      if (reported[api].has(resource)) return;
+      reported[api].add(resource);
       const { type, name, version } = resource;
       counters.poll(type, api).leftOut += 1;
       events.emit("json-incomplete", () => ({ api, type, name, version, leftOut: true, findings }));

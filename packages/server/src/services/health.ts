@@ -68,7 +68,7 @@ class Watcher implements ServiceHandler {
   readonly #statusOf: (name: string) => number;
   readonly #gone: () => void;
   #name: string | undefined;
-  #told: number | undefined;
+  #reported: number | undefined;
   #room = true;
 
   constructor(call: Call, statusOf: (name: string) => number, gone: () => void) {
@@ -91,8 +91,8 @@ class Watcher implements ServiceHandler {
   tell(): void {
     if (this.#name === undefined || !this.#room) return;
     const now = this.#statusOf(this.#name);
-    if (now === this.#told) return;
-    this.#told = now;
+    if (now === this.#reported) return;
+    this.#reported = now;
     this.#room = this.#call.send(checkResponse(now), nothing);
   }
 

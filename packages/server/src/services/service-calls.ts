@@ -41,12 +41,12 @@ export function createServiceCalls(options: {
   const open = new Set<ServiceHandler>();
 
   /** The gate of a call of a method that lets in others beside those whom a rule knows; `told` hears what it says. */
-  function gateOf({ letsIn }: ServiceMethod, told: (isIn: boolean | undefined) => void): Pick<Gate, "callerOf"> {
+  function gateOf({ letsIn }: ServiceMethod, decided: (isIn: boolean | undefined) => void): Pick<Gate, "callerOf"> {
     if (letsIn === undefined) return gate;
     return {
       callerOf(evidence, from) {
         const decide = (isIn: boolean | undefined) => {
-          told(isIn);
+          decided(isIn);
           return isIn ? gate.anybody(from) : gate.callerOf(evidence, from);
         };
         const isIn = letsIn(evidence());

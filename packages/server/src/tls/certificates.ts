@@ -42,9 +42,9 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   const reader = tlsSource(settings);
   let files: Files | undefined;
   let dates: CertificateDates | undefined;
-  let told: string | undefined;
+  let reported: string | undefined;
   /** The last state that was told: of the certificate, and of the list of revoked ones. */
-  const toldOfTime: Record<"certificate" | "list", string | undefined> = { certificate: undefined, list: undefined };
+  const reportedTimes: Record<"certificate" | "list", string | undefined> = { certificate: undefined, list: undefined };
   let stop = (): void => {};
   let isFollowed = false;
   let closed = false;
@@ -56,21 +56,21 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     if (dates === undefined || files !== before) dates = datesOf(files.certificate ?? "", reader.place);
     if (before !== undefined && files !== before) {
       listener.renewed(contentsOf(files, isOptional), dates.notAfter);
-      toldOfTime.certificate = undefined;
-      toldOfTime.list = undefined;
+      reportedTimes.certificate = undefined;
+      reportedTimes.list = undefined;
     }
     const { problem } = reader;
-    if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
-    if (problem === undefined && told !== undefined && files === before) listener.fixed();
-    told = problem?.message;
+    if (problem !== undefined && problem.message !== reported) listener.refused(problem.findings);
+    if (problem === undefined && reported !== undefined && files === before) listener.fixed();
+    reported = problem?.message;
     lookAtTime("certificate", validityOf(dates, Date.now()));
     lookAtTime("list", expiredList(files.revocations?.dates, Date.now()));
   }
 
-  function lookAtTime(of: keyof typeof toldOfTime, validity: Validity | undefined): void {
+  function lookAtTime(of: keyof typeof reportedTimes, validity: Validity | undefined): void {
     const state = validity && `${validity.state} ${validity.notBefore.getTime()} ${validity.notAfter.getTime()}`;
-    if (validity !== undefined && state !== toldOfTime[of]) listener.untimely(validity);
-    toldOfTime[of] = state;
+    if (validity !== undefined && state !== reportedTimes[of]) listener.untimely(validity);
+    reportedTimes[of] = state;
   }
 
   function lookLater(): void {

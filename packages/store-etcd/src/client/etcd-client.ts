@@ -128,7 +128,7 @@ export class EtcdClient {
   watch(
     ranges: readonly { readonly key: string; readonly end: string }[],
     from: number,
-    told: { changed(): void; ended(reason: string): void },
+    listener: { changed(): void; ended(reason: string): void },
   ): () => void {
     const { client } = this.#clients[this.#current] ?? this.#clients[0];
     let isOver = false;
@@ -137,7 +137,7 @@ export class EtcdClient {
       if (isOver) return;
       isOver = true;
       stop();
-      told.ended(reason);
+      listener.ended(reason);
     };
     void Promise.resolve(this.#authenticated(client)).then(
       (token) => {
@@ -150,7 +150,7 @@ export class EtcdClient {
         call.on("data", (bytes: Buffer) => {
           const { hasEvents, canceled } = readWatch(bytes);
           if (canceled !== undefined) end(canceled);
-          else if (hasEvents && !isOver) told.changed();
+          else if (hasEvents && !isOver) listener.changed();
         });
         call.on("error", (error: ServiceError) => end(error.details));
         call.on("end", () => end("it ended"));

@@ -46,8 +46,8 @@ export async function runApply(options: ApplyOptions, terminal: Terminal): Promi
 }
 
 function committed(answer: ChangeAnswer, input: Input, layer: string) {
-  const told = new Set(input.findings.map(findingKey));
-  const warnings = findingsInFiles(answer.findings, input).filter((finding) => !told.has(findingKey(finding)));
+  const reported = new Set(input.findings.map(findingKey));
+  const warnings = findingsInFiles(answer.findings, input).filter((finding) => !reported.has(findingKey(finding)));
   return { command: "apply", layer, answer, warnings, known: input };
 }
 

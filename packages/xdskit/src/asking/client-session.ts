@@ -59,12 +59,12 @@ export function openSession(
   const room = () => terminal.drained?.();
   const start = (type: ResourceType, name: string): Watch => {
     // The events show everything that servers say: watchers only hold up reading.
-    const told = (error?: XdskitError) => {
+    const report = (error?: XdskitError) => {
       if (error !== undefined && nobodysAnswer.has(error.code)) show(ownError(error, type, name));
       listener.answered?.(type, name, error);
       return room();
     };
-    const watcher = { onChanged: () => told(), onError: told, onAmbient: room };
+    const watcher = { onChanged: () => report(), onError: report, onAmbient: room };
     return name === "*" || isGlobName(name)
       ? client.watchCollection(type.typeUrl, name, watcher)
       : client.watch(type.typeUrl, name, watcher);

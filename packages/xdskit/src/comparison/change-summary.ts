@@ -20,6 +20,6 @@ export function changeLines(changes: readonly ShownChange[], paint: Paint): stri
 /** `2 added, 1 removed`; `nothing changes` for none. */
 export function changeCounts(changes: readonly ShownChange[]): string {
   const counts = kinds.map((kind) => [changes.filter((change) => kindOf(change) === kind).length, kind] as const);
-  const told = counts.filter(([count]) => count > 0).map(([count, kind]) => `${count} ${kind}`);
-  return told.length === 0 ? "nothing changes" : told.join(", ");
+  const reported = counts.filter(([count]) => count > 0).map(([count, kind]) => `${count} ${kind}`);
+  return reported.length === 0 ? "nothing changes" : reported.join(", ");
 }

@@ -9,7 +9,7 @@ const maxWaiting = 4 * 1024 * 1024;
  */
 export function boundedOutput(stream: Writable, say: (dropped: number) => string): (text: string) => void {
   let dropped = 0;
-  const told = () => {
+  const reportDropped = () => {
     const line = say(dropped);
     dropped = 0;
     stream.write(line);
@@ -20,6 +20,6 @@ export function boundedOutput(stream: Writable, say: (dropped: number) => string
       return;
     }
     dropped += 1;
-    if (dropped === 1) stream.once("drain", told);
+    if (dropped === 1) stream.once("drain", reportDropped);
   };
 }

@@ -9,7 +9,7 @@ export interface ServiceManager {
 }
 
 /** What the log says then. */
-export const untold = "systemd cannot be told how the server is: it will end it, unless the unit has another Type";
+export const unnotified = "systemd cannot be told how the server is: it will end it, unless the unit has another Type";
 
 /** systemd's own program for its words. */
 const program = "systemd-notify";

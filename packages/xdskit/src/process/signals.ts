@@ -30,7 +30,7 @@ export function listenForStop(asked?: Promise<NodeJS.Signals>) {
       resolve(signal);
     };
   });
-  const heard = (signal: (typeof signals)[number]) => {
+  const received = (signal: (typeof signals)[number]) => {
     const now = performance.now();
     if (first === undefined) {
       first = { signal, at: now };
@@ -39,7 +39,7 @@ export function listenForStop(asked?: Promise<NodeJS.Signals>) {
   };
   void asked?.then((signal) => resolveStop(signal));
   const listeners = signals.map((signal) => {
-    const listener = () => heard(signal);
+    const listener = () => received(signal);
     process.on(signal, listener);
     return { signal, listener };
   });

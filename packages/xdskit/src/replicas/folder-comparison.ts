@@ -55,7 +55,7 @@ export class FolderComparison {
   readonly #rounds: Rounds;
   /** By the name of the server. */
   #seen: ReadonlyMap<string, Differing> = new Map();
-  #told: string | undefined;
+  #reported: string | undefined;
 
   constructor(options: FolderComparisonOptions) {
     this.#options = options;
@@ -90,8 +90,8 @@ export class FolderComparison {
     this.#seen = seen;
     const lasting = [...seen].filter(([, { times }]) => times >= enough);
     const message = lasting.length === 0 ? undefined : differenceText(lasting);
-    if (message === this.#told || this.#rounds.isClosed) return;
-    this.#told = message;
+    if (message === this.#reported || this.#rounds.isClosed) return;
+    this.#reported = message;
     changed(message === undefined ? undefined : { code: "XDSKIT_FOLDER_DIFFERS", severity: "error", message });
   }
 }

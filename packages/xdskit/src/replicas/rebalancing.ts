@@ -41,11 +41,11 @@ export class Rebalancing {
 
   /** One by one, at random moments: a crowd that comes back at once is a storm. */
   async #tell({ ask, askMs }: Wave, wait: RoundWait): Promise<void> {
-    let told = 0;
+    let notified = 0;
     for (let left = ask; left > 0; left -= 1) {
       await wait((2 * Math.random() * askMs) / ask);
-      told += this.#options.server.askToGo(1);
+      notified += this.#options.server.askToGo(1);
     }
-    if (told > 0) this.#options.asked(told);
+    if (notified > 0) this.#options.asked(notified);
   }
 }

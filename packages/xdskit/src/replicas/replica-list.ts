@@ -35,7 +35,7 @@ export class ReplicaList {
   readonly #stopped = new AbortController();
   #session: SharedSession | undefined;
   #others: ReadonlyMap<string, Replica> = new Map();
-  #isTold = false;
+  #isReported = false;
   /** Neighbors at the start that have not joined yet; undefined: nobody has looked. */
   #awaited: Set<string> | undefined;
   #changing = Promise.resolve();
@@ -55,8 +55,8 @@ export class ReplicaList {
     this.#adapt();
     this.#watch = options.shared.watch(options.prefix ?? membersPrefix, {
       changed: (entries) => {
-        this.#isTold = true;
-        this.#there.told(entries);
+        this.#isReported = true;
+        this.#there.notified(entries);
       },
       away: () => this.#there.away(),
     });
@@ -64,7 +64,7 @@ export class ReplicaList {
 
   /** Whether the list of servers has been read at least once, and has those that were there at the start. */
   get isKnown(): boolean {
-    return this.#isTold && this.#awaited?.size === 0;
+    return this.#isReported && this.#awaited?.size === 0;
   }
 
   /** All others, by name. */

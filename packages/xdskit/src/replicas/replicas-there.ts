@@ -55,7 +55,7 @@ export class ReplicasThere {
     this.#isAway = true;
   }
 
-  told(entries: readonly SharedEntry[]): void {
+  notified(entries: readonly SharedEntry[]): void {
     const listed = new Map<string, Listed>();
     for (const { value, version } of entries) {
       const replica = JSON.parse(value) as Replica;

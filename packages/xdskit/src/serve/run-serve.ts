@@ -77,7 +77,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     statusPeers: () => peering.statusPeers(),
     ...serving.callers,
   });
-  const { place, told: log } = serving;
+  const { place, sharedLog: log } = serving;
   const revisions = new RevisionEvents();
   let fromFolder: Promise<unknown> = Promise.resolve();
   const state = await openServedState({

@@ -78,7 +78,7 @@ interface Older {
   /** The number of open streams. */
   streams: number;
   /** The reported findings, by the full name of the new feature. */
-  readonly told: Map<string, { readonly resource: Resource; readonly finding: Finding }>;
+  readonly reported: Map<string, { readonly resource: Resource; readonly finding: Finding }>;
 }
 
 /** A stream of a node that was let in. */
@@ -115,8 +115,8 @@ export class OlderEnvoys {
     const { schema } = resource.type;
     if (schema === undefined) return;
     for (const part of newerParts(schema, resource.body, older.version, this.#options.registry)) {
-      const before = older.told.get(part.name);
-      if (before === undefined ? older.told.size >= maxFindings : this.#isServed(older, before.resource)) continue;
+      const before = older.reported.get(part.name);
+      if (before === undefined ? older.reported.size >= maxFindings : this.#isServed(older, before.resource)) continue;
       const finding: Finding = {
         code: "XDSKIT_ENVOY_TOO_OLD",
         severity: "warning",
@@ -125,7 +125,7 @@ export class OlderEnvoys {
         type: resource.type.name,
         resource: resource.name,
       };
-      older.told.set(part.name, { resource, finding });
+      older.reported.set(part.name, { resource, finding });
       if (before === undefined) this.#options.onFound(finding);
     }
   }
@@ -187,7 +187,7 @@ export class OlderEnvoys {
     if (older === undefined) {
       if (!this.#hasRoom()) return;
       const says = `node ${JSON.stringify(node.id)} runs Envoy ${node.userAgentVersion}`;
-      older = { group, version, node: says, seen: emptySnapshot(), streams: 0, told: new Map() };
+      older = { group, version, node: says, seen: emptySnapshot(), streams: 0, reported: new Map() };
       this.#known.set(key, older);
     }
     this.#ofStream.set(id, older);
@@ -225,8 +225,8 @@ export class OlderEnvoys {
   findings(group?: string): readonly Finding[] {
     return [...this.#known.values()].flatMap((older) => {
       const isAsked = older.streams > 0 && (group === undefined || group === older.group);
-      const told = isAsked ? [...older.told.values()] : [];
-      return told.filter(({ resource }) => this.#isServed(older, resource)).map(({ finding }) => finding);
+      const reported = isAsked ? [...older.reported.values()] : [];
+      return reported.filter(({ resource }) => this.#isServed(older, resource)).map(({ finding }) => finding);
     });
   }
 

@@ -24,7 +24,7 @@ import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForReload } from "../process/reload.js";
-import { serviceManager, untold } from "../process/service-manager.js";
+import { serviceManager, unnotified } from "../process/service-manager.js";
 import { listenForStop } from "../process/signals.js";
 import { version } from "../process/version.js";
 import { registryWith } from "../settings/descriptors.js";
@@ -86,7 +86,7 @@ export async function runServing(
   const signals = listenForStop(terminal.stop);
   const serving = new Serving(options, terminal, place);
   const forgetReload = listenForReload(() => void serving.reload());
-  const manager = serviceManager((reason) => serving.log.warn("service-manager-untold", { reason }, untold));
+  const manager = serviceManager((reason) => serving.log.warn("service-manager-untold", { reason }, unnotified));
   try {
     const outcome = await Promise.race([start(serving).then(() => "ready"), signals.stop.then(() => "stopped")]);
     if (outcome === "ready") {
@@ -112,7 +112,7 @@ export async function runServing(
 export class Serving {
   readonly log: Log;
   /** For what several processes would say alike: only the first one says it. */
-  readonly told: Log;
+  readonly sharedLog: Log;
   /** This is one of several processes; undefined: it serves alone. */
   readonly place: ProcessPlace | undefined;
   /** Closed after the server's streams have ended. */
@@ -144,7 +144,7 @@ export class Serving {
     this.#terminal = terminal;
     this.place = place;
     this.log = createLog(terminal, { level, format, fields: place && { worker: place.slot } });
-    this.told = createLog(terminal, { level: this.#isFirst ? level : "silent", format });
+    this.sharedLog = createLog(terminal, { level: this.#isFirst ? level : "silent", format });
   }
 
   /** It says and does what is the same in all processes. */
@@ -161,7 +161,7 @@ export class Serving {
     this.access.use(loaded.settings);
     this.#adminTls = serverTls(loaded, "admin_tls");
     this.#audit = openAudit(loaded, this.#terminal, this.log);
-    const watch = watchSettings(loaded.disk, this.told, (settings) => this.#take(settings));
+    const watch = watchSettings(loaded.disk, this.sharedLog, (settings) => this.#take(settings));
     this.#settings = watch;
     this.closers.push(() => watch.close());
     const fromSettings = loaded.settings.descriptors?.map((path) => pathFromSettings(loaded, path)) ?? [];
@@ -220,7 +220,7 @@ export class Serving {
    */
   async serve(served: Served): Promise<void> {
     this.#served = served;
-    refuseOpen(this.#listeners(), this.#options.insecure, this.told);
+    refuseOpen(this.#listeners(), this.#options.insecure, this.sharedLog);
     const sources = this.#follow(served);
     const admin = await this.#openAdmin(served, sources);
     await served.begin();
@@ -251,7 +251,7 @@ export class Serving {
   async reload(): Promise<void> {
     // What it takes over now would only be in the way of the stop.
     if (this.#readiness === "stopping") return;
-    this.told.info("reload", {}, "SIGHUP: the folder, the settings and certificates are read again");
+    this.sharedLog.info("reload", {}, "SIGHUP: the folder, the settings and certificates are read again");
     await this.#settings?.look();
     for (const reread of this.rereads) reread();
   }
@@ -301,7 +301,7 @@ export class Serving {
       others: others && { name: others.name, peers: others.peers, isAlone: () => others.isAlone },
       joinMetrics: this.place && ((own) => metricsOfMachine(own, this.place?.slot ?? 1, peering?.peers() ?? [])),
       tls: this.#adminTls,
-      onCertificates: logCertificates(this.told),
+      onCertificates: logCertificates(this.sharedLog),
       // Refused before, in the words of the settings.
       insecure: true,
     });

@@ -62,7 +62,7 @@ class SettingsWatch implements WatchedSettings {
   readonly #take: TakeSettings;
   readonly #everyMs: number;
   #before: Seen;
-  #told: Seen;
+  #reported: Seen;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #looking: Promise<void> = Promise.resolve();
@@ -76,13 +76,13 @@ class SettingsWatch implements WatchedSettings {
     this.#take = take;
     this.#everyMs = everyMs;
     this.#before = disk.text;
-    this.#told = disk.text;
+    this.#reported = disk.text;
     this.#lookLater();
   }
 
   #lookLater(): void {
     clearTimeout(this.#timer);
-    const isNew = !same(this.#before, this.#told);
+    const isNew = !same(this.#before, this.#reported);
     this.#timer = setTimeout(
       () => {
         this.#looking = this.#look().finally(() => !this.#closed && this.#lookLater());
@@ -106,11 +106,11 @@ class SettingsWatch implements WatchedSettings {
     const isStill = same(now, this.#before);
     this.#before = now;
     if (this.#closed || !isStill) return;
-    const isTold = same(now, this.#told);
+    const isReported = same(now, this.#reported);
     if (this.#failed !== undefined) this.#failed.looks += 1;
-    if (isTold && (this.#failed === undefined || this.#failed.looks < retryLooks)) return;
-    if (!isTold) this.#failed = undefined;
-    this.#told = now;
+    if (isReported && (this.#failed === undefined || this.#failed.looks < retryLooks)) return;
+    if (!isReported) this.#failed = undefined;
+    this.#reported = now;
     await this.#tell(now);
   }
 

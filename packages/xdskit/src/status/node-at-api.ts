@@ -43,8 +43,8 @@ export function runNodeAtApi({ server, node, json, check }: NodeAtApi, terminal:
     const troubles = [...serverTroubles(problems), ...sourceTroubles(sources, [])];
     const view = { ...viewOf(answer), revisions };
     if (json) {
-      const told = { server: client.server, at: new Date(), troubles, nodes: [view] };
-      terminal.out(`${JSON.stringify(told, undefined, 2)}\n`);
+      const answer = { server: client.server, at: new Date(), troubles, nodes: [view] };
+      terminal.out(`${JSON.stringify(answer, undefined, 2)}\n`);
     } else {
       const paint = paintOf(terminal, "out");
       const said = troubles.map((trouble) => `${troubleLine(trouble, paint)}\n`).join("");

@@ -31,13 +31,13 @@ function nodeLine(client: ClientView): NodeLine {
   const behind = types.reduce((sum, one) => sum + one.behind, 0);
   const missing = types.reduce((sum, one) => sum + missingCount(one), 0);
   const isLeast = types.some(({ behindIsLeast }) => behindIsLeast);
-  const untold = types.flatMap((one) => (one.untoldTtls > 0 ? [`${one.type}: ${untoldText(one)}`] : []));
+  const unreported = types.flatMap((one) => (one.untoldTtls > 0 ? [`${one.type}: ${unreportedText(one)}`] : []));
   return {
     // A gRPC client reports each of its targets separately.
     id: scope === "" ? id || "-" : `${id} (${scope})`,
     ...{ state, client: userAgent, revisions },
     behind: `${behind}${isLeast ? "+" : ""}${missing === 0 ? "" : `, ${missing} missing`}`,
-    why: why || untold.join("; "),
+    why: why || unreported.join("; "),
   };
 }
 
@@ -71,11 +71,11 @@ function typeText(type: TypeView, now: Date): string {
   ].filter((part) => part !== undefined && part !== "");
   const count = type.behind > 0 ? `, ${behindCount(type)} behind` : "";
   const missing = missingCount(type) > 0 ? `, ${missingCount(type)} missing` : "";
-  const untold = type.untoldTtls > 0 ? `, ${untoldText(type)}` : "";
+  const unreported = type.untoldTtls > 0 ? `, ${unreportedText(type)}` : "";
   // If it names the bad resources, these have their own lines.
-  const isTold = type.resources.some(({ error, name }) => error !== undefined || waitOf(type, name) !== undefined);
-  const reason = type.why === "" || isTold ? "" : `: ${printable(type.why)}`;
-  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${untold}${age}${reason}`;
+  const isReported = type.resources.some(({ error, name }) => error !== undefined || waitOf(type, name) !== undefined);
+  const reason = type.why === "" || isReported ? "" : `: ${printable(type.why)}`;
+  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${unreported}${age}${reason}`;
 }
 
 function resourceText(
@@ -122,7 +122,7 @@ function missingCount({ resources }: TypeView): number {
 }
 
 /** The client keeps resources that have a TTL. */
-export function untoldText({ untoldTtls }: Pick<TypeView, "untoldTtls">): string {
+export function unreportedText({ untoldTtls }: Pick<TypeView, "untoldTtls">): string {
   return untoldTtls === 0 ? "" : `${counted(untoldTtls, "TTL")} not told to the client`;
 }
 

@@ -8,7 +8,7 @@ import type { Log } from "@xdskit/admin/log";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForReload } from "../process/reload.js";
-import { serviceManager, untold } from "../process/service-manager.js";
+import { serviceManager, unnotified } from "../process/service-manager.js";
 import { listenForStop } from "../process/signals.js";
 import { environmentOf } from "./process-place.js";
 
@@ -41,7 +41,7 @@ export async function superviseProcesses(
   const directory = await mkdtemp(join(tmpdir(), "xdskit-"));
   const signals = listenForStop();
   // Before the workers begin, which are not the service.
-  const manager = serviceManager((reason) => log.warn("service-manager-untold", { reason }, untold));
+  const manager = serviceManager((reason) => log.warn("service-manager-untold", { reason }, unnotified));
   const supervisor = new Supervisor(count, directory, terminal, log, () => manager.ready());
   const forgetReload = listenForReload(() => supervisor.reload());
   try {
@@ -63,7 +63,7 @@ class Supervisor {
   readonly #directory: string;
   readonly #terminal: Terminal;
   readonly #log: Log;
-  readonly #told: () => void;
+  readonly #notify: () => void;
   readonly #slots: Slot[] = [];
   readonly #said = new Set<string>();
   readonly #ended = new Set<() => void>();
@@ -71,12 +71,12 @@ class Supervisor {
   #isReady = false;
   #fail: (status: number) => void = () => {};
 
-  constructor(count: number, directory: string, terminal: Terminal, log: Log, told: () => void) {
+  constructor(count: number, directory: string, terminal: Terminal, log: Log, notify: () => void) {
     this.#count = count;
     this.#directory = directory;
     this.#terminal = terminal;
     this.#log = log;
-    this.#told = told;
+    this.#notify = notify;
   }
 
   /** Resolves to the status of the first process if it ends before it serves: what is wrong is wrong for all. */
@@ -148,7 +148,7 @@ class Supervisor {
     if (this.#isReady || this.#slots.length < this.#count || !this.#slots.every(({ wasReady }) => wasReady)) return;
     this.#isReady = true;
     this.#terminal.out("ready\n");
-    this.#told();
+    this.#notify();
   }
 
   #exited(one: Slot, code: number | null, signal: string | null): void {

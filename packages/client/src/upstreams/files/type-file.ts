@@ -31,7 +31,7 @@ export class TypeFile {
   /** The last content was rejected. */
   #isBad = false;
   /** Settles when the watchers have taken everything that was told; undefined if they have. */
-  #told: Promise<void> | undefined;
+  #notified: Promise<void> | undefined;
   #bringing = false;
   readonly #expiry: Alarm;
   #closed = false;
@@ -194,7 +194,7 @@ export class TypeFile {
       this.#sink.connected(this.#type);
     }
     this.#tell(this.#subscription.take(content, clock.now()), content.resources.size);
-    await this.#told;
+    await this.#notified;
     return true;
   }
 
@@ -243,11 +243,11 @@ export class TypeFile {
       if (good !== undefined) this.#sink.responded(this.#type, good);
       return update === undefined ? undefined : this.#sink.update(update);
     };
-    const before = this.#told;
-    const told = before === undefined ? Promise.resolve(tell()) : before.then(tell);
-    this.#told = told;
-    void told.then(() => {
-      if (this.#told === told) this.#told = undefined;
+    const before = this.#notified;
+    const notified = before === undefined ? Promise.resolve(tell()) : before.then(tell);
+    this.#notified = notified;
+    void notified.then(() => {
+      if (this.#notified === notified) this.#notified = undefined;
     });
   }
 

@@ -25,8 +25,8 @@ export function answerError({ type, path, answer, message, withoutSecrets }: Ans
   // JSON with status 200 is a response with resources; the error says where it is wrong.
   const isShown = status !== 200 || !/^\s*[{[]/.test(body.toString("latin1", 0, 100));
   const words = isShown ? wordsIn(body, type) : undefined;
-  const told = words === undefined ? "" : `: ${withoutSecrets(words)}`;
-  return XdskitError.of("XDSKIT_POLL_FAILED", `POST ${path}: ${what}${told}`, { type: type.name });
+  const reported = words === undefined ? "" : `: ${withoutSecrets(words)}`;
+  return XdskitError.of("XDSKIT_POLL_FAILED", `POST ${path}: ${what}${reported}`, { type: type.name });
 }
 
 function redirection({ status, headers }: HttpAnswer): string {

@@ -72,7 +72,7 @@ const reach: Readonly<Record<string, (polled: Polled) => void | Promise<void>>> 
 
 const events: Readonly<Record<string, (polled: Polled) => void | Promise<void>>> = {
   open: ({ stream }) => stream.open(),
-  unchanged: ({ stream }) => stream.heard(0),
+  unchanged: ({ stream }) => stream.responded(0),
   body: good,
   "same body": ({ stream }) => void stream.isUnchanged("digest"),
   "broken body": broken,

@@ -73,7 +73,7 @@ export class PolledStream {
   /** The server answered that nothing is new; false if the body with this digest must be taken again. */
   isUnchanged(digest: string): boolean {
     if (digest !== this.#taken?.digest) return false;
-    this.heard(this.#taken.good);
+    this.responded(this.#taken.good);
     return true;
   }
 
@@ -83,7 +83,7 @@ export class PolledStream {
   }
 
   /** The server is present; `good`: the number of resources that it sent and that can be used. */
-  heard(good: number): void {
+  responded(good: number): void {
     const { type, sink } = this.#options;
     if (!this.isUp) {
       this.#state = this.#state === "open" ? "answered" : "broken";
@@ -103,7 +103,7 @@ export class PolledStream {
     const received = effects.find(({ kind }) => kind === "received");
     const good = received?.kind === "received" ? received.good : 0;
     // In the same turn as the update.
-    this.heard(good);
+    this.responded(good);
     // The TTLs start again each time.
     this.#taken = received === undefined || hasTtls ? undefined : { digest, good };
     const { delivered, broken } = this.#handle(effects);

@@ -191,7 +191,7 @@ export class Polling {
       return { error, retryAfterMs: retryAfterMs(answer) };
     };
     if (answer.status === 304) {
-      this.#stream.heard(0);
+      this.#stream.responded(0);
       return undefined;
     }
     if (answer.status !== 200) return refuse();

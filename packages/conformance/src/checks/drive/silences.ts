@@ -13,10 +13,10 @@ const cluster = typeUrlOf("cluster");
 async function onlyA(peer: Peer, stream: XdsStream): Promise<void> {
   const a = lastOf(stream, cluster, "a")!;
   await peer.set(withClusters({ b: 2 }));
-  const told = await stream.comes();
+  const answer = await stream.comes();
   const isOfB = (response: Received) => resourceIn(response, "b") !== undefined;
-  hold(!told.some(isOfB), "a change of b came");
-  for (const response of told) stream.ack(response);
+  hold(!answer.some(isOfB), "a change of b came");
+  for (const response of answer) stream.ack(response);
   await peer.set(withClusters({ a: 2, b: 2 }));
   await comesChanged(stream, cluster, "a", a.body);
 }

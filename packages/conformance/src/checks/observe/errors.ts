@@ -20,7 +20,7 @@ async function asked(peer: Peer, variant: Variant): Promise<{ stream: XdsStream;
 }
 
 /** The same, and some error came. Throws Skipped if none did. */
-async function told(peer: Peer, variant: Variant) {
+async function withErrors(peer: Peer, variant: Variant) {
   const { stream, came } = await asked(peer, variant);
   const errors = errorsIn(came);
   if (errors.length === 0) throw new Skipped("the server says no errors");
@@ -52,7 +52,7 @@ export function errorChecks(variant: Variant): readonly CheckBody[] {
       because: "A ResourceError has the resource's name and the error's detail.",
       link: documents.errors,
       async run(peer) {
-        const { errors } = await told(peer, variant);
+        const { errors } = await withErrors(peer, variant);
         const other = errors.find(({ name }) => name !== missing);
         hold(
           other === undefined,
@@ -71,7 +71,7 @@ export function errorChecks(variant: Variant): readonly CheckBody[] {
       link: documents.errors,
       async run(peer) {
         const { names } = peer.content.wildcard(1);
-        const { came } = await told(peer, variant);
+        const { came } = await withErrors(peer, variant);
         const those = variant === "sotw" ? came.filter(({ errors }) => errors.length > 0) : came;
         allThere("what came", namesIn(those), names);
       },
@@ -83,7 +83,7 @@ export function errorChecks(variant: Variant): readonly CheckBody[] {
       link: documents.errors,
       level: "SHOULD",
       async run(peer) {
-        const { stream, came, errors } = await told(peer, variant);
+        const { stream, came, errors } = await withErrors(peer, variant);
         hold(errors.length === 1, `the error came ${errors.length} times`);
         const { names } = peer.content.wildcard(1);
         for (const response of came.slice(0, -1)) stream.ack(response);

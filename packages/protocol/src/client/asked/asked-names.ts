@@ -12,7 +12,7 @@ interface AskedChange {
  * clients that seem to lack it (rules 70, 87).
  */
 export class AskedNames {
-  readonly #told = new Set<ResourceName>();
+  readonly #sent = new Set<ResourceName>();
   #plus: Set<ResourceName>;
   #minus = new Set<ResourceName>();
   #again = new Set<ResourceName>();
@@ -25,8 +25,8 @@ export class AskedNames {
   }
 
   /** The names in the last request. */
-  get told(): ReadonlySet<ResourceName> {
-    return this.#told;
+  get sent(): ReadonlySet<ResourceName> {
+    return this.#sent;
   }
 
   get isChanged(): boolean {
@@ -35,32 +35,32 @@ export class AskedNames {
 
   /** Tells whether a name is wanted, whether or not the server was told. */
   wants(key: ResourceName): boolean {
-    return this.#plus.has(key) || (this.#told.has(key) && !this.#minus.has(key));
+    return this.#plus.has(key) || (this.#sent.has(key) && !this.#minus.has(key));
   }
 
   /** Tells whether the next request would leave no names. */
   get leavesNothing(): boolean {
     if (this.#plus.size > 0) return false;
-    for (const key of this.#told) if (!this.#minus.has(key) && !this.#again.has(key)) return false;
+    for (const key of this.#sent) if (!this.#minus.has(key) && !this.#again.has(key)) return false;
     return true;
   }
 
   /** Tells whether this name is wanted, was all the time, and is the only one. */
   wantsOnly(key: ResourceName): boolean {
-    const { size } = this.#told;
+    const { size } = this.#sent;
     return this.wants(key) && this.#again.size === 0 && this.#plus.size + size - this.#minus.size === 1;
   }
 
   add(key: ResourceName): void {
     this.#once.delete(key);
-    if (!this.#told.has(key)) this.#plus.add(key);
+    if (!this.#sent.has(key)) this.#plus.add(key);
     else if (this.#minus.delete(key)) this.#again.add(key);
   }
 
   delete(key: ResourceName): void {
     this.#once.delete(key);
     this.#again.delete(key);
-    if (this.#told.has(key)) this.#minus.add(key);
+    if (this.#sent.has(key)) this.#minus.add(key);
     else this.#plus.delete(key);
   }
 
@@ -76,7 +76,7 @@ export class AskedNames {
    * the name back.
    */
   once(key: ResourceName): void {
-    if (this.#told.has(key) || this.#plus.has(key)) return;
+    if (this.#sent.has(key) || this.#plus.has(key)) return;
     this.#plus.add(key);
     this.#once.add(key);
   }
@@ -86,8 +86,8 @@ export class AskedNames {
     const minus = this.#again.size === 0 ? this.#minus : new Set([...this.#minus, ...this.#again]);
     const all = this.#plus;
     const plus = only === undefined ? all : new Set([only]);
-    for (const key of minus) this.#told.delete(key);
-    for (const key of plus) this.#told.add(key);
+    for (const key of minus) this.#sent.delete(key);
+    for (const key of plus) this.#sent.add(key);
     const left = only === undefined ? [] : [...all].filter((key) => key !== only);
     this.#plus = new Set([...left, ...this.#again]);
     this.#minus = this.#once;

@@ -91,7 +91,7 @@ class SotwAsking extends Asking {
   override crossed(): void {
     if (this.#repeats === undefined || this.#repeats === 0 || !this.names.leavesNothing) return;
     this.#repeats -= 1;
-    if (this.names.told.has(wildcard)) this.isImplicit = true;
+    if (this.names.sent.has(wildcard)) this.isImplicit = true;
     else this.names.once(wildcard);
   }
 
@@ -123,7 +123,7 @@ class SotwAsking extends Asking {
     }
     if (!names.isChanged) return;
     names.take();
-    this.#encoded = encodeNames([...names.told].map(spelled));
+    this.#encoded = encodeNames([...names.sent].map(spelled));
   }
 }
 

@@ -47,8 +47,8 @@ export function rejectionText(
   let text = start;
   for (const [place, { index, name, findings }] of bad.entries()) {
     const which = `${index === undefined ? "" : `resource index ${index}: `}${name === undefined ? "" : `${name}: `}`;
-    const told = `${which}INVALID_ARGUMENT: ${reasonsOf(findings)}`;
-    const part = `${place === 0 ? "" : "; "}${told}`;
+    const reported = `${which}INVALID_ARGUMENT: ${reasonsOf(findings)}`;
+    const part = `${place === 0 ? "" : "; "}${reported}`;
     if (text.length + part.length + cut.length + 1 > most) {
       // Of one that is too long at least the beginning.
       const room = Math.max(0, most - text.length - cut.length);
@@ -62,9 +62,9 @@ export function rejectionText(
 /** The faults of one resource, in one line without secrets. */
 export function reasonsOf(findings: readonly Finding[]): string {
   const errors = findings.filter(({ severity }) => severity === "error");
-  const told = errors.slice(0, rejectionReasons.count).map(({ field, message, rule }) => {
+  const reported = errors.slice(0, rejectionReasons.count).map(({ field, message, rule }) => {
     const reason = `${field === undefined || field === "" ? "" : `${field}: `}${message}${rule === undefined ? "" : ` (${rule})`}`;
     return reason.length > rejectionReasons.characters ? `${reason.slice(0, rejectionReasons.characters)}…` : reason;
   });
-  return redactErrorText(listNames(told, told.length, errors.length));
+  return redactErrorText(listNames(reported, reported.length, errors.length));
 }

@@ -153,7 +153,7 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     // Watchers that heard of its removal must hear that it is back.
     if (found?.isGone) draft.upsert(key, again);
     held.set(key, again, version, stream, now);
-    heard(one, taking);
+    arrived(one, taking);
     return undefined;
   }
   if (before === undefined && held.size >= taking.limits.resourcesPerType) {
@@ -168,7 +168,7 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   if ("findings" in received) return received;
   held.set(key, received, version, stream, now);
   draft.upsert(key, received);
-  heard(one, taking);
+  arrived(one, taking);
   return undefined;
 }
 
@@ -263,7 +263,7 @@ function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts
 }
 
 /** It exists: stop waiting, whichever name asked for it. */
-function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: TakenResponse): void {
+function arrived({ key, sent }: NamedResource, { wanted, rejections, draft }: TakenResponse): void {
   rejections.delete(key);
   for (const name of [key, ...sent.aliases.map(canonicalName)]) {
     wanted.is(name, "held");

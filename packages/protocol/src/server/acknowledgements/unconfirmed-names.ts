@@ -75,12 +75,12 @@ export function noteConfirmed(subscriber: Subscriber, before: readonly NumberedR
 }
 
 /** Forgets the names that `heard` returns for a part; it may return other names as well. */
-function forget(subscriber: Subscriber, heard: (part: UnconfirmedPart) => NameSet): void {
+function forget(subscriber: Subscriber, confirmed: (part: UnconfirmedPart) => NameSet): void {
   let { names } = subscriber.unconfirmed;
   const still: UnconfirmedPart[] = [];
   let isOther = false;
   for (const part of subscriber.unconfirmed.parts) {
-    const gone = heard(part);
+    const gone = confirmed(part);
     const left = part.names.without(gone);
     if (left !== part.names) {
       isOther = true;

@@ -6,7 +6,7 @@ import { numberOf } from "../ordering/past-snapshots.js";
 import { isFirst } from "../ordering/shared-stage.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { isAbsenceUnsaid } from "../responses/absence.js";
-import type { Told } from "../responses/told.js";
+import type { ReportedDetails } from "../responses/reported-details.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
 import { isDecided } from "../state/undecided-names.js";
 
@@ -29,7 +29,7 @@ export function isPlain(subscriber: Subscriber): boolean {
 export interface CohortSurroundings {
   readonly options: StreamOptions;
   readonly node: Node;
-  readonly told: Told;
+  readonly reports: ReportedDetails;
   /** The set of a type that the client must have to be settled (`Ordering.meanwhile`). */
   readonly needed: (subscriber: Subscriber) => ResourceSet;
   readonly isOrdered: boolean;
@@ -59,7 +59,7 @@ export function keyOfDraining(subscribers: readonly Subscriber[], snapshot: Snap
  */
 export function keyOfRequests(
   subscribers: readonly Subscriber[],
-  { options, node, told, isOrdered, sharesOrder }: CohortSurroundings,
+  { options, node, reports, isOrdered, sharesOrder }: CohortSurroundings,
 ): string {
   const { variant, api, only } = options;
   let key = `${variant}${api}${only === undefined ? "" : "1"}${isOrdered ? "o" : ""}${sharesOrder ? "+" : ""} `;
@@ -68,7 +68,7 @@ export function keyOfRequests(
     const flags =
       (wildcard ? 1 : 0) +
       (tellsVariants ? 2 : 0) +
-      (told.ttl(type) ? 4 : 0) +
+      (reports.ttl(type) ? 4 : 0) +
       (isAbsenceUnsaid(type, node) ? 8 : 0) +
       (api === "v2" ? 16 : 0);
     key += `${numberOf(type)}.${names.id}.${flags}.${parameters.length}.${parameters} `;

@@ -136,7 +136,7 @@ export function drain(subscriber: Subscriber, check: DrainingCheck): boolean {
 /** What is known now of listeners that drain. */
 function drainingAt(last: Draining, check: DrainingCheck): Draining {
   const { all, now, times } = check;
-  const before = now < last.since + comingBackTime ? { ...last, what: untold(last.what, all) } : last;
+  const before = now < last.since + comingBackTime ? { ...last, what: withoutShown(last.what, all) } : last;
   const { what, since, begun = beginOf(before, check) } = before;
   if (!serves(what)) return what.old.length === 0 ? { ...before, until: now } : before;
   if (begun === undefined) return before;
@@ -162,9 +162,9 @@ function serves({ old }: Replaced): boolean {
  * Without what the client has shown on an open stream, of which that stream tells more: routes that an old listener
  * led to may be others by now. Only a client that came back has such: an acknowledgement shows old listeners alone.
  */
-function untold(what: Replaced, all: readonly Subscriber[]): Replaced {
-  const isUntold = (one: Resource) => one.type.drains || !isTold(one, all);
-  const [old, ledTo] = [what.old.filter(isUntold), what.ledTo.filter(isUntold)];
+function withoutShown(what: Replaced, all: readonly Subscriber[]): Replaced {
+  const isNotShown = (one: Resource) => one.type.drains || !isShown(one, all);
+  const [old, ledTo] = [what.old.filter(isNotShown), what.ledTo.filter(isNotShown)];
   if (old.length === what.old.length && ledTo.length === what.ledTo.length) return what;
   const key = `${old.map(numberOf).join()} ${ledTo.map(numberOf).join()}`;
   const part = unknownParts.get(what, key) ?? { ...what, old, ledTo };
@@ -173,7 +173,7 @@ function untold(what: Replaced, all: readonly Subscriber[]): Replaced {
 }
 
 /** Whether the client has shown, on a stream that asks for it, which content of a resource it uses. */
-function isTold(resource: Resource, all: readonly Subscriber[]): boolean {
+function isShown(resource: Resource, all: readonly Subscriber[]): boolean {
   const asking = all.filter(({ type, subscription }) => type === resource.type && covers(subscription, resource));
   return asking.length > 0 && asking.every(({ used: { set: usedSet } }) => usedSet !== undefined);
 }

@@ -5,6 +5,6 @@ import type { Node } from "../../model/basics/node.js";
  * Whether a delta client must not hear that a resource does not exist (Envoy on the wire, 8). Others are told (rule
  * 91).
  */
-export function isAbsenceUnsaid({ absenceUntoldTo }: ResourceType, { userAgentName }: Node): boolean {
-  return absenceUntoldTo.includes(userAgentName);
+export function isAbsenceUnsaid({ absenceUnreportedTo }: ResourceType, { userAgentName }: Node): boolean {
+  return absenceUnreportedTo.includes(userAgentName);
 }

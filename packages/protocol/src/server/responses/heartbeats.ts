@@ -8,8 +8,8 @@ import { subscribed } from "../state/find.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { Content, Need } from "./content.js";
 import { headOf } from "./outgoing.js";
+import type { ReportedDetails } from "./reported-details.js";
 import { type ResponseMaker, type SharedResponse, share } from "./shared-responses.js";
-import type { Told } from "./told.js";
 
 /**
  * The need for a heartbeat of a client that holds `current` and waits for no names. Streams with equal needs get the
@@ -31,7 +31,7 @@ const allSent = { everything: false, pending: NameSet.empty, mustAnswer: false, 
 export function heartbeatOf(
   maker: ResponseMaker & { readonly sotwOrDelta: SotwOrDelta },
   subscriber: Subscriber,
-  told: Told,
+  reports: ReportedDetails,
 ): SharedResponse | undefined {
   const {
     api,
@@ -59,7 +59,7 @@ export function heartbeatOf(
     rejected,
     whole,
   };
-  return sharedHeartbeat(maker, need, headOf(subscriber, sentSet, told));
+  return sharedHeartbeat(maker, need, headOf(subscriber, sentSet, reports));
 }
 
 /** The heartbeat for a need, worked out and encoded once for all streams. Undefined if no resource needs one. */

@@ -5,12 +5,16 @@ import type { OutgoingResponse } from "../contract/response.js";
 import { typeUrlIn } from "../requests/requested-type.js";
 import type { NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
+import type { ReportedDetails } from "./reported-details.js";
 import type { SharedResponse } from "./shared-responses.js";
-import type { Told } from "./told.js";
 
 /** The head of a response for this set. */
-export function headOf({ type, api, tellsVariants }: Subscriber, { version }: ResourceSet, told: Told): ResponseHead {
-  return { typeUrl: typeUrlIn(type, api), api, version, ttl: told.ttl(type), variants: tellsVariants };
+export function headOf(
+  { type, api, tellsVariants }: Subscriber,
+  { version }: ResourceSet,
+  reports: ReportedDetails,
+): ResponseHead {
+  return { typeUrl: typeUrlIn(type, api), api, version, ttl: reports.ttl(type), variants: tellsVariants };
 }
 
 interface CountedNonce {

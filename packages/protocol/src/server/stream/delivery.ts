@@ -19,10 +19,10 @@ import { isAbsenceUnsaid } from "../responses/absence.js";
 import { isUnconcerned, needOf } from "../responses/content.js";
 import { heartbeatOf } from "../responses/heartbeats.js";
 import { headOf, outgoing } from "../responses/outgoing.js";
+import type { ReportedDetails } from "../responses/reported-details.js";
 import { errorsToTell } from "../responses/resource-errors.js";
 import { type SharedResponse, sharedResponse } from "../responses/shared-responses.js";
 import type { StreamWarming } from "../responses/stream-warming.js";
-import type { Told } from "../responses/told.js";
 import { withSent } from "../state/exchange.js";
 import { find } from "../state/find.js";
 import { isUpToDate, sentAll } from "../state/sent-state.js";
@@ -48,7 +48,7 @@ interface Course {
 /** The parts of the stream that its responses need. */
 export interface DeliveryContext<Kind extends Subscriber> {
   readonly options: StreamOptions;
-  readonly told: Told;
+  readonly reports: ReportedDetails;
   readonly warming: StreamWarming;
   readonly place: CohortPlace;
   readonly subscribers: ReadonlyMap<TypeUrl, Kind>;
@@ -87,7 +87,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   /** The heartbeat of a type, if one is due. Call it only when `bring` has nothing to send. */
   heartbeat(subscriber: Kind, now: number): OutgoingResponse | undefined {
     if (subscriber.lifetimes === undefined || subscriber.undecided.awaited.size > 0) return undefined;
-    const heartbeat = heartbeatOf(this.#rules, subscriber, this.#context.told);
+    const heartbeat = heartbeatOf(this.#rules, subscriber, this.#context.reports);
     return heartbeat && this.#send(subscriber, heartbeat, now, undefined, true);
   }
 
@@ -104,14 +104,14 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
 
   #respond(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): OutgoingResponse | undefined {
     const { type } = subscriber;
-    const { options, told, warming, subscribers, surroundings } = this.#context;
+    const { options, reports, warming, subscribers, surroundings } = this.#context;
     if (this.#rules.claimOf(subscriber) !== undefined) {
       this.#rules.compareClaims(subscriber, current, surroundings);
       // Nobody must decide any more on names that it has.
       undecidedIn(subscriber, current);
     }
     warming.deliver(subscriber, snapshot);
-    const errors = told.errors ? errorsToTell(subscriber, options) : undefined;
+    const errors = reports.errors ? errorsToTell(subscriber, options) : undefined;
     if (isUpToDate(subscriber.sent, current)) return undefined;
     if (isDecided(subscriber.undecided) && isUnconcerned(subscriber.sent, subscriber.subscription, current)) {
       subscriber.sent = sentAll(current);
@@ -132,7 +132,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     subscriber.errors = noErrors;
     // The resources of a first request existed before: they come because the client asked.
     const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
-    const response = sharedResponse(this.#rules, need, headOf(subscriber, current, told));
+    const response = sharedResponse(this.#rules, need, headOf(subscriber, current, reports));
     subscriber.sent = sentAll(current, later);
     if (response === undefined) return undefined;
 

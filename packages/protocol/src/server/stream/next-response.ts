@@ -90,10 +90,10 @@ export function repeat<Asked extends Request, Kind extends Subscriber>(
 
 /** There is nothing to send: settles the stream if it may, or records that its cohort waits. */
 export function settle<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): void {
-  const { phase, place, ordering, told, subscribers } = state;
+  const { phase, place, ordering, reports, subscribers } = state;
   const { wanted } = place;
   if (phase.kind !== "identified" || wanted === undefined || state.begun !== undefined) return;
-  if (told.errors || !state.warming.isIdle || someAsk(subscribers, state.unknown)) {
+  if (reports.errors || !state.warming.isIdle || someAsk(subscribers, state.unknown)) {
     place.leave();
     return;
   }
@@ -102,7 +102,7 @@ export function settle<Asked extends Request, Kind extends Subscriber>(state: St
   place.recordNothing(subscribers, maySettle, {
     needed: (subscriber) => ordering?.meanwhile(state, subscriber, wanted) ?? wanted.of(subscriber.type),
     options: state.options,
-    told,
+    reports,
     node: phase.node,
     isOrdered: ordering !== undefined,
     sharesOrder: ordering?.isShared === true,

@@ -49,16 +49,16 @@ function receiveUsual<Asked extends Request, Kind extends Subscriber>(
     const next = place.moving?.next;
     if (next?.to instanceof SettledCohort && place.wanted !== undefined) repeat(state, next, place.wanted);
   }
-  return isPerishable(subscriber) ? withUntold(state, subscriber, effects) : effects;
+  return isPerishable(subscriber) ? withUnreported(state, subscriber, effects) : effects;
 }
 
 /** Adds to the effects of an acknowledgement, once for each type, that the client is not told TTLs. */
-function withUntold<Asked extends Request, Kind extends Subscriber>(
+function withUnreported<Asked extends Request, Kind extends Subscriber>(
   state: StreamState<Asked, Kind>,
   subscriber: Kind,
   effects: readonly StreamEffect[],
 ): readonly StreamEffect[] {
-  const resources = state.told.noteUntold(subscriber);
+  const resources = state.reports.noteUnreported(subscriber);
   return resources === 0 ? effects : [...effects, { kind: "ttl-untold", type: subscriber.type, resources }];
 }
 
@@ -82,7 +82,7 @@ function receiveDecoded<Asked extends Request, Kind extends Subscriber>(
       state.ordering?.leaveCohorts();
     if (only?.kind !== "acknowledged") return effects;
     const subscriber = state.byType.get(only.type.typeUrl);
-    return subscriber !== undefined && isPerishable(subscriber) ? withUntold(state, subscriber, effects) : effects;
+    return subscriber !== undefined && isPerishable(subscriber) ? withUnreported(state, subscriber, effects) : effects;
   } catch (error) {
     if (error instanceof TooManyFields) return state.close(statusCode.resourceExhausted, error.message);
     // Rule 157.
@@ -106,7 +106,7 @@ function identify<Asked extends Request, Kind extends Subscriber>(
   state.phase = { kind: "identified", node };
   const much = kept.change(undefined, node);
   if (much !== undefined) return state.close(statusCode.resourceExhausted, much);
-  state.told.identify(node);
+  state.reports.identify(node);
   return [{ kind: "identified", node }, ...subscribe(state, request)];
 }
 

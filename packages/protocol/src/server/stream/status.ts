@@ -9,7 +9,7 @@ import { perishable } from "../acknowledgements/lifetimes.js";
 import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js";
 import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
-import type { Told } from "../responses/told.js";
+import type { ReportedDetails } from "../responses/reported-details.js";
 import { maxInFlight, type NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
@@ -19,12 +19,12 @@ export function statusesOf(
   stream: OrderedStream,
   wanted: Snapshot | undefined,
   ordering: Ordering | undefined,
-  told: Told,
+  reports: ReportedDetails,
 ): readonly TypeStatus[] {
   return stream.subscribers.map((subscriber) => {
     const wantedSet = wanted?.of(subscriber.type);
     const meanwhile = (wanted && ordering?.meanwhile(stream, subscriber, wanted)) ?? wantedSet;
-    return statusOf(subscriber, wantedSet, meanwhile, ordering?.waitsOf(stream, subscriber) ?? [], told);
+    return statusOf(subscriber, wantedSet, meanwhile, ordering?.waitsOf(stream, subscriber) ?? [], reports);
   });
 }
 
@@ -33,7 +33,7 @@ function statusOf(
   wanted: ResourceSet | undefined,
   meanwhile: ResourceSet | undefined,
   waits: readonly Wait[],
-  told: Told,
+  reports: ReportedDetails,
 ): TypeStatus {
   const {
     type,
@@ -64,7 +64,7 @@ function statusOf(
     inFlightCount: inFlight.length,
     inFlightSets: inFlight.length < maxInFlight ? inFlight.map(({ set }) => set) : undefined,
     waits,
-    untoldTtls: told.ttl(type) || wanted === undefined ? 0 : perishable(subscription, wanted).length,
+    untoldTtls: reports.ttl(type) || wanted === undefined ? 0 : perishable(subscription, wanted).length,
   };
 }
 

@@ -14,8 +14,8 @@ import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { ForeignAuthorities } from "../requests/foreign-authorities.js";
 import type { UnknownTypes } from "../requests/unknown-types.js";
 import type { ClaimedSnapshot } from "../responses/claimed-snapshot.js";
+import { ReportedDetails } from "../responses/reported-details.js";
 import { StreamWarming } from "../responses/stream-warming.js";
-import { Told } from "../responses/told.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { Delivery } from "./delivery.js";
 import { KeptMemory } from "./kept-memory.js";
@@ -44,7 +44,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   claimed: ClaimedSnapshot | undefined;
   /** The snapshot of the current pass, once a response of it went out; undefined between passes. See `Stream`. */
   begun: Snapshot | undefined;
-  readonly told: Told;
+  readonly reports: ReportedDetails;
   readonly kept: KeptMemory;
   /** The last time that the machine was told, in milliseconds. */
   now = 0;
@@ -58,14 +58,14 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   constructor(options: StreamOptions, rules: SotwOrDeltaRules<Asked, Kind>) {
     this.options = options;
     this.rules = rules;
-    this.told = new Told(options);
+    this.reports = new ReportedDetails(options);
     this.kept = new KeptMemory(options.retainedMemory);
     this.foreign = new ForeignAuthorities(options.authorities);
     this.warming = new StreamWarming(options);
     this.surroundings = surroundingsOf(this);
     this.delivery = new Delivery(rules, {
       options,
-      told: this.told,
+      reports: this.reports,
       warming: this.warming,
       place: this.place,
       subscribers: this.byType,
@@ -135,7 +135,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
 function surroundingsOf<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): Surroundings {
   return {
     api: state.options.api,
-    tellsTtl: ({ type }) => state.told.ttl(type),
+    tellsTtl: ({ type }) => state.reports.ttl(type),
     sentBefore: (subscriber) =>
       subscriber.type.askedAgainAfter.some(
         (url) => lastContentCountOf(state.byType.get(url)) > lastContentCountOf(subscriber),

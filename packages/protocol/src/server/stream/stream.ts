@@ -48,7 +48,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       case "heartbeat":
         for (const subscriber of state.subscribers) {
           // Most streams hold nothing with a TTL, and stay in their cohort.
-          if (!isPerishable(subscriber) || !state.told.ttl(subscriber.type)) continue;
+          if (!isPerishable(subscriber) || !state.reports.ttl(subscriber.type)) continue;
           state.goAlone();
           beat(subscriber, event.interval);
         }
@@ -63,7 +63,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         state.goAlone();
         const subscriber = state.byType.get(event.type.typeUrl);
         if (subscriber !== undefined)
-          decide(subscriber, NameSet.of(event.names), event.errors ?? [], state.told.errors);
+          decide(subscriber, NameSet.of(event.names), event.errors ?? [], state.reports.errors);
         return [];
       }
     }
@@ -73,7 +73,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const state = this.#state;
     const { place } = state;
     if (event.snapshot !== state.claimed?.snapshot) state.claimed = undefined;
-    if (state.told.follow(event.ttl, event.resourceErrors)) {
+    if (state.reports.follow(event.ttl, event.resourceErrors)) {
       place.changed();
       state.goAlone();
     }
@@ -147,9 +147,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   status(): readonly TypeStatus[] {
-    const { place, subscribers, ordering, told } = this.#state;
+    const { place, subscribers, ordering, reports } = this.#state;
     place.catchUp(subscribers);
-    return statusesOf(this.#state, place.wanted, ordering, told);
+    return statusesOf(this.#state, place.wanted, ordering, reports);
   }
 
   get newest(): Snapshot | undefined {

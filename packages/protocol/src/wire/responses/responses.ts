@@ -31,11 +31,11 @@ export function writeSotwBody(
   resources: readonly Resource[],
   errors: readonly ResourceError[] = [],
 ): Uint8Array {
-  const told = errors.map(errorBytes);
+  const encoded = errors.map(errorBytes);
   const anys = resources.map((resource) => sotwEntry(head, resource));
   let length = headLength(head);
   for (const any of anys) length += fieldLength(any.length);
-  for (const error of told) length += fieldLength(error.length);
+  for (const error of encoded) length += fieldLength(error.length);
   const writer = new WireWriter(length);
   writer.text(1, head.version, utf8Length(head.version));
   for (const any of anys) {
@@ -43,7 +43,7 @@ export function writeSotwBody(
     writeAny(writer, any);
   }
   writer.text(4, head.typeUrl, utf8Length(head.typeUrl));
-  for (const error of told) writer.field(7, error);
+  for (const error of encoded) writer.field(7, error);
   return writer.bytes;
 }
 

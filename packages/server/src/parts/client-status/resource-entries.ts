@@ -40,9 +40,9 @@ export function* entriesBehind(of: TypeOnStream): Iterable<StatusEntry | undefin
     const isThere = detail.state === "synced" || detail.state === "held-back";
     // The type has the client's words: of many resources, they belong to those that it names.
     const isOne = detail.isBlamed || of.status.rejected?.carried.length === 1;
-    const told = isThere ? undefined : resourceEntry(of, detail, undefined);
+    const absent = isThere ? undefined : resourceEntry(of, detail, undefined);
     // Skipping entries takes time, too.
-    yield told === undefined || isOne ? told : { ...told, error: undefined };
+    yield absent === undefined || isOne ? absent : { ...absent, error: undefined };
   }
 }
 

@@ -31,8 +31,8 @@ export function readTypeSummary({ name, xdsConfig }: ClientConfig_GenericXdsConf
     const state = nodeStates.find((one) => one === read.state);
     if (state === undefined || typeof behind !== "number" || !Array.isArray(waits)) return undefined;
     if (typeof why !== "string" || typeof untoldTtls !== "number") return undefined;
-    const told = waits.flatMap((wait) => readWait(wait) ?? []);
-    return { state, why, behind, waits: told, heldBack: readHeldBack(read.heldBack), untoldTtls };
+    const known = waits.flatMap((wait) => readWait(wait) ?? []);
+    return { state, why, behind, waits: known, heldBack: readHeldBack(read.heldBack), untoldTtls };
   } catch {
     return undefined;
   }

@@ -31,7 +31,7 @@ export class LoadStream {
   readonly #isNodeFixed: boolean;
   #node: Node | undefined;
   /** The content of the last response, if it named the clusters of a set. */
-  #told: { readonly settings: LoadReportSettings; readonly names: ResourceSet | undefined } | undefined;
+  #reported: { readonly settings: LoadReportSettings; readonly names: ResourceSet | undefined } | undefined;
 
   /**
    * `defaultNode`: of a client that sends none; undefined refuses such a client with INVALID_ARGUMENT. `isNodeFixed`: a
@@ -69,17 +69,17 @@ export class LoadStream {
    * nothing is known. Undefined when it knows that, and before its first request.
    */
   next(settings: LoadReportSettings, clusters: ResourceSet | undefined): Uint8Array | undefined {
-    const told = this.#told;
+    const reported = this.#reported;
     if (this.#node === undefined) return undefined;
     if (settings.clusters !== "all" || this.#node.clientFeatures.includes(sendsAllClusters)) {
-      if (told?.settings === settings) return undefined;
-      this.#told = { settings, names: undefined };
+      if (reported?.settings === settings) return undefined;
+      this.#reported = { settings, names: undefined };
       return loadResponse(settings, settings.clusters);
     }
     // An empty list is all clusters to some clients and none to others: the first one waits for a name.
-    if (clusters === undefined || (told === undefined && clusters.size === 0)) return undefined;
-    const same = told?.settings === settings && told.names !== undefined && sameNames(told.names, clusters);
-    this.#told = { settings, names: clusters };
+    if (clusters === undefined || (reported === undefined && clusters.size === 0)) return undefined;
+    const same = reported?.settings === settings && reported.names !== undefined && sameNames(reported.names, clusters);
+    this.#reported = { settings, names: clusters };
     return same ? undefined : loadResponse(settings, clusters);
   }
 }

@@ -53,8 +53,8 @@ export function* resourceDetails(status: TypeStatus, { snapshot, newest }: Clien
     const refused = status.rejected?.after.get(key);
     const isRefused =
       refused !== undefined && refused.version === known.wanted?.version && !isSame(known.used, refused);
-    const told = { rejected: isRefused ? refused : undefined, isBlamed: isRefused && blamed.has(name) };
-    return { name, ...known, ...told, state: stateOf(known, isRefused) };
+    const reported = { rejected: isRefused ? refused : undefined, isBlamed: isRefused && blamed.has(name) };
+    return { name, ...known, ...reported, state: stateOf(known, isRefused) };
   }
 }
 

@@ -5,7 +5,7 @@ import { withoutNumbers } from "./store-finding.js";
 /** Reports each problem once, until it is over: one does not hide another one. */
 export class Troubles {
   readonly #report: (finding: Finding | undefined) => void;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   /** `report`: undefined says that all is well again. */
   constructor(report: (finding: Finding | undefined) => void) {
@@ -13,12 +13,12 @@ export class Troubles {
   }
 
   tell(finding: Finding): void {
-    if (noteIn(this.#told, withoutNumbers(finding))) this.#report(finding);
+    if (noteIn(this.#reported, withoutNumbers(finding))) this.#report(finding);
   }
 
   over(): void {
-    if (this.#told.size === 0) return;
-    this.#told.clear();
+    if (this.#reported.size === 0) return;
+    this.#reported.clear();
     this.#report(undefined);
   }
 }

@@ -23,7 +23,7 @@ export class Copying {
   #heads: readonly Revision[] | undefined;
   #entries: readonly SharedEntry[] | undefined;
   /** The entries that the store told last, of those that are copied. */
-  #toldEntries: readonly SharedEntry[] | undefined;
+  #reportedEntries: readonly SharedEntry[] | undefined;
   #hasHeads = false;
   #hasEntries: boolean;
   #isAway = false;
@@ -57,7 +57,7 @@ export class Copying {
     const shared =
       keys &&
       from.shared.watch(keys.prefix, {
-        changed: (entries) => this.#heard(entries.filter(({ key }) => keys.isCopied(key))),
+        changed: (entries) => this.#changed(entries.filter(({ key }) => keys.isCopied(key))),
         away: () => {},
       });
     this.#watches = shared === undefined ? [heads] : [heads, shared];
@@ -72,9 +72,9 @@ export class Copying {
   }
 
   /** Other keys that begin as these do change often. */
-  #heard(entries: readonly SharedEntry[]): void {
-    if (this.#toldEntries !== undefined && areSame(this.#toldEntries, entries)) return;
-    this.#toldEntries = entries;
+  #changed(entries: readonly SharedEntry[]): void {
+    if (this.#reportedEntries !== undefined && areSame(this.#reportedEntries, entries)) return;
+    this.#reportedEntries = entries;
     this.#entries = entries;
     this.#takes.take();
   }

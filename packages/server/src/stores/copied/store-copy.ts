@@ -60,7 +60,7 @@ export class StoreCopy {
     for (let tries = 0; tries < maxConflicts; tries += 1) {
       const own = new Map((await this.#store.heads()).map((head) => [head.layer, head]));
       const commits: LayerCommit[] = [];
-      const told: Record<LayerName, Revision> = {};
+      const taken: Record<LayerName, Revision> = {};
       for (const head of heads) {
         const before = own.get(head.layer);
         const known = before && copied(before);
@@ -71,10 +71,10 @@ export class StoreCopy {
         if (isOld && (await from.head(head.layer))?.id !== head.id) continue;
         const { layer, kind, upsert, remove } = await followedSince(from, known, head);
         commits.push({ layer, parent: before?.id, kind, upsert, remove, always: true });
-        told[layer] = head;
+        taken[layer] = head;
       }
       if (commits.length === 0) return;
-      const message = JSON.stringify(told);
+      const message = JSON.stringify(taken);
       const cause = { kind: "source", source: from.name } as const;
       const result = await this.#store.commit(commits, { author: "", cause, message, time: Date.now() });
       if (result.kind === "conflict") continue;

@@ -24,8 +24,8 @@ export async function whatWentBack(
   const back: WentBack[] = [];
   for (const known of knownHeads) {
     const { layer } = known;
-    const told = moved.find((head) => head.layer === layer);
-    if (told !== undefined && (told.id === known.id || told.number > known.number)) continue;
+    const reported = moved.find((head) => head.layer === layer);
+    if (reported !== undefined && (reported.id === known.id || reported.number > known.number)) continue;
     const head = await store.head(layer);
     if (head === undefined || (head.id !== known.id && head.number <= known.number)) back.push({ layer, known, head });
   }

@@ -57,7 +57,7 @@ export class LeaseBook {
     this.#renewals = new LeaseRenewals({
       ...{ shared: options.shared, clock: options.clock },
       leftOf: (id) => this.#deadlines.left(id),
-      heard: (id, leftMs) => this.#lengthen(id, leftMs),
+      renewed: (id, leftMs) => this.#lengthen(id, leftMs),
       missed: () => this.restart(),
     });
   }

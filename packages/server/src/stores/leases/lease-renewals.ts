@@ -12,7 +12,7 @@ export interface LeaseRenewalsOptions {
   /** How many milliseconds a lease has left here; undefined: none. */
   readonly leftOf: (id: string) => number | undefined;
   /** Another server renewed a lease, which has this many milliseconds left there. */
-  readonly heard: (id: string, leftMs: number) => void;
+  readonly renewed: (id: string, leftMs: number) => void;
   /** A server that may have known of renewals is gone, or some were missed. */
   readonly missed: () => void;
 }
@@ -152,7 +152,7 @@ export class LeaseRenewals {
       if (last === undefined) this.#tellAll();
       else if (first > last + 1) this.#options.missed();
       for (const [at, batch] of batches.entries())
-        if (first + at > (last ?? 0)) for (const [id, leftMs] of batch) this.#options.heard(id, leftMs);
+        if (first + at > (last ?? 0)) for (const [id, leftMs] of batch) this.#options.renewed(id, leftMs);
     }
   }
 
@@ -197,7 +197,7 @@ export class LeaseRenewals {
       if (left !== undefined) batch.set(id, left);
     }
     this.#pending.clear();
-    const told = clock.now();
+    const reportedAt = clock.now();
     if (batch.size > 0) this.#batches = [...this.#batches, batch];
     const over = Math.max(0, this.#batches.length - maxBatches);
     this.#batches = this.#batches.slice(over);
@@ -211,7 +211,7 @@ export class LeaseRenewals {
       this.#tellSoon();
       throw error;
     }
-    for (const [id, left] of batch) this.#renewed.set(id, told + left);
+    for (const [id, left] of batch) this.#renewed.set(id, reportedAt + left);
     for (const id of this.#renewed.keys()) if (leftOf(id) === undefined) this.#renewed.delete(id);
   }
 }

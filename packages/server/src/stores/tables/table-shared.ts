@@ -188,11 +188,11 @@ function removeSession(writer: Writer, session: string): void {
 
 /** Leaves out what was told before: other entries changed, or other sessions. */
 function onlyOthers(tell: (entries: readonly SharedEntry[]) => void): (entries: readonly SharedEntry[]) => void {
-  let told: string | undefined;
+  let reported: string | undefined;
   return (entries) => {
     const now = entries.map(({ key, version }) => `${key} ${version}`).join("\n");
-    if (now === told) return;
-    told = now;
+    if (now === reported) return;
+    reported = now;
     tell(entries);
   };
 }

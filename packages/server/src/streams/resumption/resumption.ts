@@ -142,16 +142,16 @@ export class Resumption {
     if (this.#phase.kind === "holding") return this.#claimedNow(this.#phase, newest);
     const claims = this.#stream.has(newest);
     const mayWarm = this.#mayWarm(newest, claims) || this.#mayWaitForGone(this.#phase, newest);
-    let isTold = false;
+    let isReported = false;
     let isOther = false;
     for (const [type, has] of claims) {
       const isOlder = has === false || (has === undefined && this.#mayNameAway(type, newest));
-      isTold ||= has !== undefined || isOlder;
+      isReported ||= has !== undefined || isOlder;
       isOther ||= isOlder;
     }
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
-    const isMute = !isTold && this.#cancel === undefined;
-    const hasNewest = isTold && !isOther;
+    const isMute = !isReported && this.#cancel === undefined;
+    const hasNewest = isReported && !isOther;
     if (!mayWarm && (isMute || (hasNewest && !this.#maySayMore))) {
       this.end();
       return newest;
@@ -283,10 +283,10 @@ export class Resumption {
    */
   #waitsForNews(waited: number): boolean {
     if (this.#news === "unasked") {
-      const heard = this.#catchUp();
-      if (heard === undefined) return false;
+      const caughtUp = this.#catchUp();
+      if (caughtUp === undefined) return false;
       this.#news = "asked";
-      heard.then(
+      caughtUp.then(
         () => {
           this.#news = "heard";
         },

@@ -33,13 +33,13 @@ function why({ reason, message }: Extract<WatchEvent, { kind: "not_found" }>): s
 
 function errorNotice({
   code,
-  message: told,
+  message: given,
   server,
   type,
   name,
   nack,
 }: Extract<WatchEvent, { kind: "error" }>): string {
-  const message = connectError(told);
+  const message = connectError(given);
   // Some errors already name the resource and the server.
   const where = server === undefined || message.startsWith(`${server}: `) ? "" : `${server}: `;
   const what = type === undefined ? "" : `${type.name}${name === undefined ? "" : ` ${JSON.stringify(name)}`}`;

@@ -44,10 +44,10 @@ export function createResourceView(
   incomplete: (findings: readonly Finding[]) => void = () => {},
 ): ShownResources {
   let leftOut = 0;
-  const told = new WeakSet<ReceivedResource>();
+  const noted = new WeakSet<ReceivedResource>();
   const note = (resource: ReceivedResource, kept: readonly KeptAsBytes[]) => {
-    if (told.has(resource)) return;
-    told.add(resource);
+    if (noted.has(resource)) return;
+    noted.add(resource);
     incomplete(keptFindings(resource, kept));
   };
   const noteLeftOut = () => {

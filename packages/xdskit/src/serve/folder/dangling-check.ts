@@ -49,19 +49,19 @@ export function createDanglingCheck(options: DanglingOptions) {
   const missing = new Map<string, MissingName>();
 
   /** The index of a group by now, and what was told by another one before. */
-  function followed(group: string): { readonly ofGroup: GroupNames; readonly told: ReadonlySet<string> } {
+  function followed(group: string): { readonly ofGroup: GroupNames; readonly reported: ReadonlySet<string> } {
     const before = names.get(group);
     const shared = namesOf?.(group);
-    if (before !== undefined && before.shared === shared) return { ofGroup: before, told: none };
-    const told = new Set<string>();
+    if (before !== undefined && before.shared === shared) return { ofGroup: before, reported: none };
+    const reported = new Set<string>();
     for (const [key, { lacking }] of missing) {
       if (!lacking.delete(group)) continue;
-      told.add(key);
+      reported.add(key);
       if (lacking.size === 0) missing.delete(key);
     }
     const ofGroup = following(shared);
     names.set(group, ofGroup);
-    return { ofGroup, told };
+    return { ofGroup, reported };
   }
 
   function findingsOf(keys: Iterable<string>, count: number): readonly Finding[] {
@@ -113,7 +113,7 @@ export function createDanglingCheck(options: DanglingOptions) {
       for (const group of groups) {
         const snapshot = snapshotOf(group);
         if (snapshot === undefined) continue;
-        const { ofGroup, told } = followed(group);
+        const { ofGroup, reported } = followed(group);
         const { appeared, gone } = ofGroup.changes(snapshot);
         for (const reference of gone) {
           const key = danglingKey(reference);
@@ -123,7 +123,7 @@ export function createDanglingCheck(options: DanglingOptions) {
         for (const reference of appeared) {
           const key = danglingKey(reference);
           const known = missing.get(key);
-          if (known === undefined && !told.has(key)) news.add(key);
+          if (known === undefined && !reported.has(key)) news.add(key);
           if (known === undefined) missing.set(key, { reference, lacking: new Set([group]) });
           else known.lacking.add(group);
         }

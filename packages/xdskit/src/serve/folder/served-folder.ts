@@ -234,11 +234,11 @@ export class ServedFolder {
       return;
     }
     const { revision, to, layer, time } = newest;
-    const told = { revision, to, layer: layerInApi(layer, folderLayers(loaded)), time: new Date(time).toISOString() };
-    this.#status = { ...this.#status, rolledBack: told };
+    const facts = { revision, to, layer: layerInApi(layer, folderLayers(loaded)), time: new Date(time).toISOString() };
+    this.#status = { ...this.#status, rolledBack: facts };
     // Other settings change nothing about it.
     if (this.#around.before?.rolledBackBy === revision) return;
-    log.warn("rolled-back", told, "the folder is rolled back: an older revision is served until the folder changes");
+    log.warn("rolled-back", facts, "the folder is rolled back: an older revision is served until the folder changes");
   }
 
   #read(summary: FolderSummary): void {

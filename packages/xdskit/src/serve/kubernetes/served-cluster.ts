@@ -53,7 +53,7 @@ export async function servedCluster(
   allowPartial: boolean,
   serving: Serving,
 ): Promise<ServedCluster> {
-  const { told: log } = serving;
+  const { sharedLog: log } = serving;
   // Loaded only for those who serve a cluster.
   const { configMapLayer, connectToKubernetes, createKubernetesSource, kubernetesLocalityTypes } = await import(
     "@xdskit/source-kubernetes"
@@ -64,7 +64,7 @@ export async function servedCluster(
     const fields = { server, file: connection.from };
     log.warn("kubernetes-unchecked", fields, "insecure-skip-tls-verify: whoever answers there gets the credentials");
   }
-  let told: string | undefined;
+  let reported: string | undefined;
   let known: ReadonlyMap<string, Finding> = new Map();
   let read: ReadResourcesOptions = {};
   const source: KubernetesSource = createKubernetesSource({
@@ -76,8 +76,8 @@ export async function servedCluster(
       for (const [text, finding] of found) if (!known.has(text)) logFinding(log, finding);
       known = found;
       if (state === "pending" && findings.some(({ severity }) => severity === "error")) serving.announceAdmin();
-      if (failure === told) return;
-      told = failure;
+      if (failure === reported) return;
+      reported = failure;
       if (failure === undefined) {
         log.info("kubernetes-back", { server, services }, "the API server of Kubernetes answers again");
         return;

@@ -16,7 +16,7 @@ export function peeringOf(
   serving: Serving,
   { state, tls }: { readonly state: StateInUse; readonly tls: ReplicaCertificates | undefined },
 ): Peering {
-  const { place, told: log, log: own, closers } = serving;
+  const { place, sharedLog: log, log: own, closers } = serving;
   const { store, directory, isDurable, written } = state;
   const refusals = new Refusals(own);
   const peering = new Peering({
@@ -47,7 +47,7 @@ export function peeringOf(
 }
 
 /** Spreads clients over the servers of the store. */
-export function spreadClients(server: XdsServer, peering: Peering, { told: log, closers }: Serving): void {
+export function spreadClients(server: XdsServer, peering: Peering, { sharedLog: log, closers }: Serving): void {
   const rebalancing = new Rebalancing({
     server,
     others: () => peering.connections(),
@@ -67,7 +67,7 @@ interface RolloutNeeds {
 /** The rollouts that are one for all servers of the store; undefined: this server has its own. */
 export async function rolloutsOfAll(
   options: ServeOptions,
-  { told: log, closers }: Serving,
+  { sharedLog: log, closers }: Serving,
   { server, registry, state: { store, history }, peering }: RolloutNeeds,
 ): Promise<SharedRollouts | undefined> {
   // Servers of one etcd that do not ask each other have each their own rollouts: none could count the nodes of all.

@@ -204,8 +204,8 @@ export class Peering {
       this.#options.gone(replica);
     };
     const { signal } = this.#stopped;
-    const told = { gone, problem, refused };
-    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, self, signal, ...told });
+    const reported = { gone, problem, refused };
+    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, self, signal, ...reported });
   }
 
   async #joinLater(answers: () => Promise<ReplicaAnswers>): Promise<void> {

@@ -19,14 +19,14 @@ export function createSourceLog(
   about: About = () => ({}),
   hasLastGood = false,
 ): (summary: FolderSummary) => void {
-  let told = "[]";
+  let reported = "[]";
   let wrong = false;
   const logAdopted = createAdoptedLog(log);
   return (summary) => {
     const { findings, applied, serving, upserted, removed, files, read, parsed, durationMs } = summary;
     const text = JSON.stringify(findings);
-    const news = text !== told;
-    told = text;
+    const news = text !== reported;
+    reported = text;
     if (news) {
       for (const finding of findings) logFinding(log, finding);
     }
@@ -57,11 +57,11 @@ export function createSourceLog(
 
 /** Logs the resources taken from files of another form: a line for each file, and again when they change. */
 function createAdoptedLog(log: Log): (files: readonly AdoptedFile[]) => void {
-  let told: ReadonlySet<string> = new Set();
+  let reported: ReadonlySet<string> = new Set();
   return (files) => {
     const texts = new Map(files.map((file) => [adoptedText(file), file]));
-    for (const [text, adopted] of texts) if (!told.has(text)) log.info("files-adopted", { adopted }, text);
-    told = new Set(texts.keys());
+    for (const [text, adopted] of texts) if (!reported.has(text)) log.info("files-adopted", { adopted }, text);
+    reported = new Set(texts.keys());
   };
 }
 

@@ -13,7 +13,7 @@ import { tellsErrors } from "./resource-errors.js";
  * the settings of its group. It is decided when one of them changes and not for every response, since a node may list
  * any number of features.
  */
-export class Told {
+export class ReportedDetails {
   readonly #options: StreamOptions;
   #node: Node | undefined;
   #ttlPolicy: TtlPolicy | undefined;
@@ -21,9 +21,10 @@ export class Told {
   #ttl = false;
   #errors = false;
   /**
-   * By type, the set that `noteUntold` last looked through. The value undefined means that it has reported the type.
+   * By type, the set that `noteUnreported` last looked through. The value undefined means that it has reported the
+   * type.
    */
-  #untold:
+  #unreported:
     | Map<TypeUrl, { readonly all: Iterable<Resource>; readonly subscription: Subscription } | undefined>
     | undefined;
 
@@ -55,17 +56,19 @@ export class Told {
   }
 
   /** The number of the client's resources with a TTL that it is not told; 0 once that was reported for the type. */
-  noteUntold({ type, subscription, sent: { set: sentSet } }: Subscriber): number {
+  noteUnreported({ type, subscription, sent: { set: sentSet } }: Subscriber): number {
     const all = ResourceSets.perishable(sentSet);
     if (all === undefined || this.ttl(type)) return 0;
-    this.#untold ??= new Map();
-    const looked = this.#untold.get(type.typeUrl);
+    this.#unreported ??= new Map();
+    const looked = this.#unreported.get(type.typeUrl);
     if (
-      looked === undefined ? this.#untold.has(type.typeUrl) : looked.all === all && looked.subscription === subscription
+      looked === undefined
+        ? this.#unreported.has(type.typeUrl)
+        : looked.all === all && looked.subscription === subscription
     )
       return 0;
     const { length } = perishable(subscription, sentSet);
-    this.#untold.set(type.typeUrl, length > 0 ? undefined : { all, subscription });
+    this.#unreported.set(type.typeUrl, length > 0 ? undefined : { all, subscription });
     return length;
   }
 
