@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type Finding,
@@ -6,12 +6,11 @@ import {
   type Registry,
   type ResourceType,
   type ResourceTypes,
-  readResources,
   XdskitError,
 } from "@xdskit/api";
 import { type FileMode, replaceFiles } from "@xdskit/api/disk";
 import type { ValidateLevel } from "@xdskit/client";
-import { keptResource, type ReceivedResource, receivedResource } from "@xdskit/protocol";
+import { keptResource, type ReceivedResource } from "@xdskit/protocol";
 import { type CachedType, type ReadCache, readCacheFile, writeCacheFile } from "./cache-file.js";
 
 /** The files may hold private keys. */
@@ -53,8 +52,6 @@ export class CacheFolder {
   readonly #found: readonly string[];
   /** Files that could not be set aside yet, by type: they must not be overwritten. */
   readonly #inTheWay = new Map<ResourceType, string>();
-  /** Files of the old format, removed once there is a new one. */
-  readonly #old = new Map<ResourceType, string>();
 
   constructor(options: CacheFolderOptions, found: readonly string[]) {
     this.#options = options;
@@ -93,9 +90,7 @@ export class CacheFolder {
   async #readOne(type: ResourceType, file: string): Promise<ReadCache> {
     try {
       const bytes = await readFile(join(this.#options.directory, file));
-      return file.endsWith(".json")
-        ? this.#readJson(file, bytes, type)
-        : readCacheFile(bytes, type, this.#options.registry, this.#options.validate);
+      return readCacheFile(bytes, type, this.#options.registry, this.#options.validate);
     } catch (error) {
       const { code = (error as Error).message } = error as NodeJS.ErrnoException;
       const findings: readonly Finding[] =
@@ -105,35 +100,17 @@ export class CacheFolder {
   }
 
   /**
-   * The files of older versions were JSON without a checksum. Their versions are not used: everything is fetched again.
-   */
-  #readJson(path: string, bytes: Uint8Array, type: ResourceType): ReadCache {
-    const { resources, findings } = readResources(
-      { path, bytes },
-      { registry: this.#options.registry, validate: this.#options.validate === "full", envoy: false },
-    );
-    const ofType = resources.filter(({ resource }) => resource.type === type);
-    const kept = ofType.map(({ resource }) => receivedResource(resource, "", { registry: this.#options.registry }));
-    return { type, resources: kept, version: "", isAll: false, origin: "", findings };
-  }
-
-  /**
    * Returns everything that can be trusted. A damaged file is reported and set aside, so that it is never overwritten.
    */
   async read(): Promise<{ readonly types: readonly FoundType[]; readonly findings: readonly Finding[] }> {
     const read: FoundType[] = [];
     const findings: Finding[] = [];
     for (const type of this.#options.types) {
-      const json = `${type.name}.json`;
-      const file = [`${type.name}.pb`, json].find((each) => this.#found.includes(each));
-      if (this.#found.includes(json)) this.#old.set(type, json);
-      if (file === undefined) continue;
+      const file = `${type.name}.pb`;
+      if (!this.#found.includes(file)) continue;
       const one = await this.#readOne(type, file);
       const isWhole = one.findings.length === 0;
-      if (!isWhole) {
-        findings.push(...(await this.#refuse(type, file, one.findings)));
-        if (file === json) this.#old.delete(type);
-      }
+      if (!isWhole) findings.push(...(await this.#refuse(type, file, one.findings)));
       // An incomplete set must be fetched again: a client that claims it would never hear of the missing resources.
       const isKnown = isWhole && one.origin === this.#options.origin;
       const { resources, version, isAll, origin } = one;
@@ -161,11 +138,6 @@ export class CacheFolder {
     }
     const pathOf = ({ type }: CachedType) => join(this.#options.directory, `${type.name}.pb`);
     await replaceFiles(new Map(all.map((one) => [pathOf(one), writeCacheFile(one)])), cacheMode);
-    for (const { type } of all) {
-      const before = this.#old.get(type);
-      if (before !== undefined) await rm(join(this.#options.directory, before), { force: true });
-      this.#old.delete(type);
-    }
   }
 }
 

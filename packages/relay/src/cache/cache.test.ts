@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -150,43 +150,5 @@ describe("a cache whose clusters cannot be believed", () => {
         seeOne(edge, "cluster", "a", ({ name }: { name: string }) => name),
         "a",
       );
-    }));
-});
-
-describe("a cache of the old format, JSON", () => {
-  const write = async (directory: string, text: string) => {
-    const cache = join(directory, "cache", "all");
-    await mkdir(cache, { recursive: true });
-    await writeFile(join(cache, "cluster.json"), text);
-    return cache;
-  };
-
-  it("is read once, and gives way to the new one", () =>
-    withStage(async ({ origin, relay, client, directory }) => {
-      const cache = await write(directory, JSON.stringify({ resources: [cluster("a")] }));
-      const relayed = await relay({ kind: "grpc", address: "127.0.0.1:1" }, { cache: join(cache, "..") });
-      await becomes(see(client(relayed.address), "cluster").names, "a");
-      await relayed.relay.close({ timeoutMs: 100 });
-      assert.deepEqual(await readdir(cache), ["cluster.pb"]);
-      const { server, address } = await origin();
-      server.config.set(resourcesOf(cluster("b"), listener));
-      const again = await relay({ kind: "grpc", address }, { cache: join(cache, "..") });
-      await becomes(see(client(again.address), "cluster").names, "b");
-      await again.relay.close({ timeoutMs: 100 });
-      assert.deepEqual((await readdir(cache)).sort(), ["cluster.pb", "listener.pb"]);
-    }));
-
-  it("is set aside if it is damaged, and a secret in it is told to nobody", () =>
-    withStage(async ({ origin, relay, client, directory, findings }) => {
-      const text = '{"resources": [{"@type": "x", "key": "SECRET"';
-      const cache = await write(directory, text);
-      const { server, address } = await origin();
-      server.config.set(resourcesOf(cluster("a")));
-      const relayed = await relay({ kind: "grpc", address }, { cache: join(cache, "..") });
-      await becomes(see(client(relayed.address), "cluster").names, "a");
-      assert.ok(findings.length > 0);
-      assert.doesNotMatch(JSON.stringify(findings), /SECRET/);
-      const aside = (await readdir(cache)).find((name) => name.startsWith("cluster.json.set-aside-"));
-      assert.equal(await readFile(join(cache, aside ?? ""), "utf8"), text);
     }));
 });

@@ -47,13 +47,11 @@ export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOp
     [name, ...aliases].some((each) => isWanted(type, canonicalName(each)));
 
   function ofType(type: ResourceType): Map<ResourceName, ReceivedResource> {
-    const known = getOrInsert(types, type, () => new Map<ResourceName, ReceivedResource>());
-    return known;
+    return getOrInsert(types, type, () => new Map());
   }
 
   function beforeOf(type: ResourceType): Map<ResourceName, ReceivedResource | undefined> {
-    const known = getOrInsert(before, type, () => new Map<ResourceName, ReceivedResource | undefined>());
-    return known;
+    return getOrInsert(before, type, () => new Map());
   }
 
   return {

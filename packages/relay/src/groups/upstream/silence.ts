@@ -66,10 +66,7 @@ interface Stream {
 function createAnsweringStreams() {
   /** By server, and then by the type's URL; empty for the stream of all types. */
   const servers = new Map<string, Map<string, Stream>>();
-  const streamsOf = (server: string) => {
-    const streams = getOrInsert(servers, server, () => new Map<string, Stream>());
-    return streams;
-  };
+  const streamsOf = (server: string) => getOrInsert(servers, server, () => new Map<string, Stream>());
   const keyOf = (type: ResourceType | undefined) => type?.typeUrl ?? "";
   const streamOf = (server: string, type: ResourceType) =>
     streamsOf(server).get(keyOf(type)) ?? streamsOf(server).get("");
