@@ -34,7 +34,7 @@ export class GroupQuarantine implements KeptFromMembers {
   #lastAcknowledged: LastAcknowledged | undefined;
   readonly #verdicts = new Verdicts();
   /** What other servers say, as far as it was looked at. */
-  readonly #heard = new Set<string>();
+  readonly #reported = new Set<string>();
   /** Entries that were just lifted by hand, and not reported yet. */
   #lifted: QuarantineEntry[] = [];
   #cancelReview: (() => void) | undefined;
@@ -51,10 +51,10 @@ export class GroupQuarantine implements KeptFromMembers {
     if (keepsLastGood === (this.#lastAcknowledged !== undefined)) return;
     this.#lastAcknowledged = keepsLastGood ? new LastAcknowledged() : undefined;
     if (keepsLastGood) {
-      this.rejectedHeard();
+      this.rejectedChanged();
       return;
     }
-    this.#heard.clear();
+    this.#reported.clear();
     this.#end(this.#of("rejected"));
   }
 
@@ -90,19 +90,19 @@ export class GroupQuarantine implements KeptFromMembers {
       .map(rejectedContentOf);
   }
 
-  rejectedHeard(): void {
+  rejectedChanged(): void {
     const { shared, group } = this.#context;
     if (shared === undefined || this.#lastAcknowledged === undefined) return;
     const said = new Map(shared.rejected(group).map((each) => [contentId(each), each]));
-    if (said.size === 0 && this.#heard.size === 0) return;
-    for (const id of this.#heard) if (!said.has(id)) this.#heard.delete(id);
+    if (said.size === 0 && this.#reported.size === 0) return;
+    for (const id of this.#reported) if (!said.has(id)) this.#reported.delete(id);
     this.#end([...this.contents.entries()].filter((entry) => entry.isElsewhere && !said.has(contentIdOf(entry))));
     for (const [id, each] of said) {
-      if (this.#heard.has(id) || !this.#isTarget(each)) continue;
-      this.#heard.add(id);
+      if (this.#reported.has(id) || !this.#isTarget(each)) continue;
+      this.#reported.add(id);
       void this.#keepRejected(shared, each, this.#context.lastOrder).catch((error: unknown) => {
         // The next publication tries again.
-        this.#heard.delete(id);
+        this.#reported.delete(id);
         shared.failed(error);
       });
     }
@@ -113,7 +113,7 @@ export class GroupQuarantine implements KeptFromMembers {
     const { type: typeUrl, key, version, instead, node, message, since } = rejected;
     const good = instead === undefined ? undefined : await shared.content(typeUrl, key, instead);
     const type = this.#context.newest()?.sets.get(typeUrl)?.type;
-    if (type === undefined || !this.#heard.has(contentId(rejected)) || !this.#isTarget(rejected)) return;
+    if (type === undefined || !this.#reported.has(contentId(rejected)) || !this.#isTarget(rejected)) return;
     if (instead !== undefined && good === undefined) return;
     const about = { cause: "rejected", suspicion: undefined, after, isElsewhere: true } as const;
     const entry = { ...about, type, key, version, instead: good, since: new Date(since), node, message };

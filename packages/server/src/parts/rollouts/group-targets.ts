@@ -50,7 +50,7 @@ export class GroupTargets implements SharedTargets {
   /** From now on nodes are told what there is. */
   open(): void {
     this.#shared?.open();
-    this.quarantine.rejectedHeard();
+    this.quarantine.rejectedChanged();
     this.quarantine.settle();
   }
 
@@ -129,7 +129,7 @@ export class GroupTargets implements SharedTargets {
     // A rollout that begins may have been asked for views before it held the change back.
     this.#views = undefined;
     this.quarantine.settle();
-    this.quarantine.rejectedHeard();
+    this.quarantine.rejectedChanged();
   }
 
   /** A member ends. It can be asked for the last time. */

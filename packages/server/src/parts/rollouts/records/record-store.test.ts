@@ -18,7 +18,7 @@ const next: NextRecord = {
 async function afterThreeWrites(t: TestContext) {
   const store = await createMemoryStore();
   const { shared } = store;
-  const open = () => new RecordStore(shared, { heard() {}, told() {}, away() {} });
+  const open = () => new RecordStore(shared, { changed() {}, reported() {}, away() {} });
   const [one, two] = [open(), open()];
   t.after(async () => {
     one.close();
@@ -69,7 +69,7 @@ describe("the records of rollouts in a store that is restored from a backup", ()
 describe("the record of a rollout", () => {
   it("has the same endless times at every server", async (t) => {
     const store = await createMemoryStore();
-    const open = () => new RecordStore(store.shared, { heard() {}, told() {}, away() {} });
+    const open = () => new RecordStore(store.shared, { changed() {}, reported() {}, away() {} });
     const [one, two] = [open(), open()];
     t.after(async () => {
       one.close();
@@ -105,7 +105,7 @@ async function withSlowOne(t: TestContext, waitsAt: (put: SharedPut) => boolean)
     }
     return await shared.put(asked);
   };
-  const open = (keys: SharedKeys) => new RecordStore(keys, { heard() {}, told() {}, away() {} });
+  const open = (keys: SharedKeys) => new RecordStore(keys, { changed() {}, reported() {}, away() {} });
   const [quick, slow] = [open(shared), open(changed(shared, { put }))];
   t.after(async () => {
     quick.close();

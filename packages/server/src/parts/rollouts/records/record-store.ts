@@ -24,7 +24,7 @@ interface KnownRecord {
 }
 
 /** By group. */
-type ToldRecords = ReadonlyMap<string, KnownRecord>;
+type ReportedRecords = ReadonlyMap<string, KnownRecord>;
 
 /** The parts with which a change is written. */
 export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
@@ -32,9 +32,9 @@ export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
 /** Hears of records. */
 export interface RecordListener {
   /** The record of this group is another one now. */
-  heard(group: string): void;
+  changed(group: string): void;
   /** The store has told all records. */
-  told(): void;
+  reported(): void;
   /** It cannot be read. */
   away(finding: Finding): void;
 }
@@ -49,7 +49,7 @@ export function othersAreFaster(): XdskitError {
  */
 export class RecordStore {
   readonly #shared: SharedKeys;
-  readonly #heard: (group: string) => void;
+  readonly #changed: (group: string) => void;
   readonly #watch: StoreWatch;
   readonly #reads = new SharedRuns(() => this.read());
   readonly #known = new Map<string, KnownRecord>();
@@ -59,14 +59,14 @@ export class RecordStore {
 
   constructor(shared: SharedKeys, listener: RecordListener) {
     this.#shared = shared;
-    this.#heard = (group) => listener.heard(group);
+    this.#changed = (group) => listener.changed(group);
     const changed = (entries: readonly SharedEntry[]) => {
       this.#isAway = false;
-      listener.told();
-      const told = recordsIn(entries);
-      this.#take(told);
+      listener.reported();
+      const reported = recordsIn(entries);
+      this.#take(reported);
       // The listener of the store is told when it cannot be read.
-      if (this.#isBehind(told)) this.#lookAgain().catch(() => {});
+      if (this.#isBehind(reported)) this.#lookAgain().catch(() => {});
     };
     const away = (finding: Finding) => {
       this.#isAway = true;
@@ -139,8 +139,8 @@ export class RecordStore {
   }
 
   /** Whether the store has told something older than what is known, or nothing at all of a group. */
-  #isBehind(told: ToldRecords): boolean {
-    return [...this.#known].some(([group, { version }]) => told.get(group)?.version !== version);
+  #isBehind(reported: ReportedRecords): boolean {
+    return [...this.#known].some(([group, { version }]) => reported.get(group)?.version !== version);
   }
 
   /**
@@ -163,7 +163,7 @@ export class RecordStore {
       if (this.#known.get(group) !== known || found?.version === known.version) continue;
       if (found === undefined) this.#known.delete(group);
       else this.#known.set(group, found);
-      this.#heard(group);
+      this.#changed(group);
     }
   }
 
@@ -178,9 +178,9 @@ export class RecordStore {
     await this.#shared.remove(key, version).catch(() => {});
   }
 
-  #take(told: ToldRecords): void {
+  #take(reported: ReportedRecords): void {
     this.#isRead = true;
-    for (const found of told.values()) this.#note(found);
+    for (const found of reported.values()) this.#note(found);
   }
 
   #note(found: KnownRecord): void {
@@ -188,11 +188,11 @@ export class RecordStore {
     const known = this.#known.get(group);
     if (known !== undefined && known.record.writes >= writes) return;
     this.#known.set(group, found);
-    this.#heard(group);
+    this.#changed(group);
   }
 }
 
-function recordsIn(entries: readonly SharedEntry[]): ToldRecords {
+function recordsIn(entries: readonly SharedEntry[]): ReportedRecords {
   const found = new Map<string, KnownRecord>();
   for (const { value, version } of entries) {
     const record = recordIn(value);

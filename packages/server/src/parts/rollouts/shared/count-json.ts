@@ -33,7 +33,7 @@ export function countJson(record: RolloutRecord, count: ServerCount, isWhole: bo
   return {
     ...{ group, id, change, list, turn, pending, acknowledged, added, isDeserted, rejected },
     waitsFor: isWhole ? [...count.waitsFor()] : [],
-    rejections: isRead ? count.rejections().map(({ at, ...told }) => ({ ...told, at: at.getTime() })) : [],
+    rejections: isRead ? count.rejections().map(({ at, ...rest }) => ({ ...rest, at: at.getTime() })) : [],
     candidates: wantsMore && turn === course.turn ? count.candidates() : [],
   };
 }
@@ -46,7 +46,7 @@ export function countIn(said: CountJson | undefined, { id, change }: RolloutReco
     server,
     waitsFor: () => new Set(said.waitsFor),
     rejections: () =>
-      said.rejections.map(({ at, version, ...told }) => ({ ...told, version: version as Version, at: new Date(at) })),
+      said.rejections.map(({ at, version, ...rest }) => ({ ...rest, version: version as Version, at: new Date(at) })),
     candidates: () => said.candidates,
   };
 }

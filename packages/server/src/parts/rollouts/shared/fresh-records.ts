@@ -20,13 +20,13 @@ export class FreshRecords {
     this.#areRecorded = areRecorded;
   }
 
-  heard(): void {
+  recordChanged(): void {
     for (const done of this.#waiting) done();
   }
 
   close(): void {
     this.#isClosed = true;
-    this.heard();
+    this.recordChanged();
   }
 
   /** `read`: called after each record, and at the end of the time. */

@@ -20,9 +20,9 @@ export interface ServerCount extends Count {
 /** A group of one server, as its shared rollouts see it. */
 export interface GroupSide {
   /** The record of the group is another one, or its list is read. */
-  heard(): void;
+  recordChanged(): void;
   /** Clients of other servers rejected other contents now. */
-  rejectedHeard(): void;
+  rejectedChanged(): void;
   /** The contents in quarantine that clients of this server rejected. */
   ownRejected(): readonly RejectedContent[];
   /** The record to write now, after this one; undefined: none. */

@@ -64,14 +64,14 @@ export class Leader {
       changed: (entries) => {
         this.#isFree = entries.length === 0;
         if (this.#isFree) this.#isLeading = false;
-        this.heard();
+        this.notified();
       },
       away: () => {},
     });
   }
 
   /** Records are others now. */
-  heard(): void {
+  notified(): void {
     const now = this.#options.clock.now();
     for (const { group, id, course } of this.#underWay()) {
       const phase = `${id} ${course.list} ${course.round} ${course.phase}`;
@@ -206,7 +206,7 @@ export class Leader {
       // It may lead by a later session.
       if (this.#session?.isOver === false) return;
       this.#isLeading = false;
-      this.heard();
+      this.notified();
     };
     const session = await shared.session({ ttlMs: sessionMs, lost });
     const version = await shared

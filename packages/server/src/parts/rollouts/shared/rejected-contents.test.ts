@@ -12,7 +12,7 @@ describe("rejected contents", () => {
     const store = await createMemoryStore();
     const { shared, opened } = endingSessions(store.shared);
     const problem = () => assert.fail("no store was away");
-    const rejected = new RejectedContents({ shared, clock: systemClock, heard: () => {}, problem });
+    const rejected = new RejectedContents({ shared, clock: systemClock, changed: () => {}, problem });
     let told = "";
     const watch = shared.watch(rejectedPrefix, {
       changed: (entries) => {

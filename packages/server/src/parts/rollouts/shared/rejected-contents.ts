@@ -23,7 +23,7 @@ export interface RejectedContentsOptions {
   readonly shared: SharedKeys;
   readonly clock: Clock;
   /** What other servers say of a group is another list now. */
-  readonly heard: (group: string) => void;
+  readonly changed: (group: string) => void;
   readonly problem: (finding: Finding) => void;
 }
 
@@ -34,7 +34,7 @@ interface Said {
 }
 
 /** A value of another server, as it was written and read. */
-interface HeardValue {
+interface OthersValue {
   readonly value: string;
   readonly said: Said;
 }
@@ -55,7 +55,7 @@ export class RejectedContents {
   readonly #wanted = new Map<string, string>();
   readonly #said = new Map<string, string>();
   /** What others say, by key. */
-  #others = new Map<string, HeardValue>();
+  #others = new Map<string, OthersValue>();
   #session: SharedSession | undefined;
   #isClosed = false;
   #writing: Promise<void> | undefined;
@@ -78,9 +78,9 @@ export class RejectedContents {
 
   /** Says this of a group from now on. */
   tell(group: string, contents: readonly RejectedContent[]): void {
-    const told = contents.slice(-maxContents).map((each) => ({ ...each, message: each.message.slice(0, maxMessage) }));
-    if (told.length === 0 && !this.#wanted.has(group)) return;
-    this.#wanted.set(group, told.length === 0 ? "" : JSON.stringify({ group, contents: told } satisfies Said));
+    const sent = contents.slice(-maxContents).map((each) => ({ ...each, message: each.message.slice(0, maxMessage) }));
+    if (sent.length === 0 && !this.#wanted.has(group)) return;
+    this.#wanted.set(group, sent.length === 0 ? "" : JSON.stringify({ group, contents: sent } satisfies Said));
     this.#write();
   }
 
@@ -142,6 +142,6 @@ export class RejectedContents {
     }
     const changed = [...before, ...this.#others].filter(([key]) => before.get(key) !== this.#others.get(key));
     const groups = new Set(changed.map(([, { said }]) => said.group));
-    for (const group of groups) this.#options.heard(group);
+    for (const group of groups) this.#options.changed(group);
   }
 }

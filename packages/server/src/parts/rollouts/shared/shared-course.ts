@@ -18,7 +18,7 @@ export interface KeptFromMembers {
   /** Of what was rolled back, only this stays in quarantine. */
   onlyFromAll(ids: { has(id: string): boolean }): void;
   /** Clients of other servers rejected other contents now: these are kept from clients that come here. */
-  rejectedHeard(): void;
+  rejectedChanged(): void;
   /** What clients of this server rejected, as other servers get it. */
   ownRejected(): readonly RejectedContent[];
 }
@@ -95,15 +95,15 @@ export class SharedCourse implements GroupSide {
     this.#follow();
   }
 
-  heard(): void {
+  recordChanged(): void {
     if (this.#state === "shut") return;
     const { record } = this.#share;
     if (this.#state === "late" && record !== undefined) this.#began(record);
     this.#follow();
   }
 
-  rejectedHeard(): void {
-    if (this.#state !== "shut") this.#targets.quarantine.rejectedHeard();
+  rejectedChanged(): void {
+    if (this.#state !== "shut") this.#targets.quarantine.rejectedChanged();
   }
 
   ownRejected(): readonly RejectedContent[] {

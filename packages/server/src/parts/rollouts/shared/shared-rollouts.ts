@@ -57,8 +57,8 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#troubles = new Troubles(sharing.problem);
     const { shared } = sharing.store;
     this.#records = new RecordStore(shared, {
-      heard: (group) => this.#heard(group),
-      told: () => this.#troubles.over(),
+      changed: (group) => this.#recordChanged(group),
+      reported: () => this.#troubles.over(),
       away: (finding) => this.#trouble(finding),
     });
     this.#fresh = new FreshRecords(sharing.store, (since) => {
@@ -69,8 +69,8 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#prepared = new PreparedChanges({ ...sharing, types, records: this.#records, problem });
     this.#rejected = new RejectedContents({
       ...{ shared, clock, problem },
-      heard: (group) => {
-        for (const side of this.#sidesOf(group)) side.rejectedHeard();
+      changed: (group) => {
+        for (const side of this.#sidesOf(group)) side.rejectedChanged();
       },
     });
     this.#leader = new Leader({
@@ -101,7 +101,7 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#preparingAll ??= this.#prepareNewest().finally(() => {
       this.#preparingAll = undefined;
       // A start may not have waited for all of it. What could not be read is read again.
-      for (const { group } of this.#records.all) if (this.#sides.has(group)) this.#heardPrepared(group);
+      for (const { group } of this.#records.all) if (this.#sides.has(group)) this.#recordPrepared(group);
     });
     return this.#preparingAll;
   }
@@ -208,14 +208,14 @@ export class SharedRolloutHub implements SharedRollouts {
     return side === undefined ? nobodyThere(record.course) : side.count(record);
   }
 
-  #heard(group: string): void {
+  #recordChanged(group: string): void {
     if (this.#isClosed) return;
-    this.#fresh.heard();
+    this.#fresh.recordChanged();
     // A record is heard while the hub is made.
     queueMicrotask(() => {
       if (this.#isClosed) return;
-      for (const side of this.#sidesOf(group)) side.heard();
-      this.#leader.heard();
+      for (const side of this.#sidesOf(group)) side.recordChanged();
+      this.#leader.notified();
     });
   }
 
@@ -227,11 +227,11 @@ export class SharedRolloutHub implements SharedRollouts {
     void this.#prepared
       .read(record)
       .catch(this.failed)
-      .then(() => this.#heardPrepared(group));
+      .then(() => this.#recordPrepared(group));
     return undefined;
   }
 
-  #heardPrepared(group: string): void {
+  #recordPrepared(group: string): void {
     if (this.#isClosed) return;
     const record = this.#records.of(group);
     if (record !== undefined && this.#prepared.of(record)?.kind === "failed") {
@@ -239,7 +239,7 @@ export class SharedRolloutHub implements SharedRollouts {
       this.#later(() => this.#preparedNow(group));
       return;
     }
-    for (const side of this.#sidesOf(group)) side.heard();
+    for (const side of this.#sidesOf(group)) side.recordChanged();
   }
 
   /** A content that the store has; undefined: it has it no more. */

@@ -254,7 +254,7 @@ export class RolloutMachine {
       resources: first(this.undo.values(), ({ type, key }) => ({ type: type.name, name: key })),
       nodes: { reached: all - held, pending: pending.size, rejected: rejections.size, held },
       waitsFor: first(pending, (node) => node),
-      rejections: first(rejections.values(), ({ about: _, ...told }) => told),
+      rejections: first(rejections.values(), ({ about: _, ...rest }) => rest),
     };
   }
 }
