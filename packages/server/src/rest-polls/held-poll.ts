@@ -49,6 +49,8 @@ export class HeldPoll implements GroupClient {
   /** Names that may still be supplied: an answer without them would say that they do not exist. */
   #undecided: Set<ResourceName> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** It is held no longer. */
+  #isDue: boolean;
   /** True once it is answered or canceled. */
   #settled = false;
   #over = false;
@@ -64,8 +66,12 @@ export class HeldPoll implements GroupClient {
     }
     if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
     else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
-    if (context.holdMs > 0)
-      this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), Math.min(context.holdMs, longestTimerMs));
+    this.#isDue = context.holdMs <= 0;
+    const due = () => {
+      this.#isDue = true;
+      this.work();
+    };
+    if (!this.#isDue) this.#timer = setTimeout(due, Math.min(context.holdMs, longestTimerMs));
     queue.add(this, "answers");
   }
 
@@ -83,7 +89,7 @@ export class HeldPoll implements GroupClient {
     if (this.#settled) return;
     this.#guard(() => {
       this.#look();
-      if (this.#parts.context.holdMs <= 0 && !this.#settled) this.#endHold();
+      if (this.#isDue && !this.#settled && this.#membership?.isUndecided !== true) this.#endHold();
     });
   }
 
@@ -152,7 +158,7 @@ export class HeldPoll implements GroupClient {
 
   #endHold(): void {
     if (this.#settled) return;
-    // A change at this very moment counts. The wait for names that may be supplied ends.
+    // The wait for names that may be supplied ends.
     if (this.#undecided !== undefined) this.#endWait();
     this.#look();
     if (this.#settled) return;

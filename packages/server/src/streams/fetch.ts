@@ -136,11 +136,9 @@ export class UnaryFetch implements CallHandler {
 
   /** Answers once its names are decided, and its target is. */
   #goOn(): void {
-    if (this.#isOver) return;
-    const target = this.#membership?.snapshot();
-    const isDecided = this.#undecided.size === 0 && target !== undefined;
+    if (this.#isOver || this.#membership?.isUndecided === true) return;
     // While no configuration is known there is nothing to wait for.
-    if (isDecided || this.#membership?.newest() === undefined) this.#answer();
+    if (this.#undecided.size === 0 || this.#membership?.snapshot() === undefined) this.#answer();
   }
 
   #answer(): void {

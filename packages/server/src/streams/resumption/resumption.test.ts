@@ -275,13 +275,23 @@ describe("a client that comes back", () => {
     assert.equal(client.asks([clusters, false]), held);
   });
 
-  it("a client that comes back keeps its own snapshot as soon as the server has it as well", () => {
+  it("a client that comes back keeps its own snapshot as soon as the server has it, and has read all news", async () => {
     const client = new Client(false);
     client.isKnown = false;
-    client.news.push(async () => {});
+    let heard = () => {};
+    client.news.push(
+      () =>
+        new Promise((resolve) => {
+          heard = resolve;
+        }),
+    );
     client.asks([clusters, false]);
     client.clock.advance(300);
     client.isKnown = true;
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), undefined);
+    heard();
+    await settled();
     client.clock.advance(100);
     assert.equal(client.asks([clusters, false]), held);
   });

@@ -267,7 +267,9 @@ export class Resumption {
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {
       const claimed = this.#stream.claimed([newest, ...phase.known()]);
-      if (!claimed.isKnown && !claimed.isForeign && this.#waitsForNews(waited)) return phase;
+      // Layers may have come, and what decides about them not yet.
+      const wantsNews = this.#news === "asked" || (!claimed.isKnown && !claimed.isForeign);
+      if (wantsNews && this.#waitsForNews(waited)) return phase;
       this.#since = this.#clock.now();
       return { kind: "holding", claimed, newest, known: phase.known };
     }

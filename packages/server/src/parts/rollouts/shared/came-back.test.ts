@@ -1,21 +1,32 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { SharedKeys } from "../../../contracts/stores/shared-keys.js";
 import type { Store } from "../../../contracts/stores/store.js";
 import { changed } from "../../../testing/changed.js";
 import type { JudgingOptions } from "../../../testing/clients/judging-client.js";
 import { RolloutServers } from "../../../testing/rollout-servers.js";
+import { responseIn } from "../../../testing/running-rest.js";
+import { types } from "../../../testing/running-server.js";
+import { createMemoryPollTransport } from "../../../transports/memory/memory-polls.js";
+import { createMemoryTransport } from "../../../transports/memory/memory-transport.js";
 import { positionOf } from "../course/share.js";
 
 const [first = "", second = ""] = ["n1", "n2", "n3"].sort((a, b) => positionOf(a) - positionOf(b));
 
 /**
- * Keys whose watches hear nothing while `isLate` says so, and do not hear of it later, either. Puts take their time
- * then.
+ * Keys whose watches hear nothing while `isLate` says so, and do not hear of it later, either. Reads take their time
+ * then, and puts take longer.
  */
 function lateKeys(shared: SharedKeys, isLate: () => boolean): SharedKeys {
   return changed(shared, {
+    async list(prefix) {
+      if (isLate()) await delay(20);
+      return await shared.list(prefix);
+    },
     async put(one) {
       if (isLate()) await delay(500);
       return await shared.put(one);
@@ -35,7 +46,8 @@ type LateFrom = "change" | "reach" | "roll-back";
 
 /** The first node has what the leader of a rollout has just given it, and the leader is gone. */
 async function givenByLeader(t: TestContext, lateFrom: LateFrom) {
-  const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 600_000 } });
+  const rollout = { steps: [{ count: 1 }], soakMs: 600_000 };
+  const servers = await RolloutServers.create({ rollout }, { holdMs: 0 });
   t.after(() => servers.close());
   const leader = await servers.start();
   await leader.write({ a: "1" });
@@ -109,5 +121,28 @@ describe("a node that comes from a server that was ahead", () => {
   it("does not get again what was rolled back where nobody has heard of that yet", async (t) => {
     const given = await givenByLeader(t, "roll-back");
     assert.deepEqual(await gets(given, { id: first }), ["1"]);
+  });
+
+  it("gets it by a poll and by a unary call, too, also where nothing is held", async (t) => {
+    const { other } = await givenByLeader(t, "reach");
+    const polls = createMemoryPollTransport();
+    const poller = polls.connect(await other.server.pollOn(polls, "polls"));
+    const polled = async (id: string) => {
+      const answer = await poller.poll(types.cluster, { node: { id } }).answer;
+      return responseIn(answer)?.resources?.map(({ altStatName }) => altStatName);
+    };
+    const calls = createMemoryTransport();
+    const address = await other.server.listenOn(calls, "calls");
+    const fetched = (id: string) =>
+      new Promise<readonly string[]>((resolve) => {
+        const method = { variant: "sotw", api: "v3", only: types.cluster, unary: true } as const;
+        const call = calls.open(address, method, (bytes) => {
+          const { resources } = fromBinary(DiscoveryResponseSchema, bytes);
+          resolve(resources.map(({ value }) => fromBinary(ClusterSchema, value).altStatName));
+        });
+        call.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id } })));
+      });
+    assert.deepEqual([await polled(first), await fetched(first)], [["2"], ["2"]]);
+    assert.deepEqual([await polled(second), await fetched(second)], [["1"], ["1"]]);
   });
 });
