@@ -8,6 +8,7 @@ import type { Membership } from "../publication/membership.js";
 import type { Admission } from "../publication/publication.js";
 import type { PulseListener } from "../publication/pulse.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
+import { memberStandingOf } from "./member-standing.js";
 import type { OrderMembership } from "./node-orders.js";
 import { lacksClusters, maxWarmingMs, Resumption } from "./resumption/resumption.js";
 import type { SessionContext } from "./session-context.js";
@@ -118,7 +119,8 @@ function resumptionOf(
   const { earlier, recent } = membership.stack;
   const maySayMore = earlier.length > 0 || recent.drains;
   const { only, variant } = info.method;
-  const options = { clock, stream: machine, known, changed, failed, catchUp, maySayMore };
+  const standing = () => memberStandingOf(machine);
+  const options = { clock, stream: machine, standing, known, changed, failed, catchUp, maySayMore };
   const isAggregated = only === undefined;
   const mayWarm = isAggregated && mayAskForClusters;
   return new Resumption({ ...options, isAggregated, mayWarm, tellsAbsence: variant === "delta" });

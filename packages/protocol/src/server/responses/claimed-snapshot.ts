@@ -33,8 +33,8 @@ export interface ClaimedSnapshot {
   readonly isForeign?: boolean | undefined;
   /** Its claims, and those before, leave no doubt about what of its resources may name clusters. */
   readonly isSure?: boolean | undefined;
-  /** The types that it asks for. */
-  readonly asked: ReadonlySet<TypeUrl>;
+  /** What it asks for, by type. */
+  readonly asked: ReadonlyMap<TypeUrl, Subscription>;
   /** Its earlier listeners, by which it may still serve. */
   readonly replaced: readonly Replaced[];
   readonly warming: Warming;
@@ -181,9 +181,9 @@ class ClaimedDraft {
   }
 
   finish(): ClaimedSnapshot {
-    const asked = new Set(this.#asked.keys());
+    const asked = this.#asked;
     const isSure = this.#isSure && this.#isKnown && this.#before?.isSure !== false;
-    const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, this.#asked, this.#warming, isSure)];
+    const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, asked, this.#warming, isSure)];
     const has = hasOf(snapshot, asked);
     const replaced = replacedSince(this.#known, snapshot).filter((one) => isUsed(one, has));
     const [isKnown, isForeign] = [this.#isKnown, !this.#isKnown && this.#isForeign];

@@ -1,5 +1,6 @@
 import type { ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
+import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { ResourceErrorPolicy, TtlPolicy } from "../contract/options.js";
@@ -111,8 +112,8 @@ export interface Stream {
    * earlier, if the stream was given that, and its client has made claims of further types since.
    */
   claimed(known: readonly [Snapshot, ...Snapshot[]], before?: ClaimedSnapshot): ClaimedSnapshot;
-  /** The URLs of the types that the client asks for. */
-  readonly asked: Pick<ReadonlyMap<TypeUrl, unknown>, "has" | "size">;
+  /** What the client asks for, by type. */
+  readonly asked: Pick<ReadonlyMap<TypeUrl, { readonly subscription: Subscription }>, "get" | "has" | "size">;
   /**
    * True if the client uses exactly its part of the newest given snapshot: nothing is due or in flight, and nothing
    * waits.

@@ -1,4 +1,4 @@
-import type { ResourceType, TypeUrl } from "@xdskit/api";
+import type { ResourceType } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Request } from "../../wire/requests/requests.js";
@@ -131,7 +131,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return claimed;
   }
 
-  get asked(): Pick<ReadonlyMap<TypeUrl, unknown>, "has" | "size"> {
+  get asked(): Stream["asked"] {
     return this.#state.byType;
   }
 

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as settled } from "node:timers/promises";
 import { createResource, type ResourceType } from "@xdskit/api";
-import { type ClaimedSnapshot, emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import {
+  type ClaimedSnapshot,
+  emptySnapshot,
+  NameSet,
+  type Snapshot,
+  type Subscription,
+  updateSnapshot,
+} from "@xdskit/protocol";
+import type { MemberStanding } from "../../contracts/parts/target-policy.js";
 import { manualClock } from "../../testing/basics/manual-clock.js";
 import { cluster, listener, loadAssignment } from "../../testing/test-resources.js";
 import { type ResumingStream, Resumption } from "./resumption.js";
@@ -13,6 +21,8 @@ const endpoints = createResource(loadAssignment("e", 80)).type;
 const earlier = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("old"))] });
 const held = updateSnapshot(earlier, { upsert: [createResource(cluster("between"))] });
 const newest = updateSnapshot(held, { upsert: [createResource(cluster("new"))] });
+
+const everything: Subscription = { wildcard: true, names: NameSet.empty };
 
 /** A client that comes back, as a resumption sees it. */
 class Client implements ResumingStream {
@@ -33,7 +43,8 @@ class Client implements ResumingStream {
   readonly before: ClaimedSnapshot[] = [];
   warming: ClaimedSnapshot["warming"] = "no";
   #claims: ReadonlyMap<ResourceType, boolean | undefined> = new Map();
-  readonly asked = new Set<string>();
+  readonly asked = new Map<string, { subscription: Subscription }>();
+  standing: MemberStanding = "pending";
   readonly resumption: Resumption;
 
   constructor(maySayMore = true, isAggregated = true) {
@@ -45,6 +56,7 @@ class Client implements ResumingStream {
     this.resumption = new Resumption({
       clock: this.clock,
       stream: this,
+      standing: () => (this.isSettled ? "settled" : this.standing),
       known,
       changed,
       failed: (error) => this.faults.push(error),
@@ -66,13 +78,15 @@ class Client implements ResumingStream {
     if (before !== undefined) this.before.push(before);
     const warming = this.asked.has(clusters.typeUrl) ? "no" : this.warming;
     const none = { replaced: [], awaited: new Map() };
-    return { snapshot: held, isKnown: this.isKnown, asked: new Set(this.asked), warming, ...none };
+    const asked = new Map(Array.from(this.asked, ([url, { subscription }]) => [url, subscription]));
+    return { snapshot: held, isKnown: this.isKnown, asked, warming, ...none };
   }
 
   /** It asks for types, and claims to have either their content in the newest snapshot or something else. */
   asks(...types: readonly [ResourceType, hasNewest: boolean | undefined][]): Snapshot | undefined {
     this.#claims = new Map(types);
-    for (const [type] of types) this.asked.add(type.typeUrl);
+    for (const { typeUrl } of this.#claims.keys())
+      if (!this.asked.has(typeUrl)) this.asked.set(typeUrl, { subscription: everything });
     const target = this.resumption.target(newest);
     // A stream that has a target has compared what its client claims with it.
     if (target !== undefined) this.#claims = new Map();
@@ -200,13 +214,41 @@ describe("a client that comes back", () => {
 
   it("a client that asks for endpoints first, and claims nothing, gets the newest at once", () => {
     const client = new Client();
-    client.asked.add(endpoints.typeUrl);
+    client.asked.set(endpoints.typeUrl, { subscription: everything });
     assert.equal(client.resumption.target(newest), newest);
   });
 
   it("a client with a stream for each type does not wait for clusters on that of endpoints", () => {
     const client = new Client(false, false);
     assert.equal(client.asks([endpoints, undefined]), newest);
+  });
+
+  it("a client that comes back is not waited for once it has rejected some of its own resources, and answered all", () => {
+    const client = new Client();
+    client.isSettled = false;
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    client.clock.advance(300);
+    assert.equal(client.asks(), held);
+    client.standing = "rejected";
+    client.clock.advance(100);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back is not told that a name is absent that the newest has, and that it asks for meanwhile", () => {
+    const client = new Client(true, false);
+    client.isSettled = false;
+    client.asks([endpoints, false]);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    const later = updateSnapshot(newest, { upsert: [createResource(loadAssignment("late", 80))] });
+    assert.equal(client.resumption.target(later), held);
+    assert.deepEqual(client.before, []);
+    client.asked.set(endpoints.typeUrl, { subscription: { wildcard: false, names: NameSet.of(["late"]) } });
+    client.resumption.target(later);
+    assert.equal(client.before.length, 1);
+    assert.equal(client.known[0], later);
   });
 
   it("a client that comes back is waited for while it does not use the resources that it asked for again, and not for ever", () => {

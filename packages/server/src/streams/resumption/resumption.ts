@@ -1,5 +1,6 @@
 import type { Clock, ResourceType, TypeUrl } from "@xdskit/api";
 import { type ClaimedSnapshot, mayBeWarming, mayName, type Snapshot, type Stream } from "@xdskit/protocol";
+import type { MemberStanding } from "../../contracts/parts/target-policy.js";
 
 /** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
 const quietMs = 100;
@@ -40,6 +41,8 @@ export interface ResumingStream {
 export interface ResumptionOptions {
   readonly clock: Clock;
   readonly stream: ResumingStream;
+  /** Where its client stands. */
+  readonly standing: () => MemberStanding;
   /** The snapshots that clients may have besides the newest, newest first. */
   readonly known: () => readonly Snapshot[];
   /** Called when time changes the target. */
@@ -65,6 +68,12 @@ export interface ResumptionOptions {
 /** Whether a client asks for what warms clusters, and has not asked for clusters. */
 export function lacksClusters(asked: Stream["asked"], newest: Snapshot | undefined): boolean {
   for (const { type } of newest?.sets.values() ?? []) if (mayBeWarming(type, asked)) return true;
+  return false;
+}
+
+/** Whether it asks for other names than when that was put together. */
+function asksForOthers(asked: Stream["asked"], claimed: Pick<ClaimedSnapshot, "asked">): boolean {
+  for (const [url, { names }] of claimed.asked) if (asked.get(url)?.subscription.names !== names) return true;
   return false;
 }
 
@@ -102,6 +111,7 @@ export class Resumption {
   #phase: ResumptionPhase;
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
+  readonly #standing: ResumptionOptions["standing"];
   readonly #changed: () => void;
   readonly #failed: ResumptionOptions["failed"];
   readonly #catchUp: ResumptionOptions["catchUp"];
@@ -118,10 +128,23 @@ export class Resumption {
   #cancel: (() => void) | undefined;
 
   constructor(options: ResumptionOptions) {
-    const { known, clock, stream, changed, failed, catchUp, maySayMore, isAggregated, mayWarm, tellsAbsence } = options;
+    const {
+      known,
+      clock,
+      stream,
+      standing,
+      changed,
+      failed,
+      catchUp,
+      maySayMore,
+      isAggregated,
+      mayWarm,
+      tellsAbsence,
+    } = options;
     this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
+    this.#standing = standing;
     this.#changed = changed;
     this.#failed = failed;
     this.#catchUp = catchUp;
@@ -169,8 +192,9 @@ export class Resumption {
   #claimedNow(phase: Extract<ResumptionPhase, { readonly kind: "holding" }>, newest: Snapshot): Snapshot {
     const { claimed, known } = phase;
     const asksForMore = this.#stream.asked.size > claimed.asked.size;
-    // Claims are still open where the type's content was not known yet.
-    const isOpen = claimed.warming === "certain" || this.#stream.has(newest).size > 0;
+    // Claims are still open where the type's content was not known yet. What it asks for since may be newer.
+    const isOpen =
+      claimed.warming === "certain" || this.#stream.has(newest).size > 0 || asksForOthers(this.#stream.asked, claimed);
     if (!asksForMore && (!isOpen || phase.newest === newest)) return claimed.snapshot;
     const anew = this.#stream.claimed([newest, ...known()], claimed);
     this.#phase = { kind: "holding", claimed: anew, newest, known };
@@ -275,7 +299,9 @@ export class Resumption {
     }
     if (phase.kind !== "holding") return phase;
     const warming = this.#warming(phase.claimed);
-    const isDone = (warming === "no" || warming === "until answered") && this.#stream.isSettled;
+    // What it has rejected of its own resources is not sent again: nothing more will come.
+    const isDone =
+      warming === "no" ? this.#standing() !== "pending" : warming === "until answered" && this.#stream.isSettled;
     return isDone || waited >= (warming === "certain" ? maxWarmingMs : maxMs) ? { kind: "over" } : phase;
   }
 
