@@ -32,11 +32,11 @@ describe("the memory of answers", () => {
       kind: "unaccepted",
       version: undefined,
       again: "after-hold",
-      told: true,
+      notified: true,
     });
-    assert.deepEqual(judged(ours), { kind: "unaccepted", version: ours, again: "never", told: true });
+    assert.deepEqual(judged(ours), { kind: "unaccepted", version: ours, again: "never", notified: true });
     note(poller(["a"]), request, ours);
-    assert.deepEqual(judged("x"), { kind: "unaccepted", version: ours, again: "never", told: true });
+    assert.deepEqual(judged("x"), { kind: "unaccepted", version: ours, again: "never", notified: true });
   });
 
   it("the memory stays small, whatever clients send, in any length", async () => {
