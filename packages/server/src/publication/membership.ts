@@ -67,11 +67,6 @@ export class Membership {
     return newest && this.seat.snapshot(newest);
   }
 
-  /** Whether something is known, and not yet which of it is the node's target: that follows soon. */
-  get isUndecided(): boolean {
-    return this.newest() !== undefined && this.snapshot() === undefined;
-  }
-
   /** The rollout under way that has not reached the node; undefined: none. */
   rollout(): RolloutAhead | undefined {
     const newest = this.stack.newest();

@@ -49,8 +49,6 @@ export class HeldPoll implements GroupClient {
   /** Names that may still be supplied: an answer without them would say that they do not exist. */
   #undecided: Set<ResourceName> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** It is held no longer. */
-  #isDue: boolean;
   /** True once it is answered or canceled. */
   #settled = false;
   #over = false;
@@ -66,12 +64,8 @@ export class HeldPoll implements GroupClient {
     }
     if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
     else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
-    this.#isDue = context.holdMs <= 0;
-    const due = () => {
-      this.#isDue = true;
-      this.work();
-    };
-    if (!this.#isDue) this.#timer = setTimeout(due, Math.min(context.holdMs, longestTimerMs));
+    if (context.holdMs > 0)
+      this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), Math.min(context.holdMs, longestTimerMs));
     queue.add(this, "answers");
   }
 
@@ -89,7 +83,7 @@ export class HeldPoll implements GroupClient {
     if (this.#settled) return;
     this.#guard(() => {
       this.#look();
-      if (this.#isDue && !this.#settled && this.#membership?.isUndecided !== true) this.#endHold();
+      if (this.#parts.context.holdMs <= 0 && !this.#settled) this.#endHold();
     });
   }
 
@@ -158,7 +152,7 @@ export class HeldPoll implements GroupClient {
 
   #endHold(): void {
     if (this.#settled) return;
-    // The wait for names that may be supplied ends.
+    // A change at this very moment counts. The wait for names that may be supplied ends.
     if (this.#undecided !== undefined) this.#endWait();
     this.#look();
     if (this.#settled) return;

@@ -87,7 +87,8 @@ export class UnaryFetch implements CallHandler {
         if (!this.#isOver) this.#note(effect);
       if (this.#isOver) return;
       if (this.#membership === undefined) this.#end(statusCode.invalidArgument, "the request names no node");
-      else this.#goOn();
+      // While no configuration is known there is nothing to wait for.
+      else if (this.#undecided.size === 0 || this.#membership.snapshot() === undefined) this.#answer();
     });
   }
 
@@ -114,7 +115,7 @@ export class UnaryFetch implements CallHandler {
       }
       this.#resourceErrors = admission.resourceErrors;
       const nameDecided: GroupClient["nameDecided"] = (_type, name, outcome) => this.#nameDecided(name, outcome);
-      this.#membership = admission.join({ changed: () => this.#goOnSoon(), nameDecided });
+      this.#membership = admission.join({ changed() {}, nameDecided });
     }
     if (effect.kind === "demanded") {
       this.#names = effect.names;
@@ -127,18 +128,8 @@ export class UnaryFetch implements CallHandler {
   #nameDecided(name: ResourceName, outcome: NameDecision): void {
     if (outcome === "late") this.#late.add(name);
     // A found resource is in the snapshot by the end of the turn.
-    if (this.#undecided.delete(name) && this.#undecided.size === 0) this.#goOnSoon();
-  }
-
-  #goOnSoon(): void {
-    setImmediate(() => this.#guard(() => this.#goOn()));
-  }
-
-  /** Answers once its names are decided, and its target is. */
-  #goOn(): void {
-    if (this.#isOver || this.#membership?.isUndecided === true) return;
-    // While no configuration is known there is nothing to wait for.
-    if (this.#undecided.size === 0 || this.#membership?.snapshot() === undefined) this.#answer();
+    if (this.#undecided.delete(name) && this.#undecided.size === 0)
+      setImmediate(() => this.#guard(() => this.#answer()));
   }
 
   #answer(): void {

@@ -63,8 +63,8 @@ export interface GroupPolicy {
  */
 export interface Seat {
   /**
-   * The snapshot that the member gets, `newest` or another one. Undefined for a member that came just now, if that is
-   * not known yet: `MemberClient.changed` follows soon.
+   * The snapshot that the member gets, `newest` or another one. Undefined for a stream that came just now, if that is
+   * not known yet: `MemberClient.changed` follows soon. Never for a poll, or another member without `status`.
    */
   snapshot(newest: Snapshot): Snapshot | undefined;
   /** What is on its way to the member and has not reached it; undefined: nothing. */

@@ -27,7 +27,9 @@ export class GroupTargets implements SharedTargets {
   readonly quarantine: GroupQuarantine;
   readonly #shared: SharedCourse | undefined;
   #rollout: RolloutMachine | undefined;
+  /** Streams whose part in the rollout is being found out; of these, those for which the read has not begun. */
   readonly #undecided = new Set<Member>();
+  readonly #coming: Member[] = [];
   /** They belong to the newest snapshot under them. A view that is kept for long would grow with each publication. */
   #views: { readonly newest: Snapshot; readonly laid: Map<string, Snapshot> } | undefined;
 
@@ -64,19 +66,25 @@ export class GroupTargets implements SharedTargets {
   }
 
   /**
-   * A member came. The record of the rollout under way is read first: a moment ago another server may have reached the
-   * member, or heard that all of it is rolled back.
+   * A member came. If it is a stream that was sent nothing yet, the record of the rollout under way is read first: a
+   * moment ago another server may have reached its node, or heard that all of it is rolled back. Those that come
+   * together share a read.
    */
   came(member: Member): void {
     this.#rollout?.came(member);
     const { shared } = this.#context;
-    if (shared === undefined || this.underWay === undefined) return;
+    const isNew = member.client.status?.().every(({ sent }) => sent === undefined);
+    if (shared === undefined || this.underWay === undefined || isNew !== true) return;
     this.#undecided.add(member);
-    const decided = () => {
-      this.#undecided.delete(member);
-      member.client.changed();
-    };
-    inTime(() => shared.catchUp()).then(decided, decided);
+    if (this.#coming.push(member) > 1) return;
+    setImmediate(() => {
+      const decided = this.#coming.splice(0);
+      const end = () => {
+        for (const each of decided) this.#undecided.delete(each);
+        for (const { client } of decided) client.changed();
+      };
+      inTime(() => shared.catchUp()).then(end, end);
+    });
   }
 
   /** Undefined: it is being found out what the member gets. */

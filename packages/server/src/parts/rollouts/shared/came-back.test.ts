@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { SharedKeys } from "../../../contracts/stores/shared-keys.js";
 import type { Store } from "../../../contracts/stores/store.js";
 import { changed } from "../../../testing/changed.js";
@@ -12,7 +9,6 @@ import { RolloutServers } from "../../../testing/rollout-servers.js";
 import { responseIn } from "../../../testing/running-rest.js";
 import { types } from "../../../testing/running-server.js";
 import { createMemoryPollTransport } from "../../../transports/memory/memory-polls.js";
-import { createMemoryTransport } from "../../../transports/memory/memory-transport.js";
 import { positionOf } from "../course/share.js";
 
 const [first = "", second = ""] = ["n1", "n2", "n3"].sort((a, b) => positionOf(a) - positionOf(b));
@@ -123,26 +119,25 @@ describe("a node that comes from a server that was ahead", () => {
     assert.deepEqual(await gets(given, { id: first }), ["1"]);
   });
 
-  it("gets it by a poll and by a unary call, too, also where nothing is held", async (t) => {
-    const { other } = await givenByLeader(t, "reach");
+  it("waits as a stream only: polls and unary calls are answered at once by what is known", async (t) => {
+    const { servers, other } = await givenByLeader(t, "reach");
+    const list = t.mock.method(servers.store.shared, "list");
     const polls = createMemoryPollTransport();
-    const poller = polls.connect(await other.server.pollOn(polls, "polls"));
-    const polled = async (id: string) => {
-      const answer = await poller.poll(types.cluster, { node: { id } }).answer;
-      return responseIn(answer)?.resources?.map(({ altStatName }) => altStatName);
-    };
-    const calls = createMemoryTransport();
-    const address = await other.server.listenOn(calls, "calls");
-    const fetched = (id: string) =>
-      new Promise<readonly string[]>((resolve) => {
-        const method = { variant: "sotw", api: "v3", only: types.cluster, unary: true } as const;
-        const call = calls.open(address, method, (bytes) => {
-          const { resources } = fromBinary(DiscoveryResponseSchema, bytes);
-          resolve(resources.map(({ value }) => fromBinary(ClusterSchema, value).altStatName));
-        });
-        call.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id } })));
-      });
-    assert.deepEqual([await polled(first), await fetched(first)], [["2"], ["2"]]);
-    assert.deepEqual([await polled(second), await fetched(second)], [["1"], ["1"]]);
+    const answer = await polls
+      .connect(await other.server.pollOn(polls, "polls"))
+      .poll(types.cluster, { node: { id: first } }).answer;
+    const contents = responseIn(answer)?.resources?.map(({ altStatName }) => altStatName);
+    assert.deepEqual([contents, list.mock.callCount()], [["1"], 0]);
+  });
+
+  it("shares a read of the record with all that come with it", async (t) => {
+    const given = await givenByLeader(t, "reach");
+    const list = t.mock.method(given.servers.store.shared, "list");
+    const all = Array.from({ length: 50 }, (_, index) => gets(given, { id: `${second}${index}` }));
+    assert.equal(
+      (await Promise.all(all)).every((seen) => seen.join() === "1"),
+      true,
+    );
+    assert.ok(list.mock.callCount() < 5, `${list.mock.callCount()} reads`);
   });
 });
