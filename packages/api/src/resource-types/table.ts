@@ -76,8 +76,8 @@ const rows: readonly Row[] = [
     nameField: "name",
     wildcard: true,
     warmedBy: ["endpoint"],
-    // `health_checks`.
-    warmingFields: [8],
+    // `health_checks`, `transport_socket` and `transport_socket_matches`: secrets may come from files.
+    warmingFields: [8, 24, 43],
     acknowledgedWarm: true,
   },
   {

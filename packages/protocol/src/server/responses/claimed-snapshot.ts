@@ -20,7 +20,7 @@ import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { hasOf, isUsed, replacedSince } from "../ordering/past-listeners.js";
 import type { Replaced } from "../state/subscriber.js";
 import { isSet } from "./compared-claims.js";
-import { mayBeWarming, mayHave, type Warming, warmingOf } from "./may-be-warming.js";
+import { hadWaiting, mayBeWarming, mayHave, type Warming, warmingOf } from "./may-be-warming.js";
 import { perhapsAwaited } from "./perhaps-awaited.js";
 import { type Claim, isOurs, mayName, shownNames } from "./shown-names.js";
 
@@ -31,7 +31,7 @@ export interface ClaimedSnapshot {
   readonly isKnown: boolean;
   /** No server of ours can have made the versions of what is not known: nobody will ever know it. */
   readonly isForeign?: boolean | undefined;
-  /** Its claims, and those before, leave no doubt about what of its resources may name clusters. */
+  /** Its claims, and those before, leave no doubt about what may name clusters, and about what these wait for. */
   readonly isSure?: boolean | undefined;
   /** What it asks for, by type. */
   readonly asked: ReadonlyMap<TypeUrl, Subscription>;
@@ -181,13 +181,13 @@ class ClaimedDraft {
   }
 
   finish(): ClaimedSnapshot {
-    const asked = this.#asked;
-    const isSure = this.#isSure && this.#isKnown && this.#before?.isSure !== false;
-    const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, asked, this.#warming, isSure)];
-    const has = hasOf(snapshot, asked);
+    const mayWaitForMore = this.#warming.some((type) => hadWaiting(this.#asked, this.#setsOf(type)));
+    const isSure = this.#isSure && this.#isKnown && this.#before?.isSure !== false && !mayWaitForMore;
+    const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, this.#asked, this.#warming, isSure)];
+    const has = hasOf(snapshot, this.#asked);
     const replaced = replacedSince(this.#known, snapshot).filter((one) => isUsed(one, has));
     const [isKnown, isForeign] = [this.#isKnown, !this.#isKnown && this.#isForeign];
-    return { snapshot, isKnown, isForeign, isSure, asked, replaced, warming, awaited: this.#awaited };
+    return { snapshot, isKnown, isForeign, isSure, asked: this.#asked, replaced, warming, awaited: this.#awaited };
   }
 
   #noteUnknown(version: Version): void {

@@ -1,6 +1,7 @@
 import { isCollection, type Resource, type ResourceType, type TypeUrl } from "@xdskit/api";
 import { WireReader } from "@xdskit/api/wire";
 import { PerKey } from "../../model/basics/memo.js";
+import { changeBetween } from "../../model/sets/change.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Subscription } from "../../model/subscribed/subscription.js";
 import { find } from "../state/find.js";
@@ -69,12 +70,26 @@ const waiting = new PerKey<ResourceSet, readonly Resource[]>();
 
 /** The resources of a set that may warm for more than resources of `warmedBy`: health checks, DNS, secrets. */
 function waitingForMore(type: ResourceType, set: ResourceSet): readonly Resource[] {
-  const { typeUrl, warmedBy, warmingFields = [] } = type;
-  const known = waiting.get(set, typeUrl);
-  if (known !== undefined) return known;
-  const waits = ({ references, body }: Resource) =>
-    references.length === 0 || references.some((one) => !warmedBy.includes(one.type)) || hasField(body, warmingFields);
-  return waiting.set(set, typeUrl, [...set].filter(waits));
+  const known = waiting.get(set, type.typeUrl);
+  return known ?? waiting.set(set, type.typeUrl, [...set].filter(waitsForMore));
+}
+
+/** Whether a client may have an earlier content, of these sets with the newest first, that warms for more. */
+export function hadWaiting(
+  asked: ReadonlyMap<TypeUrl, Subscription>,
+  [newest, ...others]: readonly [ResourceSet, ...ResourceSet[]],
+): boolean {
+  for (const other of others)
+    for (const { before } of changeBetween(other, newest).differences.values())
+      if (before !== undefined && waitsForMore(before) && mayHave(asked, before.type, before)) return true;
+  return false;
+}
+
+/** Whether a resource may warm for more than resources of `warmedBy`. */
+function waitsForMore({ type: { warmedBy, warmingFields = [] }, references, body }: Resource): boolean {
+  return (
+    references.length === 0 || references.some((one) => !warmedBy.includes(one.type)) || hasField(body, warmingFields)
+  );
 }
 
 function hasField(body: Uint8Array, fields: readonly number[]): boolean {

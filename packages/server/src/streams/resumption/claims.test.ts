@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fromJson, type Message } from "@bufbuild/protobuf";
+import { create, fromJson, type Message } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { createResource, envoyRegistry } from "@xdskit/api";
+import { TransportSocketSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { HealthCheckSchema } from "@xdskit/api/envoy/config/core/v3/health_check";
 import type { ServerOptions } from "../../contracts/server-options.js";
 import type { Method } from "../../contracts/transport.js";
@@ -286,16 +287,24 @@ describe("a client that asks for endpoints and routes, and never for clusters", 
       }));
 
     for (const [what, ...mayWarm] of [
-      ["health checks", checked],
-      ["names of DNS", cluster("dns")],
+      ["health checks", [checked]],
+      ["health checks that they had before", [checked], clusters],
+      ["names of DNS", [cluster("dns")]],
+      [
+        "secrets of a file",
+        [{ ...edsCluster("a", "a"), transportSocket: create(TransportSocketSchema, { name: "tls" }) }],
+      ],
     ] as const)
       it(`is waited for, for 5 s at most, where its clusters may wait for ${what}, ${variant}`, () =>
-        after([{ upsert: [...clusters, a1, b1, before] }, { upsert: mayWarm }], async (running, clock) => {
-          const claims = await said(running);
-          running.server.config.update({ upsert: [now] });
-          const envoy = comes(running.client, clock, ads(variant), claims);
-          assert.deepEqual(await envoy.until(10_000), told[variant](5_100));
-        }));
+        after(
+          [{ upsert: [...clusters, a1, b1, before] }, ...mayWarm.map((upsert) => ({ upsert }))],
+          async (running, clock) => {
+            const claims = await said(running);
+            running.server.config.update({ upsert: [now] });
+            const envoy = comes(running.client, clock, ads(variant), claims);
+            assert.deepEqual(await envoy.until(10_000), told[variant](5_100));
+          },
+        ));
 
     it(`is not waited for any more once it has shown that, ${variant}`, () =>
       after([{ upsert: [...clusters, a1, b1, before] }, { upsert: [checked] }], async (running, clock) => {
