@@ -116,4 +116,15 @@ resources: < [type.googleapis.com/envoy.config.cluster.v3.Cluster]: <
       /^a\.pb_text:7:9: cluster "a", health_checks\[1\]\.timeout: must be more than 0s \(duration\.gt: 0s\)/,
     );
   });
+
+  test("a resource is read once for all places in it that are looked for, and no longer than that", () => {
+    const [first, second] = parseTextTree("resources { a: 1 } resources { b: 2 }").fields.map(
+      ({ values }) => values[0],
+    );
+    assert.ok(first?.kind === "message" && second?.kind === "message");
+    const { message } = first;
+    assert.equal(first.message, message);
+    assert.equal(second.message.fields[0]?.name, "b");
+    assert.notEqual(first.message, message);
+  });
 });

@@ -56,6 +56,7 @@ class TreeReader {
   private readonly text: string;
   private at: number;
   private values = 0;
+  private readonly last: LastRead = {};
 
   constructor(text: string, at = 0) {
     this.text = text;
@@ -127,7 +128,7 @@ class TreeReader {
       this.take(token);
       const start = this.at;
       const message = this.message(closing(token.text), depth + 1);
-      return depth === 0 ? new MessageAtTop(this.text, offset, start) : { kind: "message", offset, message };
+      return depth === 0 ? new MessageAtTop(this.text, offset, start, this.last) : { kind: "message", offset, message };
     }
     if (token.text === "-") this.take(token);
     const scalar = this.peek();
@@ -198,21 +199,36 @@ class TreeReader {
   }
 }
 
-/** Is read again each time that somebody looks into it: a whole file as objects would take thirty times its size. */
+/** The message of a document that somebody looked into last. */
+interface LastRead {
+  of?: MessageAtTop;
+  message?: TextMessage;
+}
+
+/**
+ * Is read again when somebody looks into it after another one: a whole file as objects would take thirty times its
+ * size.
+ */
 class MessageAtTop {
   readonly kind = "message";
   readonly offset: number;
   readonly #text: string;
   readonly #start: number;
+  readonly #last: LastRead;
 
-  constructor(text: string, offset: number, start: number) {
+  constructor(text: string, offset: number, start: number, last: LastRead) {
     this.offset = offset;
     this.#text = text;
     this.#start = start;
+    this.#last = last;
   }
 
   get message(): TextMessage {
-    return new TreeReader(this.#text, this.#start).message(closing(this.#text[this.offset]), 1);
+    const { of, message: known } = this.#last;
+    if (of === this && known !== undefined) return known;
+    const message = new TreeReader(this.#text, this.#start).message(closing(this.#text[this.offset]), 1);
+    Object.assign(this.#last, { of: this, message });
+    return message;
   }
 }
 
