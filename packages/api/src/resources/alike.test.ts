@@ -37,6 +37,12 @@ describe("resources that are alike", () => {
     );
   });
 
+  it("name themselves as they are called, whatever the order of a context", () => {
+    const make = (own: string) => createResource(edsCluster({ name: own }));
+    const own = "xdstp://a/envoy.config.cluster.v3.Cluster/x?b=1&a=2";
+    assert.deepEqual(resourcesAlike(make)(own), make(own));
+  });
+
   it("are made once for each length of a name", () => {
     let made = 0;
     const fast = resourcesAlike((own) => {

@@ -1,4 +1,5 @@
 import type { ResourceName } from "../names/identifiers.js";
+import { canonicalName } from "../names/xdstp.js";
 import { makeResource, type Resource } from "./resource.js";
 
 /** One resource of all whose names have the same length: bytes at the same places differ. */
@@ -15,7 +16,8 @@ interface Sample {
  * and encoded once for each length of a name, and of the others the bytes of the name are replaced. Aliases, TTL and
  * constraints are left out.
  *
- * `make` may use the name only as it is, and what else it names must never be called as a resource that is made. The
+ * `make` may use the name only as it is, and not as the key of a map beside others: these are in the order of the keys.
+ * What else it names must never be called as a resource that is made. The
  * function that this returns throws as `make` does, and a TypeError if only a part of the name stands in the content.
  */
 export function resourcesAlike(make: (name: ResourceName) => Resource): (name: ResourceName) => Resource {
@@ -26,10 +28,11 @@ export function resourcesAlike(make: (name: ResourceName) => Resource): (name: R
     const sample = samples.get(bytes.length) ?? sampleOf(make, bytes.length);
     samples.set(bytes.length, sample);
     const { resource, places, namesOwn } = sample;
+    const called = canonicalName(name);
     return makeResource(resource.type, name, {}, () => {
       const body = resource.body.slice();
       for (const place of places) body.set(bytes, place);
-      const references = resource.references.map((one, index) => (namesOwn[index] ? { ...one, name } : one));
+      const references = resource.references.map((one, index) => (namesOwn[index] ? { ...one, name: called } : one));
       return { body, references };
     });
   };

@@ -63,21 +63,24 @@ export function followRevoked(
   async function judge(next: IsRevoked | undefined): Promise<void> {
     const out: TLSSocket[] = [];
     let began = performance.now();
-    for (const [socket, serials] of serialsOf) {
-      if (performance.now() - began >= sliceMs) {
-        await nextTurn();
-        // A newer list is about all that are left.
-        if (known !== next) break;
-        began = performance.now();
+    try {
+      for (const [socket, serials] of serialsOf) {
+        if (performance.now() - began >= sliceMs) {
+          await nextTurn();
+          // A newer list is about all that are left.
+          if (known !== next) break;
+          began = performance.now();
+        }
+        if (!isOut(socket, serials)) continue;
+        serialsOf.delete(socket);
+        // Until it ends, what it asks anew is not answered.
+        distrust(socket);
+        out.push(socket);
       }
-      if (!isOut(socket, serials)) continue;
-      serialsOf.delete(socket);
-      // Until it ends, what it asks anew is not answered.
-      distrust(socket);
-      out.push(socket);
+    } finally {
+      for (const socket of out)
+        setTimeout(() => end(socket), Math.random() * Math.min(spreadMs, eachMs * out.length)).unref();
     }
-    for (const socket of out)
-      setTimeout(() => end(socket), Math.random() * Math.min(spreadMs, eachMs * out.length)).unref();
   }
   followed.set(server, (next) => {
     if (known === next) return;
