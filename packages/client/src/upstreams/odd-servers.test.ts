@@ -128,10 +128,11 @@ for (const variant of ["sotw", "delta"] as const) {
       const [stream] = server.streams;
       await waitFor("some rejections", () => (stream?.requests.length ?? 0) > 25);
       const [before, from] = [stream?.requests.length ?? 0, performance.now()];
-      await delay(300);
+      await delay(600);
       const [after, seconds] = [stream?.requests.length ?? 0, (performance.now() - from) / 1_000];
-      // In the end one a second, however long a busy machine took.
-      assert.ok(after - before < 10 + seconds, `${after - before} rejections in ${seconds} s`);
+      // In the end one a second. Where a busy machine takes its time, the server counts as slow, and has up to twenty
+      // left.
+      assert.ok(after - before < 30 + 10 * seconds, `${after - before} rejections in ${seconds} s`);
       bad = false;
       await has(told, "bad=2");
       assert.equal(good.now, "good=1");

@@ -70,6 +70,15 @@ describe("a server that repeats itself", () => {
       assert.equal(transport.last.isOver, false);
     }));
 
+  it("a server that repeats itself fast, and is slow now and then, is read ever more slowly, too", () =>
+    withServer(async ({ clock, send, unread }) => {
+      for (let count = 0; count < 1_000; count += 1) {
+        await send(fullState("1"));
+        clock.advance(count % 15 === 0 ? 100 : 1);
+      }
+      assert.ok(unread.length > 900, `${unread.length} are unread`);
+    }));
+
   it("a server that repeats itself at its own pace is read as before, and a change after that at once", () =>
     withServer(async ({ clock, told, send }) => {
       for (let count = 0; count < 100; count += 1) {

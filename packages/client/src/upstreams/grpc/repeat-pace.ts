@@ -4,7 +4,7 @@ import type { ClientStreamEffect, SotwOrDelta } from "@xdskit/protocol";
 /** The number of times that a server may repeat itself as fast as it can. */
 const freeRepeats = 20;
 const maxMs = 1_000;
-/** A response that took at least this long is not part of a fast repetition. */
+/** A server may repeat itself once in this many milliseconds: whenever it waits so long, a repeat is forgotten. */
 const ownPaceMs = 100;
 
 /**
@@ -29,8 +29,9 @@ export function createRepeatPace(variant: SotwOrDelta): RepeatPace {
       // is the whole state (rule 130).
       const saysAll = type.fullState && variant === "sotw" && !received.keepsAlive;
       const isNews = effects.some(({ kind }) => kind === "update") || before?.version !== version;
-      const isSlow = waitedMs >= ownPaceMs;
-      const repeats = isNews || isSlow || !(isRejected || saysAll) ? 0 : (before?.repeats ?? 0) + 1;
+      const isRepeat = !isNews && (isRejected || saysAll);
+      const forgotten = Math.floor(waitedMs / ownPaceMs);
+      const repeats = isRepeat ? Math.max(0, (before?.repeats ?? 0) + 1 - forgotten) : 0;
       last.set(type, { version, repeats });
       return repeats <= freeRepeats ? 0 : Math.min(2 ** (repeats - freeRepeats), maxMs);
     },
