@@ -50,6 +50,8 @@ export function useCursor(
   return current;
 }
 
+/** A button of a dialog that was closed has the focus until the page is drawn again. */
 function isPressed(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("a, button, summary, [role=button]") !== null;
+  if (!(target instanceof Element) || target.closest("dialog:not([open])") !== null) return false;
+  return target.closest("a, button, summary, [role=button]") !== null;
 }
