@@ -4,11 +4,11 @@ import { inTurns, type Steps } from "@xdskit/api";
  * The JSON of an answer, made in several turns of the event loop: a list may have ten thousand items. `space`: as of
  * `JSON.stringify`; if above 0, a line break ends it.
  */
-export async function jsonInTurns(value: object, space = 0): Promise<Buffer> {
+export async function jsonInTurns(value: object, space = 0): Promise<Buffer<ArrayBuffer>> {
   return inTurns(jsonOf(value, space));
 }
 
-function* jsonOf(value: object, space: number): Steps<Buffer> {
+function* jsonOf(value: object, space: number): Steps<Buffer<ArrayBuffer>> {
   const parts: Buffer[] = [];
   const [line, colon] = space === 0 ? ["", ":"] : [`\n${" ".repeat(space)}`, ": "];
   let before = "{";

@@ -124,5 +124,5 @@ export const offset = z.coerce
 /** An answer that may be long: others get a turn while it is written. `space`: as of `JSON.stringify`. */
 export async function answerInTurns(c: Context, value: object, space = 0): Promise<never> {
   const json = await jsonInTurns(value, space);
-  return c.body(new Uint8Array(json), 200, { "content-type": "application/json" }) as never;
+  return c.body(json, 200, { "content-type": "application/json" }) as never;
 }

@@ -1,7 +1,7 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
 import type { GroupPolicy, Seat, TargetPolicy } from "../contracts/parts/target-policy.js";
-import { catchUpAll } from "../publication/catch-up.js";
+import { allOf, catchUpAll } from "../publication/catch-up.js";
 import { plainPolicy } from "../publication/plain-policy.js";
 
 /** One policy of several: each gets the choice of the one before it. None: every member gets the newest snapshot. */
@@ -9,10 +9,7 @@ export function joinedPolicies(each: readonly TargetPolicy[]): TargetPolicy {
   const [first = plainPolicy, ...more] = each;
   if (more.length === 0) return first;
   return {
-    prepare() {
-      const waits = each.flatMap((one) => one.prepare?.() ?? []);
-      return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
-    },
+    prepare: () => allOf(each.map((one) => one.prepare?.())),
     opened() {
       for (const one of each) one.opened?.();
     },

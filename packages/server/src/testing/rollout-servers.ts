@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes } from "@xdskit/api";
 import type { RolloutPeer, SharedRollouts } from "../contracts/rollouts/rollout-sharing.js";
-import type { ServerOptions } from "../contracts/server-options.js";
 import type { SharedKeys, SharedPut, SharedSession } from "../contracts/stores/shared-keys.js";
 import type { Store } from "../contracts/stores/store.js";
 import type { XdsServer } from "../contracts/xds-server.js";
@@ -44,20 +43,18 @@ export interface RolloutServer {
 export class RolloutServers {
   readonly store: Store;
   readonly #group: Partial<GroupSettings>;
-  readonly #rest: ServerOptions["rest"];
   readonly #all: RolloutServer[] = [];
   /** What servers have put, one after the other. */
   readonly puts: SharedPut[] = [];
   #count = 0;
 
-  private constructor(store: Store, group: Partial<GroupSettings>, rest: ServerOptions["rest"]) {
+  private constructor(store: Store, group: Partial<GroupSettings>) {
     this.store = store;
     this.#group = group;
-    this.#rest = rest;
   }
 
-  static async create(group: Partial<GroupSettings>, rest?: ServerOptions["rest"]): Promise<RolloutServers> {
-    return new RolloutServers(await createMemoryStore(), group, rest);
+  static async create(group: Partial<GroupSettings>): Promise<RolloutServers> {
+    return new RolloutServers(await createMemoryStore(), group);
   }
 
   get all(): readonly RolloutServer[] {
@@ -76,8 +73,7 @@ export class RolloutServers {
     this.#count += 1;
     const name = `server ${this.#count}`;
     const clock = manualClock();
-    const groups = [{ name: "edge", match: {}, layers: ["own"], ...this.#group }];
-    const server = createServer({ clock, groups, rest: this.#rest });
+    const server = createServer({ clock, groups: [{ name: "edge", match: {}, layers: ["own"], ...this.#group }] });
     const keys = mortal(store.shared, (put) => this.puts.push(put));
     const peers = () =>
       started.knowsPeers ? this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf) : undefined;

@@ -181,8 +181,8 @@ class ClaimedDraft {
   }
 
   finish(): ClaimedSnapshot {
-    const mayWaitForMore = this.#warming.some((type) => hadWaiting(this.#asked, this.#setsOf(type)));
-    const isSure = this.#isSure && this.#isKnown && this.#before?.isSure !== false && !mayWaitForMore;
+    const hadMore = () => this.#warming.some((type) => hadWaiting(this.#asked, this.#setsOf(type)));
+    const isSure = this.#isSure && this.#isKnown && this.#before?.isSure !== false && !hadMore();
     const [snapshot, warming] = [snapshotOf(this.#sets), warmingOf(this.#sets, this.#asked, this.#warming, isSure)];
     const has = hasOf(snapshot, this.#asked);
     const replaced = replacedSince(this.#known, snapshot).filter((one) => isUsed(one, has));

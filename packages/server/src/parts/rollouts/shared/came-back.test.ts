@@ -42,8 +42,7 @@ type LateFrom = "change" | "reach" | "roll-back";
 
 /** The first node has what the leader of a rollout has just given it, and the leader is gone. */
 async function givenByLeader(t: TestContext, lateFrom: LateFrom) {
-  const rollout = { steps: [{ count: 1 }], soakMs: 600_000 };
-  const servers = await RolloutServers.create({ rollout }, { holdMs: 0 });
+  const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 600_000 } });
   t.after(() => servers.close());
   const leader = await servers.start();
   await leader.write({ a: "1" });
