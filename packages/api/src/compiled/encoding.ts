@@ -2,6 +2,7 @@ import type { Categories } from "../envoy-versions/extension-types.js";
 import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "../references/reference.js";
 import type { Refer } from "../references/rules.js";
+import { putVarint, varintLength } from "../wire/varint.js";
 import { giveUp } from "./doubt.js";
 
 /** Free bytes after every write: enough for a tag, a number and a length. */
@@ -92,13 +93,7 @@ export class Encoding {
 
   /** An integer from 0 to 2^53 − 1. */
   varint(value: number): void {
-    const { bytes } = this;
-    let rest = value;
-    while (rest >= 0x80) {
-      bytes[this.at++] = (rest % 0x80) | 0x80;
-      rest = rest < 0x80000000 ? rest >>> 7 : Math.floor(rest / 0x80);
-    }
-    bytes[this.at++] = rest;
+    this.at = putVarint(this.bytes, this.at, value);
   }
 
   double(value: number): void {
@@ -176,7 +171,7 @@ export class Encoding {
   close(start: number, reserved: number): number {
     const begin = start + reserved;
     const length = this.at - begin;
-    const needed = length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x200000 ? 3 : length < 0x10000000 ? 4 : 5;
+    const needed = varintLength(length);
     if (needed !== reserved) {
       this.room();
       this.bytes.copyWithin(start + needed, begin, this.at);

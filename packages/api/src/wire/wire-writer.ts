@@ -1,10 +1,4 @@
-/** The number of bytes that a varint of 32 bits takes. */
-function varintLength(value: number): number {
-  if (value < 0x80) return 1;
-  if (value < 0x4000) return 2;
-  if (value < 0x20_0000) return 3;
-  return value < 0x1000_0000 ? 4 : 5;
-}
+import { putVarint, varintLength } from "./varint.js";
 
 /** The number of bytes of a text in UTF-8. A lone surrogate counts as U+FFFD, as it is written. */
 export function utf8Length(text: string): number {
@@ -48,12 +42,7 @@ export class WireWriter {
   /** The head of a length-delimited field; its content follows. */
   head(field: number, length: number): void {
     this.bytes[this.#position++] = field * 8 + 2;
-    let rest = length;
-    while (rest >= 0x80) {
-      this.bytes[this.#position++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    this.bytes[this.#position++] = rest;
+    this.#position = putVarint(this.bytes, this.#position, length);
   }
 
   /** A number from 0 to 127. */
