@@ -68,6 +68,31 @@ describe("the fleet", () => {
     assert.equal((await api.ask("GET", "nodes?limit=10001")).status, 400);
   });
 
+  it("looks at few nodes in one turn, also if few of them are listed", async () => {
+    const { api, get, client } = await scene();
+    await using _ = api;
+    for (let index = 0; index < 60; index += 1) await client(`n-${index}`, "silence");
+    let [requests, looked, turnBegan, most] = [0, 0, 0, 0];
+    const { eachNode } = api.server;
+    api.server.eachNode = function* (filter) {
+      requests += 1;
+      for (const node of eachNode(filter)) {
+        looked += 1;
+        // One of a fleet of many types.
+        for (const end = performance.now() + 1; performance.now() < end; );
+        yield node;
+      }
+    };
+    const counting = setInterval(() => {
+      most = Math.max(most, looked - turnBegan);
+      turnBegan = looked;
+    }, 0);
+    const { nodes } = await get("nodes?state=rejected");
+    clearInterval(counting);
+    assert.deepEqual([nodes, requests, looked], [[], 1, 60]);
+    assert.ok(most < 20, `${most} nodes in one turn`);
+  });
+
   it("lists the nodes that a query selects, in few words", async () => {
     const { api, get, client } = await scene();
     await using _ = api;

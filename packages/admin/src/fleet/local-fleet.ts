@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { redactErrorText, type Where } from "@xdskit/api";
+import { inTurns, redactErrorText, type Steps, type Where } from "@xdskit/api";
 import {
   type LoadReport,
   type NodeConfig,
@@ -14,6 +13,7 @@ import type { AdminApiOptions, VersionKeeper } from "../contract/admin-options.j
 import type {
   Fleet,
   NodeContentsJson,
+  NodeListQuery,
   NodeLoad,
   NodeResources,
   NodeResourcesQuery,
@@ -24,7 +24,7 @@ import { answersFromRows } from "./answers-from-rows.js";
 import { fieldNamedIn, fieldText } from "./named-field.js";
 import { nodeJson } from "./node-json.js";
 import { rejectionJson, rowOf } from "./row.js";
-import { lookAt, nodesInTurn, RowCache, type RowsAsOf } from "./row-cache.js";
+import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
 
 /** The most resources that are looked at: any number of streams may have the id of one node. */
 const maxLookedAt = 50_000;
@@ -56,20 +56,7 @@ export function createLocalFleet({
   return {
     ...answersFromRows(all, server),
     all,
-    async nodes({ limit, ...query }) {
-      const listed: object[] = [];
-      let { after } = query;
-      for (;;) {
-        const most = Math.min(nodesInTurn, limit - listed.length);
-        // No node has an unknown state. One more shows whether there is a next page.
-        const nodes = server.nodes({ ...query, after, most: most + 1 } as Parameters<XdsServer["nodes"]>[0]);
-        listed.push(...nodes.slice(0, most).map((node) => nodeJson(node, replica)));
-        if (nodes.length <= most) return { nodes: listed };
-        after = nodes[most - 1]?.id;
-        if (listed.length === limit) return { nodes: listed, ...(after === undefined ? {} : { next: after }) };
-        await nextTurn();
-      }
-    },
+    nodes: (query) => inTurns(nodesPage(server, replica, query)),
     async node(id, { type, all }) {
       const node = server.node(id);
       const config = server.nodeConfig(id, { type, most: maxLookedAt });
@@ -100,6 +87,23 @@ export function createLocalFleet({
     },
     loads: async (id) => server.loadReports({ node: id }).slice(0, maxInList).map(loadJson),
   };
+}
+
+function* nodesPage(
+  server: Pick<XdsServer, "eachNode">,
+  replica: string,
+  { state, limit, ...query }: NodeListQuery,
+): Steps<Awaited<ReturnType<Fleet["nodes"]>>> {
+  const nodes: object[] = [];
+  let next: string | undefined;
+  for (const node of server.eachNode(query)) {
+    yield;
+    if (state !== undefined && node.state !== state) continue;
+    if (nodes.length === limit) return { nodes, next };
+    nodes.push(nodeJson(node, replica));
+    next = node.id;
+  }
+  return { nodes };
 }
 
 function countStates({ resources }: NodeConfig): Partial<Record<ResourceState, number>> {

@@ -8,7 +8,7 @@ const freshMs = 500;
 /** and after this many times the work of the last look, so that readers take about a tenth of the server's time. */
 const restFactor = 10;
 /** The most nodes to look at in one turn. */
-export const nodesInTurn = 250;
+const nodesInTurn = 250;
 
 /** All nodes at one moment. */
 export interface RowsAsOf {
@@ -75,7 +75,6 @@ export async function lookAt(server: Pick<XdsServer, "eachNode">, replica: strin
     await nextTurn();
     began = performance.now();
   }
-  rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   rest();
   return { at, rows, silent: [], worked };
 }

@@ -38,6 +38,7 @@ test("a call with wrong options is refused with the probable meaning, in a progr
     [() => server.config.remove(anything("web")), /^config.remove takes an object, such as { type: "cluster"/],
     [() => server.addSource(anything("config")), /^server.addSource takes a source, such as createFolderSource/],
     [() => server.nodes(anything({ groups: "edge" })), /^server.nodes: .* "groups"; did you mean "group"\?/],
+    [() => server.eachNode(anything({ state: "synced" })), /^server.eachNode: there is no option "state"/],
     [() => server.on(anything("event")), /^server.on takes a function/],
     [() => server.close(anything({ timeout: 5 })), /^server.close: .* "timeout"; did you mean "timeoutMs"/],
     [

@@ -13,7 +13,7 @@ import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts
 import type { LiveOptions } from "../contracts/kernel-options.js";
 import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/nodes/arrival.js";
 import type { LoadReportFilter } from "../contracts/nodes/load-report.js";
-import type { NodeConfigFilter, NodesFilter } from "../contracts/nodes/node-status.js";
+import type { EachNodeFilter, NodeConfigFilter, NodesFilter } from "../contracts/nodes/node-status.js";
 import type { ServerOptions } from "../contracts/server-options.js";
 import type { Addresses } from "../contracts/xds-server.js";
 import type { IdentityRule } from "../identity/identity-rule.js";
@@ -157,6 +157,10 @@ const calls = {
   "server.nodes": {
     example: '{ group: "edge" }',
     table: { group: "string", state: "string", after: "string", most: "number" } satisfies TableOf<NodesFilter>,
+  },
+  "server.eachNode": {
+    example: '{ group: "edge" }',
+    table: { group: "string", after: "string" } satisfies TableOf<EachNodeFilter>,
   },
   "server.nodeConfig": {
     example: '{ type: "cluster" }',

@@ -10,6 +10,7 @@ import type { LoadReport, LoadReportFilter } from "./nodes/load-report.js";
 import type { LoadTotals } from "./nodes/load-totals.js";
 import type { NodeMoment } from "./nodes/node-history.js";
 import type {
+  EachNodeFilter,
   NodeConfig,
   NodeConfigFilter,
   NodeContents,
@@ -155,16 +156,17 @@ export interface XdsServer {
    * it. Costs the streams times their types; equal lists of names are counted once. Polls (REST) and unary calls are
    * not streams.
    *
-   * The nodes come in the order in which their first streams were opened; with `after` or `most`, in the order of
-   * their ids, so that each page begins after the last id of the one before and a node that stays is listed once. A
-   * page costs the streams it lists, those that it passes over for a state, and a look at each other one.
+   * The nodes come in the order of their ids: in pages with `after` and `most`, each after the last id of the one
+   * before, a node that stays is listed once. A page costs the streams it lists, those that it passes over for a state,
+   * and a look at each other one.
    */
   nodes(filter?: NodesFilter): readonly NodeStatus[];
   /**
    * The same, each node as of the moment when it is read: for programs that read a large fleet in several turns of the
-   * event loop. A node that comes meanwhile is not among them. Throws nothing.
+   * event loop, and so select a state themselves. A node that comes meanwhile is not among them. Throws a mistake in
+   * the filter, and nothing later.
    */
-  eachNode(): Iterable<NodeStatus>;
+  eachNode(filter?: EachNodeFilter): Iterable<NodeStatus>;
   /** The same of one node; undefined while it has no stream. */
   node(id: string): NodeStatus | undefined;
   /** A page of what its clients have (CSDS), for another server of the same store. Rejects with a reason for people. */

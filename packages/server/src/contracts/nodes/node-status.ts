@@ -235,13 +235,17 @@ export interface NodeRevision {
   readonly isBefore: boolean;
 }
 
-/** Selects the nodes of `nodes`. Default: all. */
-export interface NodesFilter {
+/** Selects the nodes of `eachNode`. Default: all. */
+export interface EachNodeFilter {
   /** Only nodes of this group. */
   readonly group?: string | undefined;
-  readonly state?: NodeState | undefined;
   /** Only nodes whose ids come after this one in string order. */
   readonly after?: string | undefined;
+}
+
+/** Selects the nodes of `nodes`. Default: all. */
+export interface NodesFilter extends EachNodeFilter {
+  readonly state?: NodeState | undefined;
   /** At most this many, from the first. */
   readonly most?: number | undefined;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceTypes, systemClock } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
+import type { EachNodeFilter } from "../../contracts/nodes/node-status.js";
 import type { OpenStream } from "../../contracts/nodes/reported-stream.js";
 import { ads } from "../../testing/running-server.js";
 import { createNodeReports } from "./node-reports.js";
@@ -40,7 +41,7 @@ test("pages of nodes are in the order of their ids, whichever nodes come and go 
   const first = stream(0, "c");
   const streams = new Set([first, ...["a", "e", "b"].map((id, index) => stream(index + 1, id))]);
   const reports = createNodeReports(streams, systemClock, resourceTypes);
-  assert.deepEqual(idsOf(reports.nodes()), ["c", "a", "e", "b"]);
+  assert.deepEqual(idsOf(reports.nodes()), ["a", "b", "c", "e"]);
   assert.deepEqual(idsOf(reports.nodes({ most: 2 })), ["a", "b"]);
   // One node comes back, one is new before the listed ids, and one behind them.
   streams.delete(first);
@@ -93,5 +94,8 @@ test("each node comes once, as it is when it is read, and all of them cost one l
     // Its stream ends before its turn comes.
     Object.assign(streams[2] ?? {}, { opened: undefined });
   }
-  assert.deepEqual([read, looks], [["c", "a"], 1]);
+  assert.deepEqual([read, looks], [["a", "c"], 1]);
+  const of = (filter: EachNodeFilter) =>
+    idsOf([...createNodeReports(counted, systemClock, resourceTypes).eachNode(filter)]);
+  assert.deepEqual([of({ after: "a" }), of({ group: "all" }), of({ group: "none" })], [["c"], ["a", "c"], []]);
 });

@@ -1,5 +1,6 @@
 import type { Clock, ResourceTypes } from "@xdskit/api";
 import {
+  type EachNodeFilter,
   type NodeConfig,
   type NodeConfigFilter,
   type NodeContents,
@@ -30,7 +31,7 @@ import { standingOf, typeReport } from "./type-report.js";
  */
 export interface NodeReports {
   nodes(about?: NodesFilter): readonly NodeStatus[];
-  eachNode(): Iterable<NodeStatus>;
+  eachNode(filter?: EachNodeFilter): Iterable<NodeStatus>;
   node(id: string): NodeStatus | undefined;
   nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
   nodeContents(id: string, type: string, name: string): NodeContents | undefined;
@@ -46,29 +47,28 @@ export function createNodeReports(streams: Iterable<ReportedStream>, clock: Cloc
     return found;
   }
 
+  function* eachNode({ group, after }: EachNodeFilter = {}): Iterable<NodeStatus> {
+    const all = streamsByNode(streams);
+    const ids = after === undefined ? [...all.keys()] : [...all.keys()].filter((id) => id > after);
+    for (const id of ids.sort()) {
+      // Some may have ended since.
+      const open = all.get(id)?.filter(isOpen) ?? [];
+      if (open.length === 0 || (group !== undefined && newestOf(open).group !== group)) continue;
+      yield nodeStatus(id, open, momentOf(clock));
+    }
+  }
+
   return {
-    nodes({ group, state, after, most }: NodesFilter = {}): readonly NodeStatus[] {
-      const moment = momentOf(clock);
-      const all = streamsByNode(streams);
+    eachNode,
+    nodes({ state, most = Number.POSITIVE_INFINITY, ...filter }: NodesFilter = {}): readonly NodeStatus[] {
       const found: NodeStatus[] = [];
-      // In the order of streams, pages would list a node that comes back twice, or not at all.
-      const isPage = after !== undefined || most !== undefined;
-      const ids = isPage ? [...all.keys()].filter((id) => after === undefined || id > after).sort() : all.keys();
-      for (const id of ids) {
-        if (most !== undefined && found.length >= most) break;
-        const open = all.get(id);
-        if (open === undefined || (group !== undefined && newestOf(open).group !== group)) continue;
-        const status = nodeStatus(id, open, moment);
-        if (state === undefined || status.state === state) found.push(status);
+      if (most <= 0) return found;
+      for (const node of eachNode(filter)) {
+        if (state !== undefined && node.state !== state) continue;
+        found.push(node);
+        if (found.length >= most) break;
       }
       return found;
-    },
-    *eachNode(): Iterable<NodeStatus> {
-      for (const [id, known] of streamsByNode(streams)) {
-        // Some may have ended since.
-        const open = known.filter(isOpen);
-        if (open.length > 0) yield nodeStatus(id, open, momentOf(clock));
-      }
     },
     node(id: string): NodeStatus | undefined {
       const open = ofNode(id);

@@ -16,6 +16,10 @@ export function nodeStatusPart({ streams, clock, types, events }: Kernel): Plugg
         checkServerCall("server.nodes", filter);
         return reports.nodes(filter);
       },
+      eachNode(filter = {}) {
+        checkServerCall("server.eachNode", filter);
+        return reports.eachNode(filter);
+      },
       nodeConfig(id, filter = {}) {
         checkServerCall("server.nodeConfig", filter);
         return reports.nodeConfig(id, filter);
