@@ -140,7 +140,7 @@ export type { KeptAsBytes } from "./unknown/json-writer.js";
 export { upgradeMessage } from "./v2/upgrade.js";
 export { v2Registry } from "./v2/v2-registry.js";
 export { judgedByEnvoyOnly } from "./validate/envoy-only.js";
-export { type ListeningAddress, listeningAddresses } from "./validate/listening-addresses.js";
+export { isApiListener, type ListeningAddress, listeningAddresses } from "./validate/listening-addresses.js";
 export { type ValidateOptions, validateMessage } from "./validate/validate-message.js";
 export { createRegexMatch, type RegexMatch } from "./validate/values/regex-match.js";
 export { encodedAs } from "./writing/encoded-as.js";

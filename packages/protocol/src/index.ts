@@ -25,7 +25,7 @@ export type { BadResource } from "./client/contract/rejection.js";
 export { createStandardCheck } from "./client/contract/standard-check.js";
 export { type FileContent, FileSubscription } from "./client/file-subscription.js";
 export { intervalOver } from "./model/basics/beat.js";
-export { envoyVersionOf } from "./model/basics/client-kind.js";
+export { type ClientKind, clientKindOf, envoyVersionOf } from "./model/basics/client-kind.js";
 export { rejectionReasons } from "./model/basics/limits.js";
 export { BoundedCache } from "./model/basics/memo.js";
 export type { Node } from "./model/basics/node.js";

@@ -53,6 +53,22 @@ export function listeningAddresses({ type, body }: Pick<Resource, "type" | "body
   return found;
 }
 
+/**
+ * Whether a listener has an `api_listener`: it is for gRPC's clients. Envoy takes such a listener only from its
+ * bootstrap, and logs a warning for each that a server sends.
+ */
+export function isApiListener({ type, body }: Pick<Resource, "type" | "body">): boolean {
+  if (type.typeUrl !== listenerType) return false;
+  const { numbers } = schemas();
+  const reader = new BinaryReader(body);
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    if (number === numbers.api_listener) return true;
+    reader.skip(wireType, wireType === WireType.StartGroup ? number : undefined);
+  }
+  return false;
+}
+
 /** Listener.DeprecatedV1 */
 function isBound(listener: DescMessage, number: number, bytes: Uint8Array): boolean {
   const schema = listener.fields.find((field) => field.number === number)?.message;

@@ -5,7 +5,7 @@ import type { Interest } from "../contracts/parts/supply.js";
 import type { Seat } from "../contracts/parts/target-policy.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { SharedStack } from "./shared-stacks.js";
-import { withoutSecrets } from "./without-secrets.js";
+import type { ShownPart } from "./shown-part.js";
 
 /** The membership of a stream, or a poll, in the group of its node, with its target snapshot. */
 export class Membership {
@@ -74,31 +74,44 @@ export class Membership {
   }
 }
 
-/** The same of a client that is told of no secret. A class of its own: all others pay nothing for it. */
-export class MembershipWithoutSecrets extends Membership {
-  /** A group without secrets has the same snapshots for all. */
+/** `shown`: undefined for a client that is told of all. */
+export function memberWith(shown: ShownPart | undefined, ...own: ConstructorParameters<typeof Membership>): Membership {
+  return shown === undefined ? new Membership(...own) : new MembershipInPart(shown, ...own);
+}
+
+/** The same of a client that is not told of all. A class of its own: all others pay nothing for it. */
+class MembershipInPart extends Membership {
+  /** What it is told of a snapshot: the same snapshot, if that is all. */
+  readonly #shown: ShownPart;
+
+  constructor(shown: ShownPart, ...own: ConstructorParameters<typeof Membership>) {
+    super(...own);
+    this.#shown = shown;
+  }
+
+  /** A group with nothing to leave out has the same snapshots for all. */
   override get isOfLineage(): boolean {
     return this.newest() === this.stack.newest();
   }
 
   override newest(): Snapshot | undefined {
     const newest = this.stack.newest();
-    return newest && withoutSecrets(newest);
+    return newest && this.#shown(newest);
   }
 
   override past(): PastSnapshots {
     const [first, ...more] = super.past();
-    return [first, ...more.map(withoutSecrets)];
+    return [first, ...more.map(this.#shown)];
   }
 
   override snapshot(): Snapshot | undefined {
     const newest = this.stack.newest();
     const target = newest && this.seat.snapshot(newest);
-    return target && withoutSecrets(target);
+    return target && this.#shown(target);
   }
 
   override rollout(): RolloutAhead | undefined {
     const ahead = super.rollout();
-    return ahead && { ...ahead, snapshot: withoutSecrets(ahead.snapshot) };
+    return ahead && { ...ahead, snapshot: this.#shown(ahead.snapshot) };
   }
 }

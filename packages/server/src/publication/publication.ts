@@ -19,12 +19,13 @@ import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { denied } from "./denied.js";
 import { rememberEarlier } from "./earlier-snapshots.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
-import { Membership, MembershipWithoutSecrets } from "./membership.js";
+import { type Membership, memberWith } from "./membership.js";
 import { NodeCounts, quoted } from "./node-counts.js";
 import { plainPolicy } from "./plain-policy.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
+import { shownPart } from "./shown-part.js";
 
 /** What parts add to it. */
 interface PublicationParts {
@@ -292,7 +293,7 @@ export class Publication {
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
     this.#count(opened, { caller, node, kind }, 1);
-    return new (caller.getsSecrets ? Membership : MembershipWithoutSecrets)(group, shared, seat, interest, () => {
+    return memberWith(shownPart(caller, node, shared), group, shared, seat, interest, () => {
       if (!shared.clients.delete(client)) return;
       seat.leave?.();
       interest?.close();

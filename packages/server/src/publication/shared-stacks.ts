@@ -18,6 +18,7 @@ import type { GroupPolicy, MemberClient, Wish } from "../contracts/parts/target-
 import type { LayerName } from "../settings/group-settings.js";
 import { createPulse, type Pulse } from "./pulse.js";
 import { RecentSnapshots } from "./recent-snapshots.js";
+import { WithoutApiListeners } from "./without-api-listeners.js";
 
 /** A client that is told when its group has a new snapshot. */
 export interface GroupClient extends MemberClient {
@@ -46,6 +47,8 @@ export class SharedStack {
   earlier: readonly Snapshot[] = [];
   /** The snapshots that clients from another server may have, newest first. */
   readonly recent: RecentSnapshots;
+  /** What Envoys are told of its snapshots. */
+  readonly forEnvoys = new WithoutApiListeners();
   /** The number of groups that use it. */
   groups = 0;
   /** What parts know of the newest snapshot, by what made it. */
@@ -91,6 +94,7 @@ export class SharedStack {
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
+      this.forEnvoys.published(before, after, at);
       for (const targets of this.targets) targets.changed?.(before, after, wish);
       this.recent.add(before, countOf(changes), replacesListeners(before, after));
     }

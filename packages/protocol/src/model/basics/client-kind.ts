@@ -2,7 +2,7 @@ import { compareEnvoyVersions, type EnvoyVersion, parseEnvoyVersion } from "@xds
 import type { Node } from "./node.js";
 
 /** The programs whose habits decide something: Envoy, the clients of gRPC in any language, and all others. */
-type ClientKind = "envoy" | "grpc" | "other";
+export type ClientKind = "envoy" | "grpc" | "other";
 
 /** `gRPC Go`, `gRPC C-core …`, `gRPC Java`, `gRPC Node Pure JS`, `grpc-node`. */
 const grpcAgent = /^grpc/i;

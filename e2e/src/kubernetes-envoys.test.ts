@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import { createConfigFolder } from "./harness/basics/config-folder.js";
+import type { Network } from "./harness/basics/network.js";
+import { testInOwnNetwork } from "./harness/basics/own-network.js";
+import { peer } from "./harness/basics/peers.js";
+import { freePort } from "./harness/basics/ports.js";
+import { answering, listener } from "./harness/basics/resources.js";
+import type { Scene } from "./harness/basics/scene.js";
+import { eventually } from "./harness/basics/wait.js";
+import { PodsOfService } from "./harness/mesh/pods.js";
+import { startEnvoy } from "./harness/peers/envoy.js";
+import { grpcClientCommand, startGrpcClient } from "./harness/peers/grpc-client.js";
+import { KubeApiserver } from "./harness/peers/kube-apiserver.js";
+import { rightsIn } from "./harness/peers/kube-objects.js";
+import { serve } from "./harness/xdskit/xdskit.js";
+
+testInOwnNetwork({
+  title: "Envoys beside gRPC's clients get the clusters of Services, and no listener that is not for them",
+  timeout: 240_000,
+  file: import.meta.url,
+  run,
+});
+
+const withinMs = 30_000;
+
+async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
+  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const path = peer("envoy", t) ?? "";
+  const command = grpcClientCommand("go", t);
+  if (Object.values({ ...programs, path }).includes("") || command === undefined || network === undefined) return;
+  const api = await KubeApiserver.start(scene, programs);
+  await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...rightsIn("services.yaml"));
+  const [cart, more] = ["cart", "more"].map((name) => new PodsOfService(api, scene, network, name));
+  assert.ok(cart && more);
+  const one = await cart.add("one", "a");
+  await api.put(cart.service);
+  await cart.write();
+
+  const port = await freePort();
+  const own = (body: string) =>
+    listener({ name: "own", port, routes: { route_config: { name: "r", virtual_hosts: [answering("all", body)] } } });
+  const folder = await createConfigFolder(scene.directory, { "listeners.yaml": [own("hello")] });
+  const args = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit")];
+  const { grpc } = await serve(scene, folder.path, { args });
+  const client = await startGrpcClient(scene, { name: "go", command, server: grpc, target: "cart.shop:8080" });
+  const answer = async () => (await fetch(`http://127.0.0.1:${port}`)).text();
+
+  for (const variant of ["ads-delta", "ads-sotw"] as const) {
+    const envoy = await startEnvoy(scene, { path, variant, server: grpc, id: variant });
+    const endpointsOf = async (name: string) => (await envoy.admin.endpoints()).get(name);
+    await scene.step(`${variant}: an Envoy gets its listener, and the clusters of Services`, async () => {
+      assert.deepEqual([...(await envoy.admin.activeListeners()).keys()], ["own"]);
+      assert.deepEqual(await endpointsOf("cart.shop:8080"), [`${one.address}:9000`]);
+      assert.equal(await answer(), "hello");
+    });
+    await scene.step(`${variant}: a Service comes, a listener changes, and a Service goes`, async () => {
+      await api.put(more.service);
+      await eventually("its cluster", async () => (await endpointsOf("more.shop:8080")) !== undefined, { withinMs });
+      await folder.put({ "listeners.yaml": [own(variant)] });
+      await eventually("the new listener", async () => (await answer()) === variant, { withinMs });
+      await api.remove(more.service);
+      await eventually("no cluster", async () => (await endpointsOf("more.shop:8080")) === undefined, { withinMs });
+      await folder.put({ "listeners.yaml": [own("hello")] });
+      await eventually("the first listener", async () => (await answer()) === "hello", { withinMs });
+    });
+    await scene.step(`${variant}: Envoy logs no warning about listeners`, async () => {
+      const { stdout, stderr } = envoy.process;
+      assert.deepEqual(
+        [...stdout, ...stderr].filter((line) => /ApiListener|api_listener/i.test(line)),
+        [],
+      );
+      assert.deepEqual([client.lastBackends(5), client.failures()], [Array(5).fill("one"), []]);
+    });
+    await envoy.process.stop();
+  }
+}
