@@ -117,6 +117,11 @@ export async function serves(node: string, folder: string): Promise<void> {
   const addresses = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
   const command = ["node_modules/xdskit/bin/xdskit.cjs", "serve", config, ...addresses, "--state", state];
   assert.ok(existsSync(join(folder, "node_modules/.bin/xdskit")));
+  const settings = join(config, "xdskit.yaml");
+  writeFileSync(settings, "identities: [{ when: { unix: { uid: 0 } }, node: {} }]\n");
+  const refused = spawnSync(node, command, { cwd: folder, env, encoding: "utf8", timeout: 60_000 });
+  assert.match(refused.stderr, /identities\[0\]\.when\.unix: .*(?:npm install koffi|on Linux only)/);
+  rmSync(settings);
   const { man } = JSON.parse(readFileSync(join(folder, "node_modules/xdskit/package.json"), "utf8"));
   for (const page of man) assert.ok(existsSync(join(folder, "node_modules/xdskit", page)), page);
   const child = spawn(node, [...command, "--allow-empty"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });

@@ -17,6 +17,7 @@ export { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/h
 export { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
 export { type Peer, type PeerIdentity, peerOf } from "./sockets/peer.js";
 export { followRevoked, type IsRevoked, type RevocableTls, renewTls } from "./sockets/revoked-peers.js";
+export { knowUnixUsers } from "./sockets/unix-user.js";
 export {
   createFairQueue,
   type FairQueue,

@@ -1,6 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import { unixUserOf } from "./unix-user.js";
 
 /** The other end of a connection. */
 export interface Peer {
@@ -11,6 +12,8 @@ export interface Peer {
   readonly text: string;
   /** Whether the connection came over a Unix socket. */
   readonly isUnix: boolean;
+  /** The number of the user who connected over a Unix socket, if users are known (`knowUnixUsers`). */
+  user(): number | undefined;
   /**
    * The certificate that the client showed, and that was verified; undefined without one, or in plaintext. Read once,
    * when it is first asked for.
@@ -45,6 +48,7 @@ export function peerOf(socket: Socket, isUnix = false): Peer {
   };
   return {
     isUnix,
+    user: () => (isUnix ? unixUserOf(socket) : undefined),
     host,
     port,
     text: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { statusCode } from "@xdskit/protocol";
 import { createGate } from "../identity/caller.js";
+import { noEvidence } from "../identity/evidence.js";
 import { defaultServerLimits } from "../settings/limits.js";
 import { gated } from "./gated.js";
 import { Shares } from "./shares.js";
@@ -35,7 +36,7 @@ test("a caller that is refused only after its token was looked at is counted lik
     const refusals: number[] = [];
     const ends: unknown[] = [];
     const call = { peer: "a:1", send: () => true, end: (...how: unknown[]) => void ends.push(how) };
-    const evidence = () => ({ certificate: undefined, authorization, address: "10.0.0.1", isUnix: false });
+    const evidence = () => ({ ...noEvidence, authorization, address: "10.0.0.1" });
     const shares = new Shares(defaultServerLimits, () => assert.fail("nobody has a share"));
     const accepted = gated(
       { ...call, evidence },

@@ -4,13 +4,21 @@ import type { When } from "./when.js";
 
 const isText = (value: unknown) => typeof value === "string";
 
+const isUsers = (value: unknown) => {
+  const { uid, ...rest } = (value ?? {}) as { readonly uid?: unknown };
+  const numbers = [uid].flat();
+  return numbers.length > 0 && numbers.every(isUserNumber) && Object.keys(rest).length === 0;
+};
+/** `-1` of 32 bits stands for no user. */
+const isUserNumber = (uid: unknown) => Number.isInteger(uid) && Number(uid) >= 0 && Number(uid) < 0xffff_ffff;
+
 const text = { name: "a string", holds: isText };
 const kinds: {
   readonly [Condition in keyof Required<When>]: { readonly name: string; holds(value: unknown): boolean };
 } = {
   ...{ spiffe: text, dns: text, uri: text, subject: text, token: text },
   jwt: { name: "an object", holds: (value) => typeof value === "object" && value !== null },
-  unix: { name: "true or false", holds: (value) => typeof value === "boolean" },
+  unix: { name: "true, false, or { uid: 1000 }", holds: (value) => typeof value === "boolean" || isUsers(value) },
   network: {
     name: "a string or a list of strings",
     holds: (value) => isText(value) || (Array.isArray(value) && value.every(isText)),

@@ -1,3 +1,4 @@
+import { knowUnixUsers } from "@xdskit/grpc-server";
 import type { CertificateNames } from "./certificate-names.js";
 import type { Evidence } from "./evidence.js";
 import { readNetworks } from "./networks.js";
@@ -17,7 +18,7 @@ export interface Held {
 }
 
 /** The part of the evidence that conditions ask; the names are read when one asks. */
-export interface Shown extends Pick<Evidence, "address" | "isUnix"> {
+export interface Shown extends Pick<Evidence, "address" | "isUnix" | "user"> {
   readonly names: CertificateNames | undefined;
 }
 
@@ -58,7 +59,15 @@ export function readConditions(when: When): {
     else conditions.push(nameCondition(kind, pattern));
   }
   const { unix, network } = when;
-  if (unix !== undefined)
+  if (typeof unix === "object") {
+    const unknown = knowUnixUsers();
+    if (unknown !== undefined) faults.push({ field: "unix", message: unknown });
+    const users: readonly (number | undefined)[] = [unix.uid].flat();
+    conditions.push(({ user }) => {
+      const uid = user();
+      return uid !== undefined && users.includes(uid) ? { proved: `unix user ${uid}`, captured: none } : undefined;
+    });
+  } else if (unix !== undefined)
     conditions.push(({ isUnix }) =>
       isUnix === unix ? { proved: unix ? "unix" : "no unix", captured: none, isPlace: true } : undefined,
     );

@@ -11,18 +11,23 @@ export interface Evidence {
   /** The IP address of the other end; empty over a Unix socket. */
   readonly address: string;
   readonly isUnix: boolean;
+  /** The number of the user who connected over a Unix socket, if that is known. */
+  user(): number | undefined;
 }
 
 /** What the other end of a connection brings with one call. */
 export function evidenceFrom(
-  { certificate, host, isUnix }: Pick<Peer, "certificate" | "host" | "isUnix">,
+  { certificate, host, isUnix, user }: Pick<Peer, "certificate" | "host" | "isUnix" | "user">,
   authorization: string | undefined,
 ): Evidence {
-  return { certificate: certificate(), authorization, address: isUnix ? "" : host, isUnix };
+  return { certificate: certificate(), authorization, address: isUnix ? "" : host, isUnix, user };
 }
 
 /** Of a caller that brings nothing. */
-export const noEvidence: Evidence = { certificate: undefined, authorization: undefined, address: "", isUnix: false };
+export const noEvidence: Evidence = {
+  ...{ certificate: undefined, authorization: undefined, address: "", isUnix: false },
+  user: () => undefined,
+};
 
 /** The token in `authorization: Bearer TOKEN`; undefined: there is none, or more than one. */
 export function bearerOf({ authorization }: Evidence): string | undefined {

@@ -121,9 +121,9 @@ function readRule(when: When): Rule {
 }
 
 /** A certificate that has ended since its connection began proves nothing any more. */
-function shownBy({ certificate, address, isUnix }: Evidence, now: () => number): Shown {
+function shownBy({ certificate, address, isUnix, user }: Evidence, now: () => number): Shown {
   const names = certificate && certificateNames(certificate);
-  return { address, isUnix, names: names !== undefined && names.validTo > now() ? names : undefined };
+  return { address, isUnix, user, names: names !== undefined && names.validTo > now() ? names : undefined };
 }
 
 function proofOf(index: number, held: readonly Held[], endsAt: number | undefined): Proof {
@@ -136,8 +136,10 @@ function proofOf(index: number, held: readonly Held[], endsAt: number | undefine
 
 const textOf = (held: readonly Held[]) => held.map(({ proved }) => proved).join("; ");
 
-function shownText({ names, address, isUnix }: Shown, { authorization, certificate }: Evidence): string {
-  const parts = [isUnix ? "a Unix socket" : `address ${address || "unknown"}`];
+function shownText({ names, address, isUnix, user }: Shown, { authorization, certificate }: Evidence): string {
+  const uid = user();
+  const place = isUnix ? "a Unix socket" : `address ${address || "unknown"}`;
+  const parts = [uid === undefined ? place : `${place} of user ${uid}`];
   if (names === undefined) parts.push(certificate === undefined ? "no certificate" : "a certificate that has ended");
   else {
     const { spiffe, subject, dns, uris } = names;

@@ -19,10 +19,18 @@ export interface When {
   readonly subject?: string | undefined;
   /** A JWT in `authorization: Bearer`. */
   readonly jwt?: JwtWhen | undefined;
-  /** The call came over a Unix socket (true) or not. The mode of the socket's file says who may do so. */
-  readonly unix?: boolean | undefined;
+  /**
+   * The call came over a Unix socket (true) or not; the mode of the socket's file says who may do so. Or the numbers of
+   * the users who may call over one, as the kernel says: on Linux, with the package `koffi` installed.
+   */
+  readonly unix?: boolean | UnixUsers | undefined;
   /** A network such as `10.0.0.0/8`, or several: the call came from an address in it. */
   readonly network?: string | readonly string[] | undefined;
   /** The name of a token whose hash the server knows, in `authorization: Bearer`. */
   readonly token?: string | undefined;
+}
+
+/** Users of the server's machine by their numbers, such as 1000. */
+export interface UnixUsers {
+  readonly uid: number | readonly number[];
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { existsSync, statSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { type Running, start, xdskit, xdskitEnds } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";
 
@@ -57,6 +59,53 @@ test("every listener may be a Unix socket, which its owner alone may use, and wh
   server.kill("SIGTERM");
   assert.equal((await server.ended()).status, 0);
   for (const name of ["grpc", "rest", "admin"]) assert.ok(!existsSync(at(name)), name);
+});
+
+/** What a program of another user gets from two listeners: a status each. */
+async function asUser(uid: number, ...requests: readonly { readonly socketPath: string; readonly path: string }[]) {
+  const program = `const { request } = require("http");
+for (const asked of ${JSON.stringify(requests)}) {
+  const headers = { "content-type": "application/json" };
+  const isPoll = asked.path.startsWith("/v3");
+  request({ ...asked, ...(isPoll ? { method: "POST", headers } : {}) }, (response) => {
+    console.log(asked.path, response.resume().statusCode);
+  }).end(isPoll ? '{"node":{"id":"a"}}' : undefined);
+}`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["-e", program], { uid, gid: uid, cwd: "/" });
+  return stdout.trim().split("\n").sort();
+}
+
+const { getuid } = process;
+
+test("a rule names the users who may call over a Unix socket", { skip: process.platform !== "linux" }, async (t) => {
+  const own = getuid?.() ?? 0;
+  const settings = (uid: number) =>
+    `identities: [{ when: { unix: { uid: ${uid} } }, node: {} }]\nroles: [{ when: { unix: { uid: ${uid} } }, may: [read] }]\n`;
+  await using served = await testFolder({ "a.yaml": cluster, "xdskit.yaml": settings(own) });
+  await using beside = await testFolder();
+  chmodSync(beside.path, 0o755);
+  const at = (name: string) => join(beside.path, name);
+  const open = ["grpc", "rest", "admin"].flatMap((name) => [`--${name}`, `unix:${at(name)}?mode=666`]);
+  await using server = xdskit("serve", served.path, "--state", "off", ...open);
+  await server.seen(/^ready$/m);
+  const both = [
+    { socketPath: at("admin"), path: "/api/v1/layers" },
+    { socketPath: at("rest"), path: "/v3/discovery:clusters" },
+  ];
+  const got = await xdskitEnds("get", "--server", `unix:${at("grpc")}`, "--type", "cluster");
+  assert.match(got.out, /name: web/);
+  assert.deepEqual(await asUser(own, ...both), ["/api/v1/layers 200", "/v3/discovery:clusters 200"]);
+
+  const other = 65534;
+  await t.test("and nobody else", { skip: own !== 0 && "only root may start programs of others" }, async () => {
+    assert.deepEqual(await asUser(other, ...both), ["/api/v1/layers 401", "/v3/discovery:clusters 403"]);
+    await served.write("xdskit.yaml", settings(other));
+    await server.seen(/settings in use: identities, roles/, "err");
+    assert.deepEqual(await asUser(other, ...both), ["/api/v1/layers 200", "/v3/discovery:clusters 200"]);
+    const refused = await xdskitEnds("get", "--server", `unix:${at("grpc")}`, "--type", "cluster");
+    assert.notEqual(refused.status, 0);
+    assert.match(server.err(), /caller refused .*of user 0/);
+  });
 });
 
 test("a socket that a killed process left is replaced, and one of a live process or another file is not", async () => {

@@ -47,12 +47,14 @@ test("what is wrong with a rule is said at its line and field", () => {
   assert.match(messages, /xdskit\.yaml:5:17: identities\[1\]\.node\.id: \{ns\} is in no pattern of "when"/);
 });
 
-test("which user calls over a Unix socket cannot be asked, and the error says what can", () => {
-  const rule = "identities:\n  - when: { unix: { uid: 0 } }\n    node: {}\n";
-  assert.match(
-    findingsOf(rule).join(),
-    /xdskit\.yaml:2:19: identities\[0\]\.when\.unix: .*the mode of its file says who may/,
-  );
+test("users of a Unix socket are numbers", () => {
+  const found = (unix: string) => findingsOf(`identities:\n  - when: { unix: ${unix} }\n    node: {}\n`).join();
+  for (const unix of ["{ uid: 0 }", "{ uid: [1000, 1001] }", "true"]) assert.equal(found(unix), "");
+  const wrong =
+    /xdskit\.yaml:2:\d+: identities\[0\]\.when\.unix(?:\.uid: expected the number of a|: it must be true, false, or) /;
+  for (const unix of ["{ uid: web }", "{ uid: -1 }", "{ uid: [] }", "{}"]) assert.match(found(unix), wrong, unix);
+  assert.match(found("yes please"), /when\.unix: expected true, false, or \{ uid: 1000 \}/);
+  assert.match(found("{ uid: 1, gid: 1 }"), /when\.unix/);
 });
 
 test("a rule names groups that are there, and optional certificates need rules", () => {

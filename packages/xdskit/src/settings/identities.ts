@@ -14,8 +14,9 @@ const jwt = z.strictObject({
   algorithms: z.array(text).min(1).optional(),
 });
 
-// Node has no SO_PEERCRED.
-const unixUserUnknown = "which user calls over a Unix socket is not known; the mode of its file says who may";
+const unixUsers = z.strictObject({
+  uid: z.union([z.number(), z.array(z.number())], { error: "expected the number of a user, such as 1000, or a list" }),
+});
 
 /** Conditions on who calls: all must hold. */
 export const whenSchema = z.strictObject({
@@ -24,7 +25,7 @@ export const whenSchema = z.strictObject({
   uri: text.optional(),
   subject: text.optional(),
   jwt: jwt.optional(),
-  unix: z.boolean({ error: `expected true or false: ${unixUserUnknown}` }).optional(),
+  unix: z.union([z.boolean(), unixUsers], { error: "expected true, false, or { uid: 1000 }" }).optional(),
   network: textOrList.optional(),
   token: text.optional(),
 });

@@ -31,7 +31,8 @@ export const settingWords: Readonly<Record<string, string>> = {
   "jwt.claims": "What its claims must be; patterns are allowed.",
   "jwt.algorithms": "Those that count. Default: all with public keys that are safe.",
   "when.unix":
-    "`true`: a call over a [Unix socket](serve.md#unix-sockets). Which user calls is not known: who may open the socket's file may call.",
+    "`true`: a call over a [Unix socket](serve.md#unix-sockets), by whoever may open its file. `{ uid: 1000 }`, or a list: only by these users, as the kernel says (Linux; needs `npm install koffi` beside xdskit).",
+  "unix.uid": "The number of a user, or several.",
   "when.network": "An address in this network, or in one of a list.",
   "when.token": "The name of one of the `tokens`, shown in `authorization: Bearer`.",
   "when.user": "Whom a trusted proxy names, with `*` and `?`.",

@@ -4,7 +4,7 @@ import type { StatusCode } from "@xdskit/protocol";
 import type { PollAnswer, PollHandler, PollTransport } from "../../contracts/poll-transport.js";
 import type { Accept, Call, CallHandler, Refusal, ServedService, Transport } from "../../contracts/transport.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
-import type { Evidence } from "../../identity/evidence.js";
+import { type Evidence, noEvidence } from "../../identity/evidence.js";
 
 /** The doors of a server, as a transport gets them. */
 export interface Doors {
@@ -94,5 +94,5 @@ export async function pollOf(
 
 function evidenceOf(token: string | undefined): () => Evidence {
   const authorization = token === undefined ? undefined : `Bearer ${token}`;
-  return () => ({ certificate: undefined, authorization, address: "10.0.0.1", isUnix: false });
+  return () => ({ ...noEvidence, authorization, address: "10.0.0.1" });
 }
