@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { findingText, type Resource, resourceTypes } from "@xdskit/api";
-import { createServer, defaultParts } from "@xdskit/server";
+import { createServer, defaultParts, type Part } from "@xdskit/server";
 import { waitFor, within } from "../../server/src/testing/basics/wait-for.js";
 import { createKubernetesSource, kubernetesLayer } from "./kubernetes-source.js";
 import { configMapLayer } from "./resources/config-map-folders.js";
@@ -25,14 +25,14 @@ filter_chains:
 `;
 
 /** A server with a folder `edge` for its ConfigMaps, and a layer of a program above. */
-async function serving(t: TestContext, begin: Readonly<Record<string, string>>) {
+async function serving(t: TestContext, begin: Readonly<Record<string, string>>, parts: readonly Part[] = []) {
   const api = await spokenServer(t);
   const source = createKubernetesSource({ connection: api.connection, configMaps: "" });
   const layers = [configMapLayer(), configMapLayer("edge"), kubernetesLayer, "own"];
   const server = createServer({
     groups: [{ name: "all", match: {}, layers }],
     ...{ references: "refuse", addresses: "refuse" },
-    parts: [...defaultParts, source.part],
+    parts: [...parts, ...defaultParts, source.part],
   });
   t.after(() => server.close());
   const started = server.addSource(source);
@@ -40,7 +40,7 @@ async function serving(t: TestContext, begin: Readonly<Record<string, string>>) 
   const asked = [await api.asked(), await api.asked(), await api.asked()];
   const of = (ending: string) =>
     asked.find(({ path }) => path.endsWith(ending)) ?? assert.fail(`nobody asks for ${ending}`);
-  const [watch, services] = [of("/configmaps"), of("/services")];
+  const [watch, services, slices] = [of("/configmaps"), of("/services"), of("/endpointslices")];
   const put = (name: string, text: string, folder?: string) => {
     const annotations = folder === undefined ? {} : { "xdskit.github.io/folder": folder };
     watch.say({
@@ -58,6 +58,16 @@ async function serving(t: TestContext, begin: Readonly<Record<string, string>>) 
       services.say({
         type: "MODIFIED",
         object: { metadata: { namespace: "shop", name }, spec: { ports: [{ port: 80 }] } },
+      }),
+    /** The only pod of the Service. */
+    pod: (service: string, address: string) =>
+      slices.say({
+        type: "MODIFIED",
+        object: {
+          metadata: { namespace: "shop", name: service, labels: { "kubernetes.io/service-name": service } },
+          ...{ addressType: "IPv4", ports: [{ name: "", port: 80, protocol: "TCP" }] },
+          endpoints: [{ addresses: [address], conditions: { ready: true } }],
+        },
       }),
     remove: (name: string) => watch.say({ type: "DELETED", object: { metadata: { namespace: "shop", name } } }),
     names: (layer = configMapLayer()) =>
@@ -133,6 +143,38 @@ describe("a change of a ConfigMap that the server would refuse in a folder", () 
     await waitFor("the end of a", () => String(names()) === "b,c");
     put("routes", routes("c"));
     await waitFor("the end of b", () => String(names()) === "c" && findings().length === 0);
+  });
+});
+
+describe("fifty ConfigMaps that the server refuses", () => {
+  it("cost no check of it while pods come and go", async (t) => {
+    let checks = 0;
+    const counting: Part = () => {
+      const concerns = () => {
+        checks += 1;
+        return false;
+      };
+      return { judges: [{ concerns, judge: () => undefined }] };
+    };
+    const { server, put, service, pod, names, findings } = await serving(t, { one: listener("one") }, [counting]);
+    const endpoints = () => {
+      const set = server.layerSnapshot(kubernetesLayer)?.of(resourceTypes.find("endpoint") ?? assert.fail());
+      return Buffer.from(set?.get("cart.shop:80")?.body ?? []).toString("latin1");
+    };
+    service("cart");
+    for (let n = 0; n < 50; n += 1) put(`two-${n}`, listener(`two-${n}`));
+    await waitFor("the refusals", () => findings().length === 50);
+    await waitFor("the Service", () => names(kubernetesLayer).length === 1);
+    const before = checks;
+    for (let n = 1; n <= 100; n += 1) {
+      pod("cart", `10.0.0.${n}`);
+      await waitFor(`pod ${n}`, () => endpoints().includes(`10.0.0.${n}`));
+    }
+    // Each change of pods may ask about itself. The Service may have let some go: that costs a look or two.
+    assert.ok(checks - before <= 100 + 2 * (4 * 50 + 1), `${checks - before} checks for 100 changes`);
+    assert.equal(findings().length, 50);
+    put("one", clusters("b"));
+    await waitFor("one of those that waited", () => findings().length < 50);
   });
 });
 

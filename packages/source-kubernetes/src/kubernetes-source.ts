@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { type Finding, inTurns, maxFindings, type ReadResourcesOptions, systemClock, type Where } from "@xdskit/api";
-import type { Part, Source, SourceSink } from "@xdskit/server";
+import type { Part, Progress, Source, SourceSink } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
 import { failureText, refusalOf, warningsOf } from "./findings.js";
@@ -113,10 +113,7 @@ class WatchedCluster implements KubernetesSource {
       this.#tables.configMaps?.lookAgain();
       this.#soon();
     };
-    // What others change may be what a ConfigMap waits for.
-    const published = () => {
-      if (this.#tables.configMaps?.hasRefused) this.#soon();
-    };
+    const published: Progress["published"] = (_, changes) => this.#tables.published(changes);
     return { progress: Object.assign(this.#clients ?? {}, { published }), reconfigured };
   };
   readonly #options: KubernetesSourceOptions;

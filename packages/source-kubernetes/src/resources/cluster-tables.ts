@@ -1,5 +1,5 @@
 import type { ReadResourcesOptions, Resource, Steps, Where } from "@xdskit/api";
-import type { Kernel, LayerUpdate } from "@xdskit/server";
+import type { Kernel, LayerChange, LayerUpdate } from "@xdskit/server";
 import type { ObjectFault } from "../objects/object-fault.js";
 import { RouteTable } from "./attached/route-table.js";
 import { ConfigMapFolders } from "./config-map-folders.js";
@@ -42,7 +42,9 @@ export class ClusterTables {
 
   /** Something changed since it was taken last. */
   get isDue(): boolean {
-    return [...this.#layers()].some(([, tables]) => tables.some(({ isDue }) => isDue));
+    return (
+      this.configMaps?.isDue === true || [...this.#layers()].some(([, tables]) => tables.some(({ isDue }) => isDue))
+    );
   }
 
   /** How often faults have become others. */
@@ -61,7 +63,18 @@ export class ClusterTables {
     const changes = [yield* this.services.take(), yield* this.secrets.take()];
     const [upsert, remove] = [changes.flatMap((one) => one.upsert), changes.flatMap((one) => one.remove)];
     const own = updateOf(this.#layer, { upsert, remove });
-    return [...own, ...(this.configMaps === undefined ? [] : yield* this.configMaps.take(check))];
+    if (this.configMaps === undefined) return own;
+    const ofMaps = yield* this.configMaps.take(check);
+    // Only afterwards: the server does not have them yet.
+    this.configMaps.othersChanged([...upsert, ...remove]);
+    return [...own, ...ofMaps];
+  }
+
+  /** The server has these changes. */
+  published(changes: readonly LayerChange[]): void {
+    const own = new Set(Array.from(this.#layers(), ([layer]) => layer));
+    const others = changes.filter(({ layer }) => !own.has(layer));
+    this.configMaps?.othersChanged(others.flatMap(({ upserted, removed }) => [...upserted, ...removed]));
   }
 
   /** All that was made. */

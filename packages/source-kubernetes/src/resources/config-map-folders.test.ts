@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findingText, type Resource } from "@xdskit/api";
+import { findingText, type Resource, resourceTypes } from "@xdskit/api";
+import { manualClock } from "../../../server/src/testing/basics/manual-clock.js";
 import { type ConfigMap, readConfigMap } from "../objects/config-map.js";
 import { ConfigMapFolders, configMapLayer } from "./config-map-folders.js";
 import type { TableChange } from "./made-resources.js";
@@ -11,13 +12,19 @@ const cluster = (name: string, timeout = "1s") =>
 /** ConfigMaps of the namespace shop, as a watch tells them. */
 class Maps {
   readonly folders: ConfigMapFolders;
+  readonly clock = manualClock();
+  /** How often more was due, later than it came. */
+  later = 0;
   readonly #known = new Map<string, ConfigMap>();
 
   constructor(groups: readonly string[] = ["edge"]) {
     const layers = [undefined, ...groups].map((folder) => configMapLayer(folder));
     this.folders = new ConfigMapFolders({
       read: () => ({}),
-      readLater: () => {},
+      readLater: () => {
+        this.later += 1;
+      },
+      clock: this.clock,
       authorities: () => undefined,
       hasLayer: (layer) => layers.includes(layer),
     });
@@ -199,7 +206,7 @@ describe("many ConfigMaps that change together", () => {
   /** A server that has a reason against some sets of names, and counts how often it is asked. */
   const judge = (reason: (names: ReadonlySet<string>) => string | undefined) => {
     const served = new Set<string>();
-    const asked = { times: 0 };
+    const asked = { times: 0, mostInOneStep: 0 };
     const namesWith = (updates: Parameters<Parameters<ConfigMapFolders["take"]>[0]>[0]) => {
       const names = new Set(served);
       for (const { upsert = [], remove = [] } of updates as readonly TableChange[]) {
@@ -208,18 +215,24 @@ describe("many ConfigMaps that change together", () => {
       }
       return names;
     };
-    const take = (maps: Maps) => {
+    const take = (maps: Maps, between: () => void = () => {}) => {
       const steps = maps.folders.take((updates) => {
         asked.times += 1;
         const message = reason(namesWith(updates));
         return message === undefined ? [] : [{ code: "XDSKIT_REFERENCE_BROKEN", severity: "error", message }];
       });
-      let step = steps.next();
-      while (step.done !== true) step = steps.next();
-      const next = namesWith(step.value);
-      assert.equal(reason(next), undefined);
+      const next = () => {
+        const before = asked.times;
+        const step = steps.next();
+        asked.mostInOneStep = Math.max(asked.mostInOneStep, asked.times - before);
+        return step;
+      };
+      let step = next();
+      for (; step.done !== true; step = next()) between();
+      const names = namesWith(step.value);
+      assert.equal(reason(names), undefined);
       served.clear();
-      for (const name of next) served.add(name);
+      for (const name of names) served.add(name);
     };
     return { asked, served, take };
   };
@@ -300,5 +313,113 @@ describe("many ConfigMaps that change together", () => {
       take(maps.put("one", undefined).put("two", undefined));
       served.clear();
     }
+  });
+
+  it("are offered one after the other, and others get a turn in between", () => {
+    const { asked, take } = judge((names) => (names.has("new-3") ? "no new-3" : undefined));
+    const maps = new Maps();
+    for (const n of all) maps.put(`m${n}`, { "a.yaml": cluster(`new-${n}`) });
+    take(maps);
+    assert.ok(asked.times > 10, `${asked.times} checks`);
+    assert.equal(asked.mostInOneStep, 1);
+  });
+
+  it("count as never offered if the server has changed its mind meanwhile", () => {
+    let isAgainst = false;
+    const { asked, served, take } = judge((names) => {
+      if (names.has("bad")) return "bad";
+      return isAgainst && names.has("b") ? "no b now" : undefined;
+    });
+    const maps = new Maps().put("one", { "a.yaml": cluster("a") }).put("two", { "a.yaml": cluster("b") });
+    maps.put("bad", { "a.yaml": cluster("bad") });
+    take(maps, () => {
+      // All were asked about, and b was taken.
+      isAgainst ||= asked.times >= 5;
+    });
+    assert.ok(isAgainst);
+    assert.deepEqual([[...served], maps.made()], [[], []]);
+    take(maps);
+    assert.deepEqual([[...served], maps.faults().length], [["a"], 2]);
+    isAgainst = false;
+    maps.clock.advance(60_000);
+    maps.folders.othersChanged([{ type: resourceTypes.find("cluster") ?? assert.fail() }]);
+    take(maps);
+    assert.deepEqual([[...served], maps.faults().length], [["a", "b"], 1]);
+  });
+});
+
+describe("ConfigMaps that the server refuses", () => {
+  const type = (name: string) => [{ type: resourceTypes.find(name) ?? assert.fail(name) }];
+  /** Fifty that are refused, and how often the server was asked about changes of this publication. */
+  const refused = () => {
+    const maps = new Maps();
+    const others = new Set<string>();
+    const asked = { times: 0 };
+    for (let n = 0; n < 50; n += 1) maps.put(`m${n}`, { "a.yaml": cluster(`waits-${n}`) });
+    const take = () => {
+      asked.times = 0;
+      const steps = maps.folders.take((updates) => {
+        asked.times += 1;
+        const names = (updates as readonly TableChange[]).flatMap(({ upsert }) => upsert.map(({ name }) => name));
+        const one = names.find((name) => name.startsWith("waits") && !others.has(name));
+        return one === undefined ? [] : [{ code: "XDSKIT_REFERENCE_BROKEN", severity: "error", message: one }];
+      });
+      let step = steps.next();
+      while (step.done !== true) step = steps.next();
+      return asked.times;
+    };
+    assert.ok(take() > 50);
+    assert.equal(maps.faults().length, 50);
+    return { maps, others, take };
+  };
+
+  it("cost no check while nothing but pods changes", () => {
+    const { maps, take } = refused();
+    let checks = 0;
+    for (let publication = 0; publication < 100; publication += 1) {
+      maps.folders.othersChanged(type("endpoint"));
+      checks += take();
+      maps.clock.advance(20);
+    }
+    assert.deepEqual([checks, maps.later, maps.clock.waiting, maps.faults().length], [0, 0, 0, 50]);
+  });
+
+  it("are looked at again when something else changes, more and more seldom while that is in vain", () => {
+    const { maps, take } = refused();
+    const looks: number[] = [];
+    for (let second = 0; second <= 100; second += 1) {
+      maps.folders.othersChanged(type("cluster"));
+      const checks = take();
+      if (checks > 0) looks.push(second);
+      assert.ok(checks <= 4 * 50 + 1, `${checks} checks`);
+      maps.clock.advance(1_000);
+    }
+    assert.deepEqual(looks, [0, 1, 3, 7, 15, 31, 63, 95]);
+  });
+
+  it("go on by themselves once it is time, and without a wait once one is taken", () => {
+    const { maps, others, take } = refused();
+    maps.folders.othersChanged(type("cluster"));
+    assert.ok(take() > 0);
+    others.add("waits-7");
+    maps.folders.othersChanged(type("cluster"));
+    assert.equal(take(), 0, "it was looked at just now");
+    assert.equal(maps.folders.isDue, false);
+    const { later } = maps;
+    maps.clock.advance(1_000);
+    assert.deepEqual([maps.later, maps.folders.isDue], [later + 1, true]);
+    assert.ok(take() > 0);
+    assert.deepEqual([maps.made().map(({ name }) => name), maps.faults().length], [["waits-7"], 49]);
+    others.add("waits-8");
+    assert.equal(maps.folders.isDue, true, "one that was taken may be what others wait for");
+    take();
+    assert.equal(maps.faults().length, 48);
+    // Its own change is looked at in any case.
+    take();
+    maps.put("m9", { "a.yaml": cluster("good") });
+    assert.ok(take() > 0);
+    assert.equal(maps.faults().length, 47);
+    maps.folders.close();
+    assert.equal(maps.clock.waiting, 0);
   });
 });

@@ -1,10 +1,11 @@
-import type { Finding, Steps } from "@xdskit/api";
+import { type Clock, type Finding, type Steps, systemClock } from "@xdskit/api";
 import type { LayerUpdate } from "@xdskit/server";
 import type { ConfigMap } from "../objects/config-map.js";
 import type { ObjectFault } from "../objects/object-fault.js";
 import { type CheckChange, ConfigMapTable, type ConfigMapTableOptions } from "./config-map-table.js";
 import { LongFiles } from "./long-files.js";
-import { updateOf } from "./made-resources.js";
+import { type RemovedResource, updateOf } from "./made-resources.js";
+import { NextLook } from "./next-look.js";
 import { OfferedChanges } from "./offered-changes.js";
 
 /** The layer of the ConfigMaps of a folder, for groups to have below that folder's own; undefined: of those of none. */
@@ -16,12 +17,16 @@ export function configMapLayer(folder?: string): string {
 export interface ConfigMapOptions extends Pick<ConfigMapTableOptions, "read" | "readLater" | "authorities"> {
   /** Whether some group has a layer. */
   readonly hasLayer: (layer: string) => boolean;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 /** All ConfigMaps that are served: those of each folder fill a layer. */
 export class ConfigMapFolders {
   readonly #options: ConfigMapOptions;
   readonly #long: LongFiles;
+  /** At those that the server refused. */
+  readonly #nextLook: NextLook;
   readonly #tables = new Map<string, ConfigMapTable>();
   /** In folders that are forgotten. */
   #pastFaultChanges = 0;
@@ -29,6 +34,7 @@ export class ConfigMapFolders {
   constructor(options: ConfigMapOptions) {
     this.#options = options;
     this.#long = new LongFiles(options.read);
+    this.#nextLook = new NextLook(options.clock ?? systemClock, options.readLater);
     this.#tableOf(undefined);
   }
 
@@ -47,9 +53,9 @@ export class ConfigMapFolders {
     return this.#long.isReading;
   }
 
-  /** The server refuses changes of some. */
-  get hasRefused(): boolean {
-    return Array.from(this.#tables.values()).some((table) => table.hasRefused);
+  /** It is time for those that the server refused. */
+  get isDue(): boolean {
+    return this.#nextLook.isDue;
   }
 
   /** How often faults have become others. */
@@ -67,6 +73,26 @@ export class ConfigMapFolders {
     if (before !== undefined && (configMap === undefined || configMap.folder !== before.folder))
       this.#tableOf(before.folder).setConfigMap(key, undefined);
     if (configMap !== undefined) this.#tableOf(configMap.folder).setConfigMap(key, configMap);
+    this.#wantLook();
+  }
+
+  /**
+   * These have changed, in the server or soon: what a refused change waits for may be there. For load assignments none
+   * waits: no judge asks about them, and those of a cluster change all the time.
+   */
+  othersChanged(some: readonly Pick<RemovedResource, "type">[]): void {
+    if (some.some(({ type }) => type.name !== "endpoint")) this.#wantLook();
+  }
+
+  /** While none is refused there is nothing to look at. */
+  #wantLook(): void {
+    if (this.#refused().size > 0) this.#nextLook.want();
+  }
+
+  #refused(): ReadonlySet<string> {
+    return new Set(
+      Array.from(this.#tables).flatMap(([layer, { refusedKeys }]) => Array.from(refusedKeys, (key) => layer + key)),
+    );
   }
 
   /**
@@ -74,22 +100,35 @@ export class ConfigMapFolders {
    * ConfigMaps are in that it takes without the others; what was served of the rest stays.
    */
   *take(check: CheckChange<readonly LayerUpdate[]>): Steps<readonly LayerUpdate[]> {
+    const refused = this.#refused();
+    const again = this.#nextLook.take();
+    const taken = yield* this.#taken(again, check);
+    const still = this.#refused();
+    const isInVain = [...refused].every((one) => still.has(one));
+    if (again) this.#nextLook.ended(isInVain);
+    // Others may wait for these.
+    if (taken.length > 0 && !(again && isInVain)) this.#wantLook();
+    return taken;
+  }
+
+  *#taken(again: boolean, check: CheckChange<readonly LayerUpdate[]>): Steps<readonly LayerUpdate[]> {
     const taken: LayerUpdate[] = [];
-    for (const [layer, table] of [...this.#tables]) taken.push(...updateOf(layer, yield* table.take()));
-    if (taken.length > 0 && check(taken).length > 0) return this.#withoutRefused(check);
+    for (const [layer, table] of [...this.#tables]) taken.push(...updateOf(layer, yield* table.take(again)));
+    if (taken.length > 0 && check(taken).length > 0) return yield* this.#withoutRefused(check);
     for (const table of this.#tables.values()) table.accept();
     return taken;
   }
 
   /** Those that were refused before go last, so that they hold up nobody who comes with another one. */
-  #withoutRefused(check: CheckChange<readonly LayerUpdate[]>): readonly LayerUpdate[] {
+  *#withoutRefused(check: CheckChange<readonly LayerUpdate[]>): Steps<readonly LayerUpdate[]> {
     const all = Array.from(this.#tables).flatMap(([layer, table]) =>
       table.takeBack().map((taken) => ({ layer, table, taken, isNew: !table.isRefused(taken) })),
     );
     const offers = new OfferedChanges(check);
-    for (const isNew of [true, false]) offers.take(all.filter((one) => one.isNew === isNew));
-    offers.takeMore();
-    return offers.good;
+    for (const isNew of [true, false]) yield* offers.take(all.filter((one) => one.isNew === isNew));
+    yield* offers.takeMore();
+    yield;
+    return offers.good();
   }
 
   /** What was taken is applied: folders that no ConfigMap names any more hold nothing. Returns their layers. */
@@ -105,10 +144,12 @@ export class ConfigMapFolders {
   /** Groups may have other layers. */
   lookAgain(): void {
     for (const table of this.#tables.values()) table.lookAgain();
+    this.#wantLook();
   }
 
   close(): void {
     this.#long.close();
+    this.#nextLook.close();
   }
 
   #tableOf(folder: string | undefined): ConfigMapTable {

@@ -90,9 +90,9 @@ export class ConfigMapTable extends ObjectTable {
     return this.#read.size + this.#unread.size + this.#refused.size === 0 && !this.isDue;
   }
 
-  /** The server refuses changes of some. */
-  get hasRefused(): boolean {
-    return this.#refused.size > 0;
+  /** Those whose change the server refuses. */
+  get refusedKeys(): Iterable<string> {
+    return this.#refused.keys();
   }
 
   /** Undefined: it is gone. */
@@ -120,10 +120,10 @@ export class ConfigMapTable extends ObjectTable {
   }
 
   /**
-   * Reads first: who else has a resource must be known before any is made. Tries those again that the server refused.
+   * Reads first: who else has a resource must be known before any is made. `again`: also those that the server refused.
    * Then call `accept`, or `takeBack`.
    */
-  override *take(): Steps<TableChange> {
+  override *take(again = false): Steps<TableChange> {
     for (const [key, configMap] of this.#unread) {
       if (configMap !== undefined && this.#options.long.has(configMap)) continue;
       this.#unread.delete(key);
@@ -131,7 +131,7 @@ export class ConfigMapTable extends ObjectTable {
       yield;
     }
     this.#taken.clear();
-    for (const key of this.#refused.keys()) this.changed(key);
+    if (again) for (const key of this.#refused.keys()) this.changed(key);
     return yield* super.take();
   }
 
@@ -169,6 +169,12 @@ export class ConfigMapTable extends ObjectTable {
   accepted({ key, made }: TakenConfigMap): void {
     this.#refused.delete(key);
     this.faults.set(key, made.faults);
+  }
+
+  /** One that was accepted counts as never made, and is due. */
+  undo(taken: TakenConfigMap): void {
+    this.back(taken);
+    this.changed(taken.key);
   }
 
   refused({ key, made }: TakenConfigMap, findings: readonly Finding[]): void {
