@@ -133,7 +133,7 @@ export { type Backoff, createWaits, defaultBackoff, type Waits } from "./timing/
 export { type Clock, systemClock } from "./timing/clock.js";
 export { type Deferred, deferred } from "./timing/deferred.js";
 export { firstWithin } from "./timing/first-within.js";
-export { atOnce, inHundreds, inTurns, type Steps } from "./timing/in-turns.js";
+export { atOnce, inTurns, oneByOne, type Steps } from "./timing/in-turns.js";
 export { longestTimerMs } from "./timing/longest-timer.js";
 export { sliceMs } from "./timing/slice.js";
 export type { KeptAsBytes } from "./unknown/json-writer.js";

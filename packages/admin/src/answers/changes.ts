@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inHundreds, type Resource, type Steps } from "@xdskit/api";
+import { getOrInsert, oneByOne, type Resource, type ResourceName, type ResourceType, type Steps } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { GroupPreview, LayerUpdate } from "@xdskit/server";
 import type { ChangedResource } from "../contract/answers.js";
@@ -27,7 +27,7 @@ export function* servedChangesOf(
   previews: readonly GroupPreview[],
 ): Steps<readonly ResourceChange[]> {
   const found: ResourceChange[] = [];
-  yield* inHundreds(changes, (change) => {
+  yield* oneByOne(changes, (change) => {
     const one = change.after ?? change.before;
     if (one === undefined) return;
     const served = new Map<string, ServedChange>();
@@ -51,30 +51,30 @@ export function* servedChangesOf(
 export function* changesOf(layer: Snapshot | undefined, update: LayerUpdate): Steps<readonly ResourceChange[]> {
   const changes = new Map<string, ResourceChange>();
   const goes = (before: Resource) => void changes.set(idOf(before), { before, after: undefined });
-  if (update.kind === "replace") for (const set of layer?.sets.values() ?? []) yield* inHundreds(set, goes);
+  if (update.kind === "replace") for (const set of layer?.sets.values() ?? []) yield* oneByOne(set, goes);
   else
-    yield* inHundreds(update.remove ?? [], ({ type, name }) => {
+    yield* oneByOne(update.remove ?? [], ({ type, name }) => {
       for (const before of layer?.of(type).named(name) ?? []) goes(before);
     });
-  yield* inHundreds(update.upsert, (after) => {
+  yield* oneByOne(update.upsert, (after) => {
     const before = layer?.of(after.type).get(after.key);
     if (before?.version === after.version) changes.delete(idOf(after));
     else changes.set(idOf(after), { before, after });
   });
-  return sorted([...changes.values()]);
+  return yield* sorted(changes.values());
 }
 
 /** The differences of two contents of a layer. */
 export function* changesBetween(from: readonly Resource[], to: readonly Resource[]): Steps<readonly ResourceChange[]> {
   const changes = new Map<string, ResourceChange>();
-  yield* inHundreds(from, (before) => void changes.set(idOf(before), { before, after: undefined }));
-  yield* inHundreds(to, (after) => {
+  yield* oneByOne(from, (before) => void changes.set(idOf(before), { before, after: undefined }));
+  yield* oneByOne(to, (after) => {
     const id = idOf(after);
     const before = changes.get(id)?.before;
     if (before?.version === after.version) changes.delete(id);
     else changes.set(id, { before, after });
   });
-  return sorted([...changes.values()]);
+  return yield* sorted(changes.values());
 }
 
 /** How many resources came, have another content, and went. */
@@ -113,16 +113,21 @@ function jsonOf(resource: Resource | undefined, show: ShowResource): ChangedReso
   return resource === undefined ? null : (show(resource) as NonNullable<ChangedResource["after"]>);
 }
 
-function sorted(changes: readonly ResourceChange[]): readonly ResourceChange[] {
-  const keyed = changes.flatMap((change) => {
+/** In delivery order, then by key. */
+function* sorted(changes: Iterable<ResourceChange>): Steps<readonly ResourceChange[]> {
+  const byType = new Map<ResourceType, { readonly key: ResourceName; readonly change: ResourceChange }[]>();
+  yield* oneByOne(changes, (change) => {
     const one = change.after ?? change.before;
-    return one === undefined ? [] : [{ change, one }];
+    if (one !== undefined) getOrInsert(byType, one.type, () => []).push({ key: one.key, change });
   });
-  keyed.sort(({ one: a }, { one: b }) => {
-    if (a.type !== b.type) return a.type.deliveryOrder - b.type.deliveryOrder || (a.type.name < b.type.name ? -1 : 1);
-    return a.key < b.key ? -1 : 1;
-  });
-  return keyed.map(({ change }) => change);
+  const types = [...byType].sort(([a], [b]) => a.deliveryOrder - b.deliveryOrder || (a.name < b.name ? -1 : 1));
+  const found: ResourceChange[] = [];
+  for (const [, keyed] of types) {
+    keyed.sort((a, b) => (a.key < b.key ? -1 : 1));
+    yield;
+    for (const { change } of keyed) found.push(change);
+  }
+  return found;
 }
 
 function idOf({ type, key }: Resource): string {

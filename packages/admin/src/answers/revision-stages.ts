@@ -1,5 +1,5 @@
-import type { Resource, ResourceType } from "@xdskit/api";
-import type { ConfigArrival, XdsServer } from "@xdskit/server";
+import { oneByOne, type Resource, type ResourceType, type Steps } from "@xdskit/api";
+import type { ConfigArrival, NodeArrival, XdsServer } from "@xdskit/server";
 import type { GroupStages, RevisionStages } from "../contract/answers.js";
 import { countsOfNodes, type EachOfServer } from "./arrival-parts.js";
 
@@ -21,29 +21,28 @@ export interface StageArrivals {
 }
 
 /** Splits a change into the arrivals of its stages. Costs nothing until somebody asks how far they are. */
-export function stageArrivals(
+export function* stageArrivals(
   server: Pick<XdsServer, "contentArrival">,
   stages: readonly GroupStages[],
   { layer, upserted, removed, isReplaced }: ChangedContents,
-): StageArrivals {
-  const groups = stages.map(({ group, stages: steps }) => ({
+): Steps<StageArrivals> {
+  const found = stages.map(({ group }) => ({
     group,
-    stages: steps.map((stage) => {
+    stages: [] as StageArrivals["groups"][number]["stages"][number][],
+  }));
+  for (const [index, { stages: steps }] of stages.entries())
+    for (const stage of steps) {
       const named = new Set<string>();
       for (const { type, added, changed, removed: gone } of stage.changes)
         for (const name of [...added, ...changed, ...gone]) named.add(`${type} ${name}`);
       const isOf = (type: ResourceType, name: string) =>
         named.has(`${type.name} ${name}`) || named.has(`${type.typeUrl} ${name}`);
-      const arrival = server.contentArrival({
-        layer,
-        upserted: upserted.filter((one) => isOf(one.type, one.name)),
-        removed: removed.filter((one) => isOf(one.type, one.name)),
-        isReplaced,
-      });
-      return { stage, arrival };
-    }),
-  }));
-  return { groups };
+      const ofStage = { upserted: [] as Resource[], removed: [] as ChangedContents["removed"][number][] };
+      yield* oneByOne(upserted, (one) => void (isOf(one.type, one.name) && ofStage.upserted.push(one)));
+      yield* oneByOne(removed, (one) => void (isOf(one.type, one.name) && ofStage.removed.push(one)));
+      found[index]?.stages.push({ stage, arrival: server.contentArrival({ layer, ...ofStage, isReplaced }) });
+    }
+  return { groups: found };
 }
 
 /** How far the nodes with streams to one server are, as servers tell each other. */
@@ -58,17 +57,20 @@ export interface StagesPart {
 }
 
 /** How far they are now. `groupOf`: the group of a node. */
-export function stagesPart({ groups }: StageArrivals, groupOf: (node: string) => string | undefined): StagesPart {
-  return {
-    groups: groups.map(({ group, stages }) => ({
-      group,
-      stages: stages.map(({ stage, arrival }) => {
-        const all = [...arrival.nodes()];
-        const own = groups.length === 1 ? all : all.filter(([id]) => groupOf(id) === group);
-        return { ...stage, each: Object.fromEntries(own) };
-      }),
-    })),
-  };
+export function* stagesPart(
+  { groups }: StageArrivals,
+  groupOf: (node: string) => string | undefined,
+): Steps<StagesPart> {
+  const found = groups.map(({ group }) => ({ group, stages: [] as StagesPart["groups"][number]["stages"][number][] }));
+  for (const [index, { group, stages }] of groups.entries())
+    for (const { stage, arrival } of stages) {
+      const own = new Map<string, NodeArrival>();
+      yield* oneByOne(arrival.eachNode(), ([id, state]) => {
+        if (groups.length === 1 || groupOf(id) === group) own.set(id, state);
+      });
+      found[index]?.stages.push({ ...stage, each: Object.fromEntries(own) });
+    }
+  return { groups: found };
 }
 
 /** What all servers say together. The stages are those of the first: contents decide, and others have the same. */

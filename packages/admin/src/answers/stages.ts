@@ -1,9 +1,9 @@
 import {
   type Finding,
-  inHundreds,
   isCollection,
   maxFindings,
   missingNameText,
+  oneByOne,
   type Reference,
   type Resource,
   type Steps,
@@ -31,7 +31,9 @@ import { rolloutWords } from "./rollout-words.js";
 export function* stagesOf(previews: readonly GroupPreview[], names: number): Steps<GroupStages[]> {
   const found: GroupStages[] = [];
   for (const { group, before, after, rollout } of previews) {
-    const { stages, held } = planJson(planBetween(before, after));
+    const plan = planBetween(before, after);
+    yield;
+    const { stages, held } = planJson(plan);
     found.push({
       group,
       stages: stages.map((stage) => ({
@@ -105,7 +107,7 @@ export function* danglingIn(
   for (const { group, after } of previews) {
     const lacks = (reference: Reference) =>
       !isCollection(reference) && !except.has(reference.name) && !hasNamed(after, reference);
-    yield* inHundreds(upserted, (resource) => {
+    yield* oneByOne(upserted, (resource) => {
       // Another layer may have another content over it.
       if (after.of(resource.type).get(resource.key)?.version !== resource.version) return;
       for (const reference of resource.references) if (lacks(reference)) note(resource, reference, group);
@@ -143,7 +145,7 @@ function* stillNaming(
     for (const reference of resource.references)
       if (names.get(reference.type)?.has(reference.name)) found.push({ resource, reference });
   };
-  if (index === undefined) for (const set of after.sets.values()) yield* inHundreds(set, look);
+  if (index === undefined) for (const set of after.sets.values()) yield* oneByOne(set, look);
   else
     for (const { type, key } of new Set(gone.flatMap((one) => [...index.referrers(one)]))) {
       const resource = after.of(type).get(key);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
-import { inHundreds, inTurns, noSuchType, type Resource, type ResourceType } from "@xdskit/api";
+import { inTurns, noSuchType, oneByOne, type Resource, type ResourceType } from "@xdskit/api";
 import { ReadingThread } from "@xdskit/api/threads";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
@@ -160,7 +160,7 @@ export class ApiContext {
     const { registry, server } = this.options;
     const reading = { registry, types: server.types };
     const read: Resource[] = [];
-    await inTurns(inHundreds(await store.read(id), (stored) => void read.push(decodeStored(stored, reading))));
+    await inTurns(oneByOne(await store.read(id), (stored) => void read.push(decodeStored(stored, reading))));
     return read;
   }
 

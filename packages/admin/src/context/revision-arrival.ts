@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ResourceType } from "@xdskit/api";
+import { inTurns, oneByOne, type ResourceType } from "@xdskit/api";
 import { decodeStored, type Revision, type Store, type StoredChange } from "@xdskit/server";
 import type { ChangedContents } from "../answers/revision-stages.js";
 import type { ApiContext } from "./api-context.js";
@@ -25,7 +25,7 @@ export async function revisionArrival(context: ApiContext, id: string) {
 
 /** Whether this server has served a revision, and a later change of its layer has replaced a part of it. */
 export async function isReplacedRevision(context: ApiContext, kept: KeptRevision): Promise<boolean> {
-  return (await servesRevision(context, kept)) && !hasContents(context, kept);
+  return (await servesRevision(context, kept)) && !(await hasContents(context, kept));
 }
 
 interface KeptRevision {
@@ -58,14 +58,18 @@ async function servesRevision(context: ApiContext, kept: KeptRevision): Promise<
   const filled = layers.find(({ layer }) => layer === revision.layer)?.filled;
   if (filled?.by === "api") return (filled.written.head(revision.layer)?.number ?? 0) >= revision.number;
   // Each server fills the layer of a source by itself: what replaces this revision there may come first.
-  return hasContents(context, kept) || (await store.head(revision.layer))?.id !== revision.id;
+  return (await hasContents(context, kept)) || (await store.head(revision.layer))?.id !== revision.id;
 }
 
 /** Whether the layer has all that a revision changed in it. */
-function hasContents({ options: { server } }: ApiContext, { revision, changes }: KeptRevision): boolean {
+async function hasContents(context: ApiContext, { revision, changes }: KeptRevision): Promise<boolean> {
+  const { server } = context.options;
   const served = server.layerSnapshot(revision.layer);
-  return changes.every(({ type, key, to }) => {
+  let hasAll = true;
+  const look = oneByOne(changes, ({ type, key, to }) => {
     const found = server.types.byTypeUrl(type);
-    return found === undefined || served?.of(found.type).get(key)?.version === to;
+    hasAll &&= found === undefined || served?.of(found.type).get(key)?.version === to;
   });
+  await inTurns(look);
+  return hasAll;
 }

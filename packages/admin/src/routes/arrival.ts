@@ -1,8 +1,10 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { ConfigArrivalStatus } from "@xdskit/server";
+import { inTurns, oneByOne } from "@xdskit/api";
+import type { ConfigArrivalStatus, NodeArrival } from "@xdskit/server";
 import { type ArrivalPart, arrivalOfParts } from "../answers/arrival-parts.js";
 import type { ApiContext } from "../context/api-context.js";
 import { type RevisionArrival, revisionArrival } from "../context/revision-arrival.js";
+import { maxInList } from "../contract/limits.js";
 import { arrivalSchema } from "../contract/schemas.js";
 import { keepRecent } from "../requests/recent-revisions.js";
 import { json, problems, readRoute } from "./definition.js";
@@ -32,12 +34,17 @@ export function arrivalRoute(app: OpenAPIHono, context: ApiContext): AskArrival 
     keepRecent(known, id, found);
     const isServed = await found.isServed();
     // This look comes afterwards, so that no node counts that has not been told of the revision.
-    const each = found.arrival.nodes({ nodes: some });
-    if (some !== undefined)
-      return { isServed, isFromBefore: found.isFromBefore, each: Object.fromEntries(each), nodes: [] };
-    const behind = Array.from(each).flatMap(([node, state]) => (state === "acknowledged" ? [] : [node]));
-    const nodes = named(found.arrival.status({ nodes: behind }));
-    return { isServed, isFromBefore: found.isFromBefore, each: Object.fromEntries(each), nodes };
+    const each = new Map<string, NodeArrival>();
+    await inTurns(oneByOne(found.arrival.eachNode({ nodes: some }), ([node, state]) => void each.set(node, state)));
+    const part = { isServed, isFromBefore: found.isFromBefore, each: Object.fromEntries(each) };
+    if (some !== undefined) return { ...part, nodes: [] };
+    const firsts = (isOf: (state: NodeArrival) => boolean) =>
+      Array.from(each)
+        .flatMap(([node, state]) => (isOf(state) ? [node] : []))
+        .slice(0, maxInList);
+    const rejected = firsts((state) => state === "rejected");
+    const waiting = firsts((state) => state === "pending" || state === "held-back");
+    return { ...part, nodes: named(found.arrival.status({ nodes: [...rejected, ...waiting] })) };
   };
   app.openapi(arrival, async (c) => {
     const { id } = c.req.valid("param");

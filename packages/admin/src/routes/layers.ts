@@ -1,5 +1,5 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { inHundreds, inTurns, type Resource, type ResourceType } from "@xdskit/api";
+import { inTurns, oneByOne, type Resource, type ResourceType } from "@xdskit/api";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { maxPage, usualPage } from "../contract/limits.js";
@@ -76,9 +76,12 @@ export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
     for (const set of held) {
       const { typeUrl } = set.type;
       if (found.length > most || (from !== undefined && typeUrl < from.type)) continue;
-      const behind = (key: string) => from === undefined || typeUrl > from.type || key > from.key;
-      const members = name === undefined ? [...set] : set.named(name);
-      const page = members.filter(({ key }) => behind(key)).sort((a, b) => (a.key < b.key ? -1 : 1));
+      const page: Resource[] = [];
+      const look = oneByOne(name === undefined ? set : set.named(name), (one) => {
+        if (from === undefined || typeUrl > from.type || one.key > from.key) page.push(one);
+      });
+      await inTurns(look);
+      page.sort((a, b) => (a.key < b.key ? -1 : 1));
       found.push(...page.slice(0, most + 1 - found.length));
     }
     const shown = found.slice(0, most);
@@ -86,7 +89,7 @@ export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
     const next = found.length > most && last !== undefined ? { next: cursorOf(last) } : {};
     await context.show.prepare(shown);
     const resources: z.output<typeof resourceSchema>[] = [];
-    await inTurns(inHundreds(shown, (one) => void resources.push(resourceJson(context, one))));
+    await inTurns(oneByOne(shown, (one) => void resources.push(resourceJson(context, one))));
     return answerInTurns(c, { resources, ...next });
   });
   app.openapi(getResource, async (c) => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { inTurns } from "@xdskit/api";
 import { changesBetween } from "../answers/changes.js";
@@ -35,7 +36,7 @@ export function revisionStagesRoute(app: OpenAPIHono, context: ApiContext): (id:
     // Rows are looked at for many who ask, and no more often than others may bear.
     const rows = found.groups.length < 2 ? [] : (await context.localFleet.all()).rows;
     const groups = new Map(rows.map((row) => [row.id, row.group]));
-    return stagesPart(found, (node) => groups.get(node));
+    return inTurns(stagesPart(found, (node) => groups.get(node)));
   };
   app.openapi(stages, async (c) => {
     const { id } = c.req.valid("param");
@@ -54,6 +55,7 @@ async function arrivalsOf(context: ApiContext, id: string): Promise<StageArrival
   const after = await context.contents(store, id);
   const preview = (upsert: typeof before) => server.preview([{ layer: revision.layer, kind: "replace", upsert }]);
   const previews = previewsBetween(preview(before), preview(after), server.snapshotOf);
+  await nextTurn();
   const found = await inTurns(stagesOf(previews, maxNames));
   const asked = found.filter((one) => one.stages.length > 0);
   const changed = await inTurns(changesBetween(before, after));
@@ -61,5 +63,5 @@ async function arrivalsOf(context: ApiContext, id: string): Promise<StageArrival
   const gone = changed.flatMap(({ before: content, after: next }) => (next === undefined ? (content ?? []) : []));
   const removed = gone.map(({ type, key }) => ({ type, name: key }));
   const isReplaced = await isReplacedRevision(context, { revision, store, changes: await store.changes(id) });
-  return stageArrivals(server, asked, { layer: revision.layer, upserted, removed, isReplaced });
+  return inTurns(stageArrivals(server, asked, { layer: revision.layer, upserted, removed, isReplaced }));
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "@hono/zod-openapi";
-import { inHundreds, inTurns, type Resource } from "@xdskit/api";
+import { inTurns, oneByOne, type Resource } from "@xdskit/api";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GroupResource, GroupResources } from "../contract/answers.js";
 import type { NodeResourcesQuery } from "../contract/fleet.js";
@@ -62,7 +62,7 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
   const page = sorted(found, context, query).slice(query.offset, query.offset + query.limit);
   await show.prepare(page);
   const resources: GroupResource[] = [];
-  await inTurns(inHundreds(page, (resource) => void resources.push(groupRow(context, resource))));
+  await inTurns(oneByOne(page, (resource) => void resources.push(groupRow(context, resource))));
   return { total: found.length, counts, resources };
 }
 

@@ -185,6 +185,10 @@ const calls = {
     example: '{ nodes: { cluster: "edge" } }',
     table: { nodes: ["list", "object", "function"] } satisfies TableOf<ConfigArrivalOptions>,
   },
+  "arrival.eachNode": {
+    example: '{ nodes: { cluster: "edge" } }',
+    table: { nodes: ["list", "object", "function"] } satisfies TableOf<ConfigArrivalOptions>,
+  },
   "arrival.done": {
     example: "{ timeout: 5_000 }",
     table: { nodes: ["list", "object", "function"], timeout: "number" } satisfies TableOf<ConfigArrivalDoneOptions>,

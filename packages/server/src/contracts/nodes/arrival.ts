@@ -98,6 +98,11 @@ export interface ConfigArrival {
   /** How far each node is that the change concerns, by id. Looks at all streams, now, and throws as `status` does. */
   nodes(options?: ConfigArrivalOptions): ReadonlyMap<string, NodeArrival>;
   /**
+   * The same, each node as of the moment when it is read: for programs that look at a large fleet in several turns of
+   * the event loop. A node that comes meanwhile is not among them.
+   */
+  eachNode(options?: ConfigArrivalOptions): Iterable<readonly [id: string, state: NodeArrival]>;
+  /**
    * Resolves when every node that the change concerns has acknowledged or rejected it, or has left; at once if it
    * concerns none. It rejects only for an invalid `nodes`: failures are part of the outcome. Nodes that connect after
    * the call are not waited for, unless they were there before.

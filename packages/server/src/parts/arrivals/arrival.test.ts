@@ -255,7 +255,10 @@ describe("an arrival", () => {
         ],
       );
       assert.equal(clock.waiting, 0);
+      const read = arrival.eachNode()[Symbol.iterator]();
+      assert.deepEqual(read.next().value, ["n1", "acknowledged"]);
       await server.close({ timeoutMs: 500 });
+      assert.throws(() => read.next(), { code: "XDSKIT_SERVER_CLOSED" });
       assert.equal((await within("the end", all)).result, "closed");
       assert.equal((await arrival.done()).result, "complete");
       // Nobody is seen any more, and nobody has acknowledged it.

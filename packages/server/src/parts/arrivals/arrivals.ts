@@ -1,10 +1,10 @@
-import { type Clock, getOrInsert, XdskitError } from "@xdskit/api";
+import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import { checkServerCall } from "../../configuration/option-tables.js";
 import type { Events } from "../../contracts/events.js";
 import type { LayerChange } from "../../contracts/layer-change.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../../contracts/nodes/arrival.js";
-import { isOpen, type OpenStream, type ReportedStream } from "../../contracts/nodes/reported-stream.js";
+import { isOpen, type OpenStream, type ReportedStream, streamsByNode } from "../../contracts/nodes/reported-stream.js";
 import type { Progress } from "../../contracts/parts/progress.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import { faultsOf, matcherOf } from "../../settings/node-match.js";
@@ -48,11 +48,15 @@ export class Arrivals implements Progress {
       status: (options = {}) => {
         checkServerCall("arrival.status", options);
         if (changed === undefined) return countStandings(revision, []);
-        return countStandings(revision, this.#standings(revision, changed, options.nodes).values());
+        return countStandings(revision, new Map(this.#standings(revision, changed, options.nodes)).values());
       },
       nodes: (options = {}) => {
         checkServerCall("arrival.nodes", options);
-        return changed === undefined ? new Map() : concerned(this.#standings(revision, changed, options.nodes));
+        return new Map(changed && concerned(this.#standings(revision, changed, options.nodes)));
+      },
+      eachNode: (options = {}) => {
+        checkServerCall("arrival.eachNode", options);
+        return changed === undefined ? [] : concerned(this.#standings(revision, changed, options.nodes));
       },
       done: async (options = {}) => {
         checkServerCall("arrival.done", options);
@@ -91,26 +95,28 @@ export class Arrivals implements Progress {
     return chosen;
   }
 
-  /** The standing of each chosen node, by id. */
-  #standings(
+  /** The standing of each chosen node. */
+  *#standings(
     revision: number,
     changed: ChangedLayer,
     nodes: NodeSelection | undefined,
-  ): ReadonlyMap<string, ArrivalStanding> {
-    // Its streams end now: nodes that are not seen any more have acknowledged nothing.
-    if (this.#closed) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
+  ): Iterable<readonly [id: string, standing: ArrivalStanding]> {
+    this.#mustBeOpen();
     const look: LookedAt = {
       standings: new StandingsOfChange(changed.keys),
       isNewest: () => revision === this.#revision,
       later: () => undefined,
     };
-    const byNode = new Map<string, ArrivalStanding[]>();
-    for (const stream of this.#chosen(nodes)) {
-      const { id } = stream.opened.node;
-      const standing = arrivalStandingOf(stream, changed, look, this.#clock);
-      getOrInsert(byNode, id, () => []).push(standing);
+    for (const [id, streams] of streamsByNode(this.#chosen(nodes))) {
+      this.#mustBeOpen();
+      const standings = streams.filter(isOpen).map((stream) => arrivalStandingOf(stream, changed, look, this.#clock));
+      yield [id, standingOfNode(standings)];
     }
-    return new Map(Array.from(byNode, ([id, standings]) => [id, standingOfNode(standings)]));
+  }
+
+  /** While the server closes its streams end: nodes that are not seen any more have acknowledged nothing. */
+  #mustBeOpen(): void {
+    if (this.#closed) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
   }
 
   #arrived(
@@ -140,10 +146,10 @@ export class Arrivals implements Progress {
   }
 }
 
-function concerned(standings: ReadonlyMap<string, ArrivalStanding>): ReadonlyMap<string, NodeArrival> {
-  const found = new Map<string, NodeArrival>();
-  for (const [id, { kind }] of standings) if (kind !== "unconcerned") found.set(id, kind);
-  return found;
+function* concerned(
+  standings: Iterable<readonly [id: string, standing: ArrivalStanding]>,
+): Iterable<readonly [id: string, state: NodeArrival]> {
+  for (const [id, { kind }] of standings) if (kind !== "unconcerned") yield [id, kind];
 }
 
 function choiceOf(nodes: NodeSelection | undefined): (node: Node) => boolean {
