@@ -1,5 +1,6 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import { attacks } from "./attacks.js";
+import { askPages, pagesAttack } from "./pages.js";
 
 /*
  * A process that attacks once: `attacker.ts NAME ADMIN GRPC`. It says `ready` when its message is made, sends it when
@@ -9,7 +10,8 @@ const [name = "", admin = "", grpc = ""] = process.argv.slice(2);
 const attack = attacks[name]?.();
 console.log("ready");
 process.stdin.once("data", () => {
-  if (attack?.kind === "body") void post(attack.type, attack.body).then(end);
+  if (name === pagesAttack) void askPages(admin).then(end);
+  else if (attack?.kind === "body") void post(attack.type, attack.body).then(end);
   else if (attack?.kind === "request") void ask(attack.bytes).then(end);
   else end("nothing");
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
@@ -54,7 +55,35 @@ export function openPinger(server: string): Pinger {
       clearTimeout(timer);
       client.close();
       if (since !== undefined) waits.push(performance.now() - since);
-      return { median: quantile(waits, 0.5), p99: quantile(waits, 0.99), longest: quantile(waits, 1) };
+      return waited(waits);
     },
   };
+}
+
+/** Asks the API for little, again and again, 2 ms after it was answered. */
+export function pingApi(admin: string): { close(): Promise<Waited> } {
+  const waits: number[] = [];
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      await fetch(`http://${admin}/api/v1/layers`).then(
+        (answer) => answer.arrayBuffer(),
+        () => {},
+      );
+      waits.push(performance.now() - began);
+      await sleep(pauseMs);
+    }
+  })();
+  return {
+    async close() {
+      isOver = true;
+      await Promise.race([asking, sleep(1_000, undefined, { ref: false })]);
+      return waited(waits);
+    },
+  };
+}
+
+function waited(waits: readonly number[]): Waited {
+  return { median: quantile(waits, 0.5), p99: quantile(waits, 0.99), longest: quantile(waits, 1) };
 }
