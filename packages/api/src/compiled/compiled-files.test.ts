@@ -4,6 +4,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { stringify } from "yaml";
 import { readResources } from "../files/resource-file.js";
+import { envoyRegistry } from "../registry/registry.js";
+import { resourceTypes } from "../resource-types/resource-types.js";
+import { CompiledResources } from "./compiled-resources.js";
 
 const anys = (count: number): object => ({
   "@type": "type.googleapis.com/google.protobuf.Any",
@@ -28,6 +31,16 @@ const listener = (type: string, manager: string, fields: object) => ({
   filter_chains: [{ filters: [{ name: "hcm", typed_config: { "@type": manager, stat_prefix: "in", ...fields } }] }],
 });
 const rds = { rds: { route_config_name: "r", config_source: { ads: {} } } };
+
+const longRoute = {
+  "@type": url("config.route.v3.RouteConfiguration"),
+  name: "long",
+  virtual_hosts: Array.from({ length: 3_000 }, (_, index) => ({
+    name: `h${index}`,
+    domains: [`h${index}.example.com`],
+    routes: [{ match: { prefix: "/" }, route: { cluster: `c${index % 2_000}` } }],
+  })),
+};
 
 /** Each is a file. */
 const files: { readonly [what: string]: unknown } = {
@@ -57,6 +70,7 @@ const files: { readonly [what: string]: unknown } = {
     listener("config.listener.v3.Listener", `own.example/${v2Manager.slice(20)}`, rds),
   ],
   "with another prefix": { ...cluster("one"), "@type": "own.example/envoy.config.cluster.v3.Cluster" },
+  "naming thousands of others, some of them twice": longRoute,
   "names outside of ASCII": [cluster("größe"), cluster("漢字".repeat(40))],
   "more inside each other than is put in order": [extension(anys(10)), extension(anys(40))],
   "a number that a float does not tell from nothing": extension({
@@ -151,6 +165,15 @@ test("the text of a file is released once its resources are gone", () => {
   const before = used();
   const length = read(Array.from({ length: 300 }, (_, index) => ({ ...long, name: `number-${index}-of-many` })));
   assert.ok(used() - before < length / 2);
+});
+
+test("a resource that names thousands of others is made without a message, which would take many times its size", () => {
+  const reading = { registry: envoyRegistry(), types: resourceTypes, views: false };
+  const made = new CompiledResources(reading).read(longRoute, longRoute["@type"], {});
+  assert.deepEqual(
+    made?.resource.references.map(({ name }) => name),
+    Array.from({ length: 2_000 }, (_, index) => `c${index}`),
+  );
 });
 
 test("each body has memory of its own, so that one resource keeps none of the others alive", () => {

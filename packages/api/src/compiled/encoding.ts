@@ -9,6 +9,8 @@ import { giveUp } from "./doubt.js";
 const slack = 32;
 /** Shorter strings are written here, one character at a time: a call would cost more. */
 const shortString = 48;
+/** References that are searched one after the other. */
+const shortList = 32;
 /** Far below the limit of the readers of JSON and of bytes (100), counted as the strictest of them counts. */
 const deepest = 60;
 const sizeToStart = 65_536;
@@ -30,6 +32,8 @@ export class Encoding {
   top = 0;
   /** References of the current message only: copy them to keep them. */
   references: Reference[] = [];
+  /** The same, once they are many: to search the list takes time that grows with the square of their number. */
+  private readonly referred = new Set<string>();
   private bytes = Buffer.allocUnsafeSlow(sizeToStart);
   private at = 0;
 
@@ -42,6 +46,7 @@ export class Encoding {
     this.slots.length = 0;
     // Setting the length would release the list's memory.
     while (this.references.length > 0) this.references.pop();
+    this.referred.clear();
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
   }
 
@@ -49,6 +54,7 @@ export class Encoding {
   forget(): void {
     this.values.fill(undefined);
     this.references = [];
+    this.referred.clear();
   }
 
   /** A copy of what was written. */
@@ -73,9 +79,14 @@ export class Encoding {
     if (this.muted > 0 || typeof name !== "string" || name === "") return;
     const { references } = this;
     const canonical = canonicalName(name);
-    for (const known of references) if (known.name === canonical && known.type === type) return;
-    // The search takes time that grows with the square of their number.
-    if (references.length >= 1000) giveUp();
+    if (references.length < shortList) {
+      for (const known of references) if (known.name === canonical && known.type === type) return;
+    } else {
+      if (this.referred.size === 0) for (const known of references) this.referred.add(`${known.type} ${known.name}`);
+      const key = `${type} ${canonical}`;
+      if (this.referred.has(key)) return;
+      this.referred.add(key);
+    }
     references.push({ type, name: canonical });
   };
 
