@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { NodeStreamInfo, ServerEvent } from "@xdskit/server";
-import { createEventLog, loggedAt } from "./event-log.js";
+import { createEventLog, loggedAt, logServer } from "./event-log.js";
 import type { Log } from "./log.js";
 import type { LogEvent } from "./log-events.js";
 import type { LogLevel } from "./log-options.js";
@@ -101,4 +101,30 @@ test("a repeatedly refused client causes one warning for each reason", () => {
       ["debug", "no group"],
     ],
   );
+});
+
+test("a log that was ended says nothing more, not even what it gathered", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const lines: string[] = [];
+    const at = (_: LogEvent, __: object, message: string) => void lines.push(message);
+    let hear: (event: ServerEvent) => void = () => assert.fail("nobody listens");
+    const server = {
+      on(listener: (event: ServerEvent) => void) {
+        hear = listener;
+        return () => {};
+      },
+    };
+    const end = logServer(server, { debug: at, info: at, warn: at, error: at }, { level: "info" });
+    hear({ kind: "stream-opened", stream });
+    mock.timers.tick(1_000);
+    assert.ok(lines.includes("clients came or went"));
+    hear({ kind: "stream-opened", stream: { ...stream, id: 2 } });
+    lines.length = 0;
+    end();
+    mock.timers.tick(60_000);
+    assert.deepEqual(lines, []);
+  } finally {
+    mock.timers.reset();
+  }
 });

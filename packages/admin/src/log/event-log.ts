@@ -7,7 +7,7 @@ import { logCertificates } from "./certificate-log.js";
 import { ConnectionsLog } from "./connections-log.js";
 import { largeText } from "./large-text.js";
 import { limitLines } from "./line-limit.js";
-import type { Fields, Log } from "./log.js";
+import type { Fields, Log, LogLine } from "./log.js";
 import type { LogEvent } from "./log-events.js";
 import type { LogLevel } from "./log-options.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
@@ -55,13 +55,25 @@ export function createEventLog(
   };
 }
 
-/** Logs what happens between a server and its clients from now on; returns a function that ends it. */
+/** Logs what happens between a server and its clients from now on; returns a function that ends it at once. */
 export function logServer(
   server: Pick<XdsServer, "on">,
   log: Log,
   { level, servesSince, whereIs }: LoggedServerOptions,
 ): () => void {
-  return server.on(createEventLog(log, servesSince, whereIs), loggedAt(level));
+  let isEnded = false;
+  // Some lines sum up what came before them, some time later.
+  const at =
+    (severity: keyof Log): LogLine =>
+    (...line) => {
+      if (!isEnded) log[severity](...line);
+    };
+  const open: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const stop = server.on(createEventLog(open, servesSince, whereIs), loggedAt(level));
+  return () => {
+    isEnded = true;
+    stop();
+  };
 }
 
 /** How a server is logged. */
