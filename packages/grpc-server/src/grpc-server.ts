@@ -3,17 +3,17 @@ import { performance } from "node:perf_hooks";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { GrpcMethod } from "./calls/call.js";
 import { createClientUse } from "./calls/client-use.js";
-import { type GrpcContext, serveGrpc } from "./calls/grpc-call.js";
+import { GrpcConnection, type ServingContext } from "./calls/grpc-connection.js";
 import { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
 import { Patience } from "./calls/patience.js";
 import { Slab } from "./connection/output.js";
-import { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
+import type { GrpcCode } from "./messages/grpc-code.js";
 import { createSharedReads } from "./node-internals/shared-reads.js";
 import { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
 import { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
 import { peerOf } from "./sockets/peer.js";
 import { followRevoked, type RevocableTls, renewTls } from "./sockets/revoked-peers.js";
-import { type ServedSocket, type SocketContext, serveSocket } from "./sockets/served-socket.js";
+import { ServedSocket } from "./sockets/served-socket.js";
 import { createTurnBudget } from "./sockets/turn-budget.js";
 
 /** The options of a gRPC server. All but `methods` may be left out. */
@@ -153,13 +153,20 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
   const patience = new Patience(requestTimeoutMs, now);
   const connections = new Map<Socket, ServedSocket>();
   const connectionIsFull = `${streamsPerConnection} streams are open on one connection, and none may have more (${limitName("streamsPerConnection")})`;
-  const slab = new Slab();
-  const context: SocketContext = {
+  const context: ServingContext = {
+    slab: new Slab(),
+    now,
     keepalive: { ...defaultKeepalive, ...options.keepalive },
     limits: { streams: streamsPerConnection, headerBytes },
     budget: createTurnBudget(),
     readShared: createSharedReads(),
     isClosing,
+    methods,
+    requestBytes,
+    patience,
+    options,
+    connectionIsFull,
+    closed: (socket) => void connections.delete(socket),
   };
   function serve(socket: Socket, isUnix: boolean): void {
     if (isClosing() || socket.destroyed) {
@@ -167,39 +174,23 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
       return;
     }
     const peer = peerOf(socket, isUnix);
-    const use = useOf(peer.host);
-    const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
-    const report = (error: unknown) => options.fault?.(peer.text, error);
-    const fault = (error: unknown) => {
-      socket.destroy();
-      report(error);
-    };
-    const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused, fault };
-    const served = serveSocket(
-      socket,
-      context,
-      {
-        slab,
-        now,
-        certificateEnds: peer.certificateEnds(),
-        accept: (head, stream) => serveGrpc(calls, head, stream),
-        full: () => refused(grpcCode.resourceExhausted, connectionIsFull),
-        foreign: (reason) => options.handshakeFailed?.(peer.text, reason),
-      },
-      {
-        fault: report,
-        closed: () => void connections.delete(socket),
-        released: () => use.end(),
-      },
-    );
+    const served = new ServedSocket(socket, context, new GrpcConnection(context, socket, peer, useOf(peer.host)));
     connections.set(socket, served);
+    served.listen();
   }
   return { serve, connections: connections as ReadonlyMap<Socket, ServedSocket> };
 }
 
+/** By server: the kernel is asked once, and not for each connection. */
+const onUnixSocket = new WeakMap<Server, boolean>();
+
 /** Asked while it accepts: a closed socket does not know any more how it came. */
 export function isOnUnixSocket(server: Server): boolean {
-  return typeof server.address() === "string";
+  const known = onUnixSocket.get(server);
+  if (known !== undefined) return known;
+  const address = server.address();
+  if (address !== null) onUnixSocket.set(server, typeof address === "string");
+  return typeof address === "string";
 }
 
 function staying(connections: ReadonlyMap<Socket, ServedSocket>): ServedSocket[] {

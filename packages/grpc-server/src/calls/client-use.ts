@@ -15,62 +15,97 @@ export interface UseLimits {
 
 /** The use of an address by all its connections. */
 interface Use {
+  connections: number;
   streams: number;
   held: number;
 }
 
+/** The use of all connections of a server. */
+interface UseOfAll {
+  readonly limits: UseLimits;
+  readonly limitName: (limit: keyof UseLimits) => string;
+  readonly addresses: Map<string, Use>;
+  held: number;
+}
+
 /** Counts the use of one connection. A caller that gets a refusal must not use more. */
-export type ConnectionUse = ReturnType<ReturnType<typeof createClientUse>>;
+export class ConnectionUse {
+  readonly #all: UseOfAll;
+  readonly #address: string;
+  readonly #ofAddress: Use;
+  #held = 0;
+
+  constructor(all: UseOfAll, address: string) {
+    this.#all = all;
+    this.#address = address;
+    this.#ofAddress = getOrInsert(all.addresses, address);
+    this.#ofAddress.connections += 1;
+  }
+
+  /** Counts one more stream. Returns the reason if it must be refused; `closeStream` follows in any case. */
+  openStream(): string | undefined {
+    const { limits, limitName } = this.#all;
+    this.#ofAddress.streams += 1;
+    if (this.#ofAddress.streams <= limits.streamsPerAddress) return undefined;
+    return `${limits.streamsPerAddress} streams are open from one address, and none may have more (${limitName("streamsPerAddress")})`;
+  }
+
+  closeStream(): void {
+    this.#ofAddress.streams -= 1;
+  }
+
+  /** Counts bytes that are held, or released where negative. Returns the reason if that is too much. */
+  readonly hold = (bytes: number): string | undefined => {
+    const { limits } = this.#all;
+    this.#held += bytes;
+    this.#ofAddress.held += bytes;
+    this.#all.held += bytes;
+    if (bytes <= 0) return undefined;
+    if (this.#held > limits.partialRequestBytesPerConnection)
+      return this.#tooMuch("this connection", "partialRequestBytesPerConnection");
+    if (this.#ofAddress.held > limits.partialRequestBytesPerAddress)
+      return this.#tooMuch("this address", "partialRequestBytesPerAddress");
+    if (this.#all.held > limits.partialRequestBytes) return this.#tooMuch("all clients", "partialRequestBytes");
+    return undefined;
+  };
+
+  #tooMuch(who: string, limit: keyof UseLimits): string {
+    const { limits, limitName } = this.#all;
+    return `requests of ${who} of which the rest has not come take more than ${limits[limit]} bytes (${limitName(limit)})`;
+  }
+
+  /** The connection is gone, with all its streams. */
+  end(): void {
+    this.#ofAddress.connections -= 1;
+    if (this.#ofAddress.connections === 0) this.#all.addresses.delete(this.#address);
+  }
+}
 
 /**
  * Counts the use of connections, so that neither one connection nor one address can take everything. `requestBytes` is
  * the largest request: there is always room for two of them.
  */
-export function createClientUse(given: UseLimits, requestBytes: number, limitName: (limit: keyof UseLimits) => string) {
-  const { streamsPerAddress } = given;
-  const ofConnection = Math.max(given.partialRequestBytesPerConnection, 2 * requestBytes);
-  const ofAddress = Math.max(given.partialRequestBytesPerAddress, ofConnection);
-  const inAll = Math.max(given.partialRequestBytes, ofAddress);
-  const addresses = new Map<string, Use & { connections: number }>();
-  let heldInAll = 0;
-
-  return (address: string) => {
-    const shared = addresses.get(address) ?? { connections: 0, streams: 0, held: 0 };
-    addresses.set(address, shared);
-    shared.connections += 1;
-    let held = 0;
-    return {
-      /** Counts one more stream. Returns the reason if it must be refused; `closeStream` follows in any case. */
-      openStream(): string | undefined {
-        shared.streams += 1;
-        if (shared.streams <= streamsPerAddress) return undefined;
-        return `${streamsPerAddress} streams are open from one address, and none may have more (${limitName("streamsPerAddress")})`;
-      },
-      closeStream(): void {
-        shared.streams -= 1;
-      },
-      /** Counts bytes that are held, or released where negative. Returns the reason if that is too much. */
-      hold(bytes: number): string | undefined {
-        held += bytes;
-        shared.held += bytes;
-        heldInAll += bytes;
-        if (bytes <= 0) return undefined;
-        if (held > ofConnection)
-          return tooMuch("this connection", ofConnection, limitName("partialRequestBytesPerConnection"));
-        if (shared.held > ofAddress)
-          return tooMuch("this address", ofAddress, limitName("partialRequestBytesPerAddress"));
-        if (heldInAll > inAll) return tooMuch("all clients", inAll, limitName("partialRequestBytes"));
-        return undefined;
-      },
-      /** The connection is gone, with all its streams. */
-      end(): void {
-        shared.connections -= 1;
-        if (shared.connections === 0) addresses.delete(address);
-      },
-    };
+export function createClientUse(
+  given: UseLimits,
+  requestBytes: number,
+  limitName: UseOfAll["limitName"],
+): (address: string) => ConnectionUse {
+  const partialRequestBytesPerConnection = Math.max(given.partialRequestBytesPerConnection, 2 * requestBytes);
+  const partialRequestBytesPerAddress = Math.max(given.partialRequestBytesPerAddress, partialRequestBytesPerConnection);
+  const limits: UseLimits = {
+    streamsPerAddress: given.streamsPerAddress,
+    partialRequestBytesPerConnection,
+    partialRequestBytesPerAddress,
+    partialRequestBytes: Math.max(given.partialRequestBytes, partialRequestBytesPerAddress),
   };
+  const all: UseOfAll = { limits, limitName, addresses: new Map(), held: 0 };
+  return (address) => new ConnectionUse(all, address);
 }
 
-function tooMuch(who: string, most: number, limit: string): string {
-  return `requests of ${who} of which the rest has not come take more than ${most} bytes (${limit})`;
+function getOrInsert(addresses: Map<string, Use>, address: string): Use {
+  const known = addresses.get(address);
+  if (known !== undefined) return known;
+  const use = { connections: 0, streams: 0, held: 0 };
+  addresses.set(address, use);
+  return use;
 }

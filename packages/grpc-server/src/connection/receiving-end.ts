@@ -14,7 +14,7 @@ import { ConnectionError, http2Error, StreamError } from "../frames/http2-errors
 import { IncomingFrames } from "../frames/incoming-frames.js";
 import { readSettings } from "../frames/peer-settings.js";
 import { checkTrailers, decodeBlock, readRequestHead } from "../frames/request-head.js";
-import { createHeaderDecoder, type HeaderDecoder } from "../hpack/header-decoder.js";
+import { HeaderDecoder } from "../hpack/header-decoder.js";
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
 import { type FloodGuard, floodCost } from "./flood-guard.js";
 import type { StreamState } from "./http2-stream.js";
@@ -32,7 +32,7 @@ export class ReceivingEnd {
   readonly #limits: ConnectionLimits;
   readonly #flood: FloodGuard;
   readonly #sending: SendingEnd;
-  readonly #headers: HeaderDecoder = createHeaderDecoder();
+  readonly #headers = new HeaderDecoder();
   readonly #assembly: HeaderAssembly;
   readonly #incoming: IncomingFrames;
   /** See `IncomingFrames`. */

@@ -18,78 +18,77 @@ export interface HeaderBlock {
 const fieldOverhead = 32;
 
 /** The receiving half of HPACK (RFC 7541) for one connection. */
-export interface HeaderDecoder {
+export class HeaderDecoder {
+  readonly #tableBytes: number;
+  /** The newest is the last. */
+  readonly #entries: HeaderField[] = [];
+  #size = 0;
+  #most: number;
+
+  /** `tableBytes`: the largest dynamic table that the peer may use, by SETTINGS_HEADER_TABLE_SIZE 4,096 by default. */
+  constructor(tableBytes = 4_096) {
+    this.#tableBytes = tableBytes;
+    this.#most = tableBytes;
+  }
+
   /**
    * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `maxBytes`
    * bounds the kept part of it, counted as the dynamic table counts.
    */
-  decode(block: Uint8Array, maxBytes: number): HeaderBlock;
-}
-
-/** `tableBytes`: the largest dynamic table that the peer may use, by SETTINGS_HEADER_TABLE_SIZE 4,096 by default. */
-export function createHeaderDecoder(tableBytes = 4_096): HeaderDecoder {
-  /** The newest is the last. */
-  const entries: HeaderField[] = [];
-  let size = 0;
-  let most = tableBytes;
-
-  function evict(room: number): void {
-    while (entries.length > 0 && size > room) size -= sizeOf(entries.shift() as HeaderField);
+  decode(block: Uint8Array, maxBytes: number): HeaderBlock {
+    const reader = new BlockReader(block);
+    const fields: HeaderField[] = [];
+    let total = 0;
+    while (!reader.atEnd) {
+      const first = reader.peek();
+      if (first >= 0x20 && first < 0x40) {
+        // Only if no field came before (4.2).
+        if (total > 0) throw new BadHeaderBlock("the table changes its size in the middle of a block");
+        this.#resize(reader.integer(5));
+        continue;
+      }
+      const field = this.#field(reader, first);
+      total += sizeOf(field);
+      if (total <= maxBytes) fields.push(field);
+    }
+    return { fields, isTooLarge: total > maxBytes };
   }
 
-  function remember(field: HeaderField): void {
-    const length = sizeOf(field);
-    // One that is larger than the table empties it (4.4).
-    evict(most - length);
-    if (length > most) return;
-    entries.push(field);
-    size += length;
-  }
-
-  function fieldAt(index: number): HeaderField {
-    const field =
-      index <= staticTable.length ? staticTable[index - 1] : entries[entries.length - (index - staticTable.length)];
-    if (field === undefined) throw new BadHeaderBlock(`there is no field ${index}`);
+  #field(reader: BlockReader, first: number): HeaderField {
+    if (first >= 0x80) return this.#fieldAt(reader.integer(7));
+    const isRemembered = first >= 0x40;
+    const index = reader.integer(isRemembered ? 6 : 4);
+    const name = index === 0 ? reader.text() : this.#fieldAt(index)[0];
+    const field: HeaderField = [name, reader.text()];
+    if (isRemembered) this.#remember(field);
     return field;
   }
 
-  return {
-    decode(block: Uint8Array, maxBytes: number): HeaderBlock {
-      const reader = new BlockReader(block);
-      const fields: HeaderField[] = [];
-      let total = 0;
-      const keep = (field: HeaderField) => {
-        total += sizeOf(field);
-        if (total <= maxBytes) fields.push(field);
-      };
-      while (!reader.atEnd) {
-        const first = reader.peek();
-        if (first >= 0x80) {
-          keep(fieldAt(reader.integer(7)));
-        } else if (first >= 0x40) {
-          const field = literal(6);
-          remember(field);
-          keep(field);
-        } else if (first >= 0x20) {
-          // Only if no field came before (4.2).
-          if (total > 0) throw new BadHeaderBlock("the table changes its size in the middle of a block");
-          const wanted = reader.integer(5);
-          if (wanted > tableBytes) throw new BadHeaderBlock(`a table of ${wanted} bytes is too large`);
-          most = wanted;
-          evict(most);
-        } else {
-          keep(literal(4));
-        }
-      }
-      return { fields, isTooLarge: total > maxBytes };
+  #resize(bytes: number): void {
+    if (bytes > this.#tableBytes) throw new BadHeaderBlock(`a table of ${bytes} bytes is too large`);
+    this.#most = bytes;
+    this.#evict(bytes);
+  }
 
-      function literal(bits: number): HeaderField {
-        const index = reader.integer(bits);
-        const name = index === 0 ? reader.text() : fieldAt(index)[0];
-        return [name, reader.text()];
-      }
-    },
-  };
+  #evict(room: number): void {
+    while (this.#entries.length > 0 && this.#size > room) this.#size -= sizeOf(this.#entries.shift() as HeaderField);
+  }
+
+  #remember(field: HeaderField): void {
+    const length = sizeOf(field);
+    // One that is larger than the table empties it (4.4).
+    this.#evict(this.#most - length);
+    if (length > this.#most) return;
+    this.#entries.push(field);
+    this.#size += length;
+  }
+
+  #fieldAt(index: number): HeaderField {
+    const dynamic = index - staticTable.length;
+    const field = dynamic <= 0 ? staticTable[index - 1] : this.#entries[this.#entries.length - dynamic];
+    if (field === undefined) throw new BadHeaderBlock(`there is no field ${index}`);
+    return field;
+  }
 }
 
 function sizeOf([name, value]: HeaderField): number {

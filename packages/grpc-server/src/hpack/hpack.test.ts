@@ -8,7 +8,7 @@ import { Http2Connection } from "../connection/http2-connection.js";
 import { Slab } from "../connection/output.js";
 import type { RequestHead } from "../frames/request-head.js";
 import { writeToSocket } from "../sockets/write-to-socket.js";
-import { BadHeaderBlock, createHeaderDecoder } from "./header-decoder.js";
+import { BadHeaderBlock, HeaderDecoder } from "./header-decoder.js";
 import { encodeHeaders } from "./header-encoder.js";
 import { decodeHuffman } from "./huffman.js";
 import type { HeaderField } from "./static-table.js";
@@ -24,7 +24,7 @@ describe("an example of RFC 7541", () => {
     ...more,
   ];
   it("an example is decoded: a literal with indexing, without, never indexed, and an indexed field (C.2)", () => {
-    const decoded = (text: string) => createHeaderDecoder().decode(hex(text), 1_000).fields;
+    const decoded = (text: string) => new HeaderDecoder().decode(hex(text), 1_000).fields;
     const custom = "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572";
     assert.deepEqual(decoded(custom), [["custom-key", "custom-header"]]);
     assert.deepEqual(decoded("040c 2f73 616d 706c 652f 7061 7468"), [[":path", "/sample/path"]]);
@@ -50,7 +50,7 @@ describe("an example of RFC 7541", () => {
     ],
   ] as const) {
     it(`an example is decoded: ${name}`, () => {
-      const decoder = createHeaderDecoder();
+      const decoder = new HeaderDecoder();
       assert.deepEqual(
         blocks.map((block) => decoder.decode(hex(block), 1_000).fields),
         [
@@ -62,7 +62,7 @@ describe("an example of RFC 7541", () => {
     });
   }
   it("an example is decoded: responses, with a table of 256 bytes that drops old fields (C.6)", () => {
-    const decoder = createHeaderDecoder(256);
+    const decoder = new HeaderDecoder(256);
     const first = `4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 8f0b 97c8 e9ae 82ae 43d3`;
     const location: HeaderField = ["location", "https://www.example.com"];
     const date: HeaderField = ["date", "Mon, 21 Oct 2013 20:13:21 GMT"];
@@ -93,13 +93,13 @@ describe("a malformed header block", () => {
     ["padding of 8 bits", "4082 1fff 0161"],
   ] as const) {
     it(`a malformed header block is refused: ${name}`, () =>
-      assert.throws(() => createHeaderDecoder().decode(hex(block), 1_000), BadHeaderBlock));
+      assert.throws(() => new HeaderDecoder().decode(hex(block), 1_000), BadHeaderBlock));
   }
   it("a malformed header block is only ever refused, whatever the bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
-          createHeaderDecoder().decode(bytes, 1_000);
+          new HeaderDecoder().decode(bytes, 1_000);
         } catch (error) {
           assert.ok(error instanceof BadHeaderBlock);
         }
@@ -108,7 +108,7 @@ describe("a malformed header block", () => {
     );
   });
   it("a malformed header block is kept only up to the limit if it is too large, and the decoder goes on", () => {
-    const decoder = createHeaderDecoder();
+    const decoder = new HeaderDecoder();
     const large = decoder.decode(encodeHeaders(Array.from({ length: 100 }, () => ["x", "y".repeat(100)])), 1_000);
     assert.equal(large.isTooLarge, true);
     assert.ok(large.fields.length < 10);
@@ -120,7 +120,7 @@ test("encoded fields are decoded to the same", () => {
   const text = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)) });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 20 }), (fields) => {
-      assert.deepEqual(createHeaderDecoder().decode(encodeHeaders(fields), 1e9).fields, fields);
+      assert.deepEqual(new HeaderDecoder().decode(encodeHeaders(fields), 1e9).fields, fields);
     }),
   );
 });

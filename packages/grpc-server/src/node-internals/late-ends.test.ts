@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type Server, Socket } from "node:net";
 import { describe, it } from "node:test";
 import { waitFor } from "../testing/wait-for.js";
-import { type SocketEnd, tellEnd } from "./late-ends.js";
+import { endReading, type SocketEnd, tellEnd } from "./late-ends.js";
 import { createSharedReads } from "./shared-reads.js";
 
 /** The server's end of a connection. */
@@ -29,7 +29,8 @@ async function withConnections(
     for (const event of ["end", "close", "error"]) socket.on(event, () => events.push(event));
     if (isShared) readShared(socket, () => {});
     else socket.resume();
-    accepted.push({ socket, ends, events, endInput: tellEnd(socket, (end) => ends.push(end)) });
+    tellEnd(socket, (_socket, end) => ends.push(end));
+    accepted.push({ socket, ends, events, endInput: () => endReading(socket) });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -3,7 +3,7 @@ import { longestTimerMs } from "../timing/longest-timer.js";
 import type { Keepalive } from "./keepalive.js";
 
 /** The handling of a connection that must go. */
-interface Ageing {
+export interface Ageing {
   /** Takes no more streams, and says so. */
   goAway(): void;
   /** Ends the open calls. */

@@ -37,31 +37,48 @@ export interface PeerIdentity {
 
 /** The peer of a socket. Call it while the socket is open. `isUnix`: its server listens on a Unix socket. */
 export function peerOf(socket: Socket, isUnix = false): Peer {
-  const { remoteAddress, remotePort: port = 0 } = socket;
-  const host = plainHost(remoteAddress);
-  let identity: PeerIdentity | undefined;
-  let known: X509Certificate | undefined;
-  const certificate = () => {
-    if (distrusted.has(socket)) return undefined;
-    known ??= certificateOf(socket);
-    return known;
-  };
-  return {
-    isUnix,
-    user: () => (isUnix ? unixUserOf(socket) : undefined),
-    host,
-    port,
-    text: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
-    certificate,
-    certificateEnds() {
-      const shown = certificate();
-      return shown && Date.parse(shown.validTo);
-    },
-    identity() {
-      identity ??= identityOf(certificate());
-      return identity;
-    },
-  };
+  return new SocketPeer(socket, isUnix);
+}
+
+/** A class: each connection of a fleet keeps one, and shares its functions. */
+class SocketPeer implements Peer {
+  readonly host: string;
+  readonly port: number;
+  readonly text: string;
+  readonly isUnix: boolean;
+  readonly #socket: Socket;
+  #identity: PeerIdentity | undefined;
+  #certificate: X509Certificate | undefined;
+
+  constructor(socket: Socket, isUnix: boolean) {
+    const { remoteAddress, remotePort: port = 0 } = socket;
+    const host = plainHost(remoteAddress);
+    this.host = host;
+    this.port = port;
+    this.text = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    this.isUnix = isUnix;
+    this.#socket = socket;
+  }
+
+  user(): number | undefined {
+    return this.isUnix ? unixUserOf(this.#socket) : undefined;
+  }
+
+  certificate(): X509Certificate | undefined {
+    if (distrusted.has(this.#socket)) return undefined;
+    this.#certificate ??= certificateOf(this.#socket);
+    return this.#certificate;
+  }
+
+  certificateEnds(): number | undefined {
+    const shown = this.certificate();
+    return shown && Date.parse(shown.validTo);
+  }
+
+  identity(): PeerIdentity | undefined {
+    this.#identity ??= identityOf(this.certificate());
+    return this.#identity;
+  }
 }
 
 const distrusted = new WeakSet<Socket>();

@@ -3,10 +3,13 @@ import { TLSSocket } from "node:tls";
 import { endInput, stopCalls } from "../connection/connection-end.js";
 import type { ConnectionHost, ConnectionLimits } from "../connection/connection-host.js";
 import { Http2Connection } from "../connection/http2-connection.js";
-import { tellEnd } from "../node-internals/late-ends.js";
+import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
+import type { Slab, Written } from "../connection/output.js";
+import type { RequestHead } from "../frames/request-head.js";
+import { endReading, type SocketEnd, tellEnd } from "../node-internals/late-ends.js";
 import type { LentBytes } from "../node-internals/shared-reads.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
-import { ConnectionAge } from "./connection-age.js";
+import { type Ageing, ConnectionAge } from "./connection-age.js";
 import { handshakeMs } from "./handshakes.js";
 import type { Keepalive } from "./keepalive.js";
 import type { TurnBudget } from "./turn-budget.js";
@@ -22,9 +25,12 @@ const lastLingerMs = 250;
 
 /** The parts that the sockets of one server share. */
 export interface SocketContext {
+  readonly slab: Slab;
   readonly keepalive: Keepalive;
   readonly limits: ConnectionLimits;
   readonly budget: TurnBudget;
+  /** Milliseconds, never going back. */
+  readonly now: () => number;
   /** Reads a socket into shared memory; false if that cannot be done. */
   readonly readShared: (socket: Socket, receive: LentBytes) => boolean;
   /** The server is closing. */
@@ -32,156 +38,226 @@ export interface SocketContext {
 }
 
 /** What the connection over a socket belongs to. */
-interface SocketHost extends Pick<ConnectionHost, "slab" | "now" | "accept" | "full" | "foreign"> {
+export interface SocketHost extends Pick<ConnectionHost, "accept" | "full" | "foreign"> {
   /** When the client's certificate ends, in milliseconds since 1970; undefined: it showed none. */
   readonly certificateEnds: number | undefined;
-}
-
-/** Called by a socket. */
-interface SocketListener {
-  /** A fault of our own, which ended this connection and nothing else. */
-  fault(error: unknown): void;
+  /** A fault of our own ended this connection, and nothing else. */
+  failed(error: unknown): void;
   /** The socket is gone. `released` follows in its turn, when the connection was released. */
   closed(): void;
   released(): void;
 }
 
-/** A connection and its end. */
-export interface ServedSocket {
+/** Its own on each socket, so that the listeners of its events are the same functions for all sockets. */
+const servedBy = Symbol("served by");
+
+type Listened = Socket & { [servedBy]?: ServedSocket };
+
+/**
+ * Joins a socket and the HTTP/2 connection over it, until the socket is gone. A fleet has one for each client: what
+ * most connections never do has no function of its own on each.
+ */
+export class ServedSocket implements ConnectionHost, Ageing {
+  readonly slab: Slab;
+  readonly now: () => number;
   readonly connection: Http2Connection;
   readonly age: ConnectionAge;
-}
+  readonly #socket: Listened;
+  readonly #context: SocketContext;
+  readonly #host: SocketHost;
+  /** Ends a connection whose client does not send the preface. */
+  readonly #late: NodeJS.Timeout;
+  readonly #pings: NodeJS.Timeout;
+  /** Ends one whose client does not answer a ping. */
+  #unanswered: NodeJS.Timeout | undefined;
+  /** Ends one that we ended, and whose client does not close it. */
+  #last: NodeJS.Timeout | undefined;
 
-/** Joins a socket and the HTTP/2 connection over it, until the socket is gone. */
-export function serveSocket(
-  socket: Socket,
-  context: SocketContext,
-  host: SocketHost,
-  listener: SocketListener,
-): ServedSocket {
-  const { keepalive, budget } = context;
-  socket.setNoDelay(true);
-  // Not before: a client that leaves during its TLS handshake has nothing to wait for.
-  socket.allowHalfOpen = true;
-  let last: NodeJS.Timeout | undefined;
-  const linger = (ms: number): void => {
-    last ??= setTimeout(() => socket.destroy(), ms).unref();
-  };
-  const connection = new Http2Connection(
-    // Written out: a literal that begins with a spread gets a new hidden class each time that it runs.
-    {
-      slab: host.slab,
-      now: host.now,
-      accept: host.accept,
-      full: host.full,
-      foreign: host.foreign,
-      write: (chunks) => writeToSocket(socket, chunks),
-      finish() {
-        socket.end();
-        linger(context.isClosing() ? lastLingerMs : lingerMs);
-      },
-    },
-    context.limits,
-  );
-  const late = setTimeout(() => {
-    if (!connection.isOpen) socket.destroy();
-  }, handshakeMs).unref();
-  const guarded = (work: () => void) => () => {
-    try {
-      work();
-    } catch (error) {
-      socket.destroy();
-      listener.fault(error);
-    }
-  };
-  const stopPings = keepAlive(socket, connection, keepalive);
-  const age = new ConnectionAge(
-    {
-      goAway: guarded(() => connection.goAway()),
-      stopCalls: guarded(() => stopCalls(connection)),
-      destroy: () => socket.destroy(),
-    },
-    keepalive,
-    host.certificateEnds,
-  );
-  readFrom(socket, connection, context, listener);
-  socket.on(
-    "drain",
-    guarded(() => connection.drained()),
-  );
-  // The error itself is of no use. For bytes that TLS cannot decrypt Node only emits it.
-  socket.on("error", () => void socket.destroy());
-  followEnd(socket, connection, budget, guarded, () => linger(lingerMs));
-  socket.on("close", () => {
-    clearTimeout(late);
-    // The timer would keep the connection in memory for as long.
-    clearTimeout(last);
-    stopPings();
-    age.stop();
-    listener.closed();
-    budget.spend(
-      socket,
-      false,
-      guarded(() => {
-        connection.closed();
-        listener.released();
-      }),
-    );
-  });
-  return { connection, age };
-}
+  constructor(socket: Socket, context: SocketContext, host: SocketHost) {
+    const { keepalive } = context;
+    this.slab = context.slab;
+    this.now = context.now;
+    this.#socket = socket;
+    this.#context = context;
+    this.#host = host;
+    this.connection = new Http2Connection(this, context.limits);
+    this.#late = setTimeout(endUnopened, handshakeMs, this).unref();
+    this.#pings = setInterval(ping, Math.min(keepalive.intervalMs, longestTimerMs), this).unref();
+    this.age = new ConnectionAge(this, keepalive, host.certificateEnds);
+  }
 
-/** Passes received bytes to the connection, at once or, if this turn of the event loop was spent on others, later. */
-function readFrom(
-  socket: Socket,
-  connection: Http2Connection,
-  { budget, readShared }: SocketContext,
-  listener: SocketListener,
-): void {
-  // Not by `guarded`: this is done for each read.
-  function receive(bytes: Buffer): void {
+  /** Begins to read. */
+  listen(): void {
+    const socket = this.#socket;
+    socket.setNoDelay(true);
+    // Not before: a client that leaves during its TLS handshake has nothing to wait for.
+    socket.allowHalfOpen = true;
+    socket[servedBy] = this;
+    if (!this.#context.readShared(socket, (bytes) => this.came(bytes, true))) socket.on("data", onData);
+    socket.on("drain", onDrain);
+    // The error itself is of no use. For bytes that TLS cannot decrypt Node only emits it.
+    socket.on("error", onError);
+    tellEnd(socket, onEnd);
+    socket.on("close", onClose);
+  }
+
+  accept(head: RequestHead, stream: Http2Stream): Http2StreamHandler {
+    return this.#host.accept(head, stream);
+  }
+
+  full(): void {
+    this.#host.full?.();
+  }
+
+  foreign(reason: string): void {
+    this.#host.foreign?.(reason);
+  }
+
+  write(chunks: readonly Buffer[]): Written {
+    return writeToSocket(this.#socket, chunks);
+  }
+
+  finish(): void {
+    this.#socket.end();
+    this.#linger(this.#context.isClosing() ? lastLingerMs : lingerMs);
+  }
+
+  goAway(): void {
+    this.#guard(() => this.connection.goAway());
+  }
+
+  stopCalls(): void {
+    this.#guard(() => stopCalls(this.connection));
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /**
+   * Bytes have come: passes them on at once or, if this turn of the event loop was spent on others, later. `isLent`:
+   * they are only good until this returns.
+   */
+  came(bytes: Buffer, isLent: boolean): void {
+    if (this.#context.budget.hasTime(this.#socket)) this.#receive(bytes);
+    else this.#receiveLater(isLent ? Buffer.from(bytes) : bytes);
+  }
+
+  #receiveLater(bytes: Buffer): void {
+    this.#context.budget.spend(this.#socket, !this.connection.isOpen, () => this.#receive(bytes));
+  }
+
+  // Not by `#guard`: this is done for each read.
+  #receive(bytes: Buffer): void {
     try {
-      connection.receive(bytes);
+      this.connection.receive(bytes);
     } catch (error) {
-      socket.destroy();
-      listener.fault(error);
+      this.#failed(error);
     }
   }
-  const later = (bytes: Buffer) => budget.spend(socket, !connection.isOpen, () => receive(bytes));
-  const isShared = readShared(socket, (bytes) => {
-    if (budget.hasTime(socket)) receive(bytes);
-    else later(Buffer.from(bytes));
-  });
-  if (isShared) return;
-  socket.on("data", (bytes: Buffer) => {
-    if (budget.hasTime(socket)) receive(bytes);
-    else later(bytes);
-  });
-}
 
-/** A fleet that leaves does so in one turn: its cost is spread over several. */
-function followEnd(
-  socket: Socket,
-  connection: Http2Connection,
-  budget: TurnBudget,
-  guarded: (work: () => void) => () => void,
-  linger: () => void,
-): void {
-  const endReading = tellEnd(socket, (end) => budget.defer(socket, end === "broken" ? letGo : inputEnded));
-  const letGo = () => void socket.destroy();
-  const inputEnded = guarded(() => {
+  drained(): void {
+    this.#guard(() => this.connection.drained());
+  }
+
+  /** A fleet that leaves does so in one turn: its cost is spread over several. */
+  ended(end: SocketEnd): void {
+    this.#context.budget.defer(this.#socket, () => {
+      if (end === "broken") this.#socket.destroy();
+      else this.#guard(() => this.#inputEnded());
+    });
+  }
+
+  #inputEnded(): void {
+    const socket = this.#socket;
     if (socket.destroyed) return;
     if (socket.readableLength > 0) {
       // Over TLS Node still holds unread bytes, which come first.
-      socket.once("end", () => budget.defer(socket, inputEnded));
-      endReading();
+      socket.once("end", () => this.ended("input"));
+      endReading(socket);
       return;
     }
-    if (endInput(connection)) finish(socket);
+    if (endInput(this.connection)) finish(socket);
     // The client cannot grow its windows any more: bytes that do not go out by then never do.
-    else linger();
-    if (!socket.destroyed) endReading();
-  });
+    else this.#linger(lingerMs);
+    if (!socket.destroyed) endReading(socket);
+  }
+
+  closed(): void {
+    clearTimeout(this.#late);
+    // The timer would keep the connection in memory for as long.
+    clearTimeout(this.#last);
+    clearInterval(this.#pings);
+    clearTimeout(this.#unanswered);
+    this.age.stop();
+    this.#host.closed();
+    this.#context.budget.spend(this.#socket, false, () =>
+      this.#guard(() => {
+        this.connection.closed();
+        this.#host.released();
+      }),
+    );
+  }
+
+  /** Pings a silent connection, and closes one that does not answer. */
+  ping(): void {
+    const { connection } = this;
+    if (connection.pings > 0) return;
+    connection.ping();
+    if (connection.pings === 0) return;
+    clearTimeout(this.#unanswered);
+    const { timeoutMs } = this.#context.keepalive;
+    this.#unanswered = setTimeout(endUnanswered, Math.min(timeoutMs, longestTimerMs), this).unref();
+  }
+
+  #linger(ms: number): void {
+    this.#last ??= setTimeout(() => this.#socket.destroy(), ms).unref();
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#socket.destroy();
+    this.#host.failed(error);
+  }
+}
+
+function onData(this: Listened, bytes: Buffer): void {
+  this[servedBy]?.came(bytes, false);
+}
+
+function onDrain(this: Listened): void {
+  this[servedBy]?.drained();
+}
+
+function onError(this: Listened): void {
+  this.destroy();
+}
+
+function onEnd(socket: Listened, end: SocketEnd): void {
+  socket[servedBy]?.ended(end);
+}
+
+function onClose(this: Listened): void {
+  this[servedBy]?.closed();
+}
+
+function endUnopened(served: ServedSocket): void {
+  if (!served.connection.isOpen) served.destroy();
+}
+
+function ping(served: ServedSocket): void {
+  served.ping();
+}
+
+function endUnanswered(served: ServedSocket): void {
+  if (served.connection.pings > 0) served.destroy();
 }
 
 /**
@@ -191,28 +267,4 @@ function followEnd(
 function finish(socket: Socket): void {
   if (socket.writableLength === 0 && !(socket instanceof TLSSocket)) socket.destroy();
   else socket.end();
-}
-
-/** Pings a silent connection, and closes one that does not answer; returns a function that stops this. */
-function keepAlive(socket: Socket, connection: Http2Connection, { intervalMs, timeoutMs }: Keepalive): () => void {
-  let late: NodeJS.Timeout | undefined;
-  const timer = setInterval(
-    () => {
-      if (connection.pings > 0) return;
-      connection.ping();
-      if (connection.pings === 0) return;
-      clearTimeout(late);
-      late = setTimeout(
-        () => {
-          if (connection.pings > 0) socket.destroy();
-        },
-        Math.min(timeoutMs, longestTimerMs),
-      ).unref();
-    },
-    Math.min(intervalMs, longestTimerMs),
-  ).unref();
-  return () => {
-    clearInterval(timer);
-    clearTimeout(late);
-  };
 }

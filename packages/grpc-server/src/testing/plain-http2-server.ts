@@ -4,7 +4,7 @@ import { Slab } from "../connection/output.js";
 import { encodeHeaders } from "../hpack/header-encoder.js";
 import { createSharedReads } from "../node-internals/shared-reads.js";
 import { defaultKeepalive } from "../sockets/keepalive.js";
-import { serveSocket } from "../sockets/served-socket.js";
+import { ServedSocket } from "../sockets/served-socket.js";
 import { createTurnBudget } from "../sockets/turn-budget.js";
 
 const head = encodeHeaders([
@@ -20,41 +20,34 @@ const trailers = encodeHeaders([["x-done", "yes"]]);
  */
 export function createPlainHttp2Server(tls?: TlsOptions): Server {
   const context = {
+    slab: new Slab(),
+    now: () => performance.now(),
     keepalive: defaultKeepalive,
     limits: { streams: 100, headerBytes: 32 * 1024 },
     budget: createTurnBudget(),
     readShared: createSharedReads(),
     isClosing: () => false,
   };
-  const slab = new Slab();
   const serve = (socket: Socket): void => {
-    serveSocket(
-      socket,
-      context,
-      {
-        slab,
-        certificateEnds: undefined,
-        now: () => performance.now(),
-        accept: (_request, stream) => ({
-          data() {},
-          ended() {
-            stream.respond(head);
-            stream.send(Buffer.from("hello"));
-            stream.end(trailers);
-          },
-          drained() {},
-          stopped() {},
-          closed() {},
-        }),
-      },
-      {
-        fault(error) {
-          throw error;
+    new ServedSocket(socket, context, {
+      certificateEnds: undefined,
+      accept: (_request, stream) => ({
+        data() {},
+        ended() {
+          stream.respond(head);
+          stream.send(Buffer.from("hello"));
+          stream.end(trailers);
         },
+        drained() {},
+        stopped() {},
         closed() {},
-        released() {},
+      }),
+      failed(error) {
+        throw error;
       },
-    );
+      closed() {},
+      released() {},
+    }).listen();
   };
   return tls === undefined ? createServer(serve) : createTlsServer({ ALPNProtocols: ["h2"], ...tls }, serve);
 }

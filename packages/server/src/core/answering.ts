@@ -4,9 +4,9 @@ import { statusCode } from "@xdskit/protocol";
 import type { CallInfo } from "../contracts/nodes/stream-info.js";
 import type { Accept, CallHandler, DiscoveryCall, Method, Refusal } from "../contracts/transport.js";
 import { gated } from "../gate/gated.js";
-import type { OpenCall } from "../gate/open-calls.js";
 import { UnprovenCall } from "../gate/unproven-call.js";
 import type { Caller } from "../identity/caller.js";
+import type { Evidence } from "../identity/evidence.js";
 import { withoutSecretType } from "../publication/without-secrets.js";
 import { createJsonNotes } from "../rest-polls/json-notes.js";
 import { Polls } from "../rest-polls/polls.js";
@@ -71,11 +71,7 @@ export function createDiscovery(
   };
   /** Unary calls in progress. */
   let calls = 0;
-  const acceptFrom = (
-    call: DiscoveryCall,
-    caller: Caller,
-    { evidence, from }: Pick<OpenCall, "evidence" | "from">,
-  ): CallHandler => {
+  const acceptFrom = (call: DiscoveryCall, caller: Caller, evidence: () => Evidence): CallHandler => {
     const { only, unary } = call.method;
     if (unary && only !== undefined) {
       calls += 1;
@@ -85,17 +81,18 @@ export function createDiscovery(
     }
     const session = new Session(context, call, nextId(), caller);
     sessions.add(session);
-    openCalls.opened(session, { caller, evidence, from, end: (...how) => session.end(...how) });
+    openCalls.opened(session, { caller, evidence });
     return session;
   };
   /** Calls of which it is not known yet who calls. */
   let waiting = 0;
   const accept: Accept = (call) => {
-    const from = { peer: call.peer, called: methodText(call.method) };
     return gated(call, {
-      ...{ gate, shares, from },
+      gate,
+      shares,
+      from: { peer: call.peer, called: methodText(call.method) },
       refuse: (refusal) => noteRefused(core, call, refusal),
-      accept: (caller, evidence) => acceptFrom(call, caller, { evidence, from }),
+      accept: (caller, evidence) => acceptFrom(call, caller, evidence),
       waiting() {
         waiting += 1;
         const left = () => {
@@ -123,9 +120,16 @@ export function createDiscovery(
 const maxUnproven = 1_000;
 const tooManyUnproven = "too many calls wait until it is known who calls: try again later";
 
-/** As logs name a method. */
-function methodText({ api, variant, only, unary }: Method): string {
-  return `${api} ${only?.name ?? "ads"} ${unary ? "fetch" : variant}`;
+const methodTexts = new WeakMap<Method, string>();
+
+/** As logs name a method. Each stream keeps it, so there is one text for all of a method. */
+function methodText(method: Method): string {
+  const known = methodTexts.get(method);
+  if (known !== undefined) return known;
+  const { api, variant, only, unary } = method;
+  const text = `${api} ${only?.name ?? "ads"} ${unary ? "fetch" : variant}`;
+  methodTexts.set(method, text);
+  return text;
 }
 
 /** Records that a stream of discovery was refused before its node was known, and returns that. */

@@ -24,26 +24,47 @@ const tooMuch = (message: string): Refusal => ({ code: statusCode.resourceExhaus
 
 /** Finds out who calls, and only then takes over the call, within the share of its caller. */
 export function gated(call: Pick<Call, "evidence" | "end">, options: Gated): CallHandler | Refusal {
-  const { gate, shares, from, accept, refuse, waiting } = options;
   const { evidence = nothingShown } = call;
+  const caller = options.gate.callerOf(evidence, options.from);
+  if (!(caller instanceof Promise)) return decideNow(call, options, caller);
+  return decideLater(call, options, caller);
+}
+
+function decideNow(
+  call: Pick<Call, "evidence" | "end">,
+  { shares, accept, refuse }: Gated,
+  caller: Caller | undefined,
+): CallHandler | Refusal {
+  if (caller === undefined) return refuse(refusedCaller);
+  const full = shares.full(caller, "stream");
+  if (full !== undefined) return refuse(tooMuch(full));
+  const handler = accept(caller, call.evidence ?? nothingShown);
+  const opened = "code" in handler ? undefined : shares.open(caller, "stream");
+  return "code" in handler || opened === undefined ? handler : paced(call, handler, opened, shares, refuse);
+}
+
+/** Not a part of `decideNow`: most callers have no share, and are spared its closures. */
+function paced(
+  call: Pick<Call, "end">,
+  handler: CallHandler,
+  { share, close }: NonNullable<ReturnType<Shares["open"]>>,
+  shares: Shares,
+  refuse: Gated["refuse"],
+): CallHandler {
   const tooFast = () => refuse(tooMuch(shares.tooFast()));
-  const decide = (caller: Caller | undefined) => {
-    if (caller === undefined) return refuse(refusedCaller);
-    const full = shares.full(caller, "stream");
-    if (full !== undefined) return refuse(tooMuch(full));
-    const handler = accept(caller, evidence);
-    const opened = "code" in handler ? undefined : shares.open(caller, "stream");
-    if ("code" in handler || opened === undefined) return handler;
-    const { share, close } = opened;
-    return new PacedCall(call, handler, { share, close, late: shares.late, refuse: tooFast });
-  };
-  const caller = gate.callerOf(evidence, from);
-  if (!(caller instanceof Promise)) return decide(caller);
-  const holding = waiting();
+  return new PacedCall(call, handler, { share, close, late: shares.late, refuse: tooFast });
+}
+
+function decideLater(
+  call: Pick<Call, "evidence" | "end">,
+  options: Gated,
+  caller: Promise<Caller | undefined>,
+): CallHandler {
+  const holding = options.waiting();
   // Whose proof cannot be judged has shown none.
   void caller.then(
-    (known) => holding.decided(() => decide(known)),
-    () => holding.decided(() => refuse(refusedCaller)),
+    (known) => holding.decided(() => decideNow(call, options, known)),
+    () => holding.decided(() => options.refuse(refusedCaller)),
   );
   return holding;
 }

@@ -20,12 +20,13 @@ async function opened(count: number, rules: readonly IdentityRule[], authorizati
   const caller = (await gate.callerOf(evidence, from)) ?? assert.fail("no rule knows it");
   let ended: number[] = [];
   for (let at = 0; at < count; at++) {
-    const key = {};
-    const end = (code: number) => {
-      ended.push(code);
-      calls.closed(key);
+    const key = {
+      end(code: number) {
+        ended.push(code);
+        calls.closed(key);
+      },
     };
-    calls.opened(key, { caller, from, evidence, end });
+    calls.opened(key, { caller, evidence });
   }
   return {
     gate,

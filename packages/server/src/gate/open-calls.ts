@@ -1,5 +1,5 @@
 import { type StatusCode, statusCode } from "@xdskit/protocol";
-import type { Caller, CallFrom, Gate } from "../identity/caller.js";
+import type { Caller, Gate } from "../identity/caller.js";
 import type { Evidence } from "../identity/evidence.js";
 
 /** A call that is open, with who opened it. */
@@ -7,8 +7,11 @@ export interface OpenCall {
   /** By the rules of now. */
   readonly caller: Caller;
   readonly evidence: () => Evidence;
-  readonly from: CallFrom;
-  readonly end: (code: StatusCode, message: string) => void;
+}
+
+/** What stands for an open call. */
+export interface EndableCall {
+  end(code: StatusCode, message: string): void;
 }
 
 /** When a call was opened, in milliseconds since 1970, and its place among those that end together, from 0 to 1. */
@@ -34,7 +37,7 @@ const changed = "the rules for callers have changed: connect again";
 /** The calls that are open: they end once what their callers proved has ended, or counts no more. */
 export class OpenCalls {
   readonly #gate: Gate;
-  readonly #open = new Map<object, Opened>();
+  readonly #open = new Map<EndableCall, Opened>();
   readonly #place: () => number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
@@ -46,12 +49,12 @@ export class OpenCalls {
   }
 
   /** `handler`: what stands for the call until `closed`. */
-  opened(handler: object, { caller, evidence, from, end }: OpenCall): void {
+  opened(handler: EndableCall, { caller, evidence }: OpenCall): void {
     // Written out: a literal that begins with a spread gets a hidden class for each stream. Rules that come later end
     // the calls that none restricts.
     const isRestricted = caller.isRestricted;
     const at = isRestricted ? this.#now() : 0;
-    this.#open.set(handler, { caller, evidence, from, end, at, place: isRestricted ? this.#place() : 0 });
+    this.#open.set(handler, { caller, evidence, at, place: isRestricted ? this.#place() : 0 });
     this.#follow(caller);
   }
 
@@ -59,7 +62,7 @@ export class OpenCalls {
     if (endsAt !== undefined || maxAgeMs !== undefined) this.#timer ??= setInterval(() => this.look(), lookMs).unref();
   }
 
-  closed(handler: object): void {
+  closed(handler: EndableCall): void {
     this.#open.delete(handler);
     if (this.#open.size === 0) this.stop();
   }
@@ -67,18 +70,18 @@ export class OpenCalls {
   /** Ends the calls whose time is over. */
   look(): void {
     const now = this.#now();
-    for (const { caller, at, place, end } of [...this.#open.values()]) {
+    for (const [handler, { caller, at, place }] of [...this.#open]) {
       const { endsAt, maxAgeMs } = caller;
-      if (endsAt !== undefined && endsAt + place * spreadMs <= now) end(statusCode.permissionDenied, ended);
+      if (endsAt !== undefined && endsAt + place * spreadMs <= now) handler.end(statusCode.permissionDenied, ended);
       else if (maxAgeMs !== undefined && at + maxAgeMs * (1 - place * soonerBy) <= now)
-        end(statusCode.unavailable, old);
+        handler.end(statusCode.unavailable, old);
     }
   }
 
   /** Rules have changed: calls end whose callers may no longer do the same. */
   recheck(): void {
     for (const [handler, call] of [...this.#open]) {
-      const known = this.#gate.callerOf(call.evidence, call.from);
+      const known = this.#gate.callerOf(call.evidence, call.caller.from);
       const compare = (caller: Caller | undefined) => {
         if (this.#open.get(handler) !== call) return;
         if (caller?.key === call.caller.key) {
@@ -86,7 +89,7 @@ export class OpenCalls {
           this.#follow(caller);
           return;
         }
-        call.end(caller === undefined ? statusCode.permissionDenied : statusCode.unavailable, changed);
+        handler.end(caller === undefined ? statusCode.permissionDenied : statusCode.unavailable, changed);
       };
       if (known instanceof Promise) void known.then(compare);
       else compare(known);

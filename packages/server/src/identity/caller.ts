@@ -34,7 +34,7 @@ export const notKnown = "this caller may not call here";
 class ProvenCaller {
   readonly #rule: IdentityRule | undefined;
   readonly #proof: Proof | undefined;
-  readonly #from: CallFrom;
+  readonly from: CallFrom;
   readonly #refused: (refused: CallerRefused) => void;
   /** Equal for callers that may do the same. */
   readonly key: string;
@@ -47,7 +47,7 @@ class ProvenCaller {
   ) {
     this.#rule = rule;
     this.#proof = proof;
-    this.#from = from;
+    this.from = from;
     this.#refused = refused;
     const { node, groups, secrets } = rule ?? {};
     this.key = rule === undefined ? "" : JSON.stringify([node, groups, secrets, ...(proof?.captured ?? [])]);
@@ -103,7 +103,7 @@ class ProvenCaller {
   /** Records that it claimed to be a node that it may not be. */
   claimed({ id, cluster }: Pick<Node, "id" | "cluster">): void {
     const { index: rule, proved = "" } = this.#proof ?? { index: undefined };
-    this.#refused({ ...this.#from, rule, proved, claimed: { id, cluster } });
+    this.#refused({ ...this.from, rule, proved, claimed: { id, cluster } });
   }
 }
 

@@ -17,10 +17,11 @@ export interface Evidence {
 
 /** What the other end of a connection brings with one call. */
 export function evidenceFrom(
-  { certificate, host, isUnix, user }: Pick<Peer, "certificate" | "host" | "isUnix" | "user">,
+  peer: Pick<Peer, "certificate" | "host" | "isUnix" | "user">,
   authorization: string | undefined,
 ): Evidence {
-  return { certificate: certificate(), authorization, address: isUnix ? "" : host, isUnix, user };
+  const { host, isUnix } = peer;
+  return { certificate: peer.certificate(), authorization, address: isUnix ? "" : host, isUnix, user: () => peer.user() };
 }
 
 /** Of a caller that brings nothing. */

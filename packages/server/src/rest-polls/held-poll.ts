@@ -94,7 +94,7 @@ export class HeldPoll implements GroupClient {
   }
 
   /** Its caller may ask no more. */
-  refuse(): void {
+  end(): void {
     if (!this.#settled) this.#guard(() => this.#finish({ kind: "refused", status: 403, message: notKnown }));
   }
 

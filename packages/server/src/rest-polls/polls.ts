@@ -166,12 +166,7 @@ export class Polls implements PollHandler {
     );
     this.#held.add(poll);
     const share = this.#context.shares.open(caller, "poll");
-    this.#context.openCalls.opened(poll, {
-      caller,
-      evidence,
-      from: { peer: connection.peer, called: path },
-      end: () => poll.refuse(),
-    });
+    this.#context.openCalls.opened(poll, { caller, evidence });
     count(1);
     return poll;
   }

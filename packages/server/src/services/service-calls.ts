@@ -9,7 +9,7 @@ import type {
   ServiceMethod,
 } from "../contracts/transport.js";
 import { gated } from "../gate/gated.js";
-import type { OpenCall, OpenCalls } from "../gate/open-calls.js";
+import type { EndableCall, OpenCall, OpenCalls } from "../gate/open-calls.js";
 import type { Shares } from "../gate/shares.js";
 import { UnprovenCall } from "../gate/unproven-call.js";
 import type { Caller, Gate } from "../identity/caller.js";
@@ -23,7 +23,7 @@ class UnprovenService extends UnprovenCall implements ServiceHandler {
 }
 
 /** `evidence`: undefined for a call that no change of rules ends. */
-type TakenBy = Omit<OpenCall, "end" | "evidence"> & { readonly evidence: OpenCall["evidence"] | undefined };
+type TakenBy = Omit<OpenCall, "evidence"> & { readonly evidence: OpenCall["evidence"] | undefined };
 
 /** The calls in progress of all services beside discovery. */
 export function createServiceCalls(options: {
@@ -75,11 +75,15 @@ export function createServiceCalls(options: {
           const accepted = accept(call, caller, isLetIn);
           if ("code" in accepted) return refuse(accepted);
           // No rule let it in, so no change of rules ends it: the service judges it.
-          return taken(call, accepted, { caller, evidence: isLetIn ? undefined : evidence, from });
+          return taken(call, accepted, { caller, evidence: isLetIn ? undefined : evidence });
         };
         if (isOpen) return take(gate.anybody(from), undefined);
         return gated(call, {
-          ...{ gate: own, shares, from, accept: take, refuse },
+          gate: own,
+          shares,
+          from,
+          accept: take,
+          refuse,
           waiting: () => waiting(call),
         });
       },
@@ -101,7 +105,7 @@ export function createServiceCalls(options: {
           call.end(statusCode.internal, "internal error");
         }
       };
-      const handler: ServiceHandler = {
+      const handler: ServiceHandler & EndableCall = {
         received: (bytes) => guard(() => accepted.received(bytes)),
         drained: () => guard(() => accepted.drained()),
         finished: () => guard(() => accepted.finished()),
@@ -111,13 +115,13 @@ export function createServiceCalls(options: {
           guard(() => accepted.closed());
         },
         stop: () => guard(() => accepted.stop()),
+        end: (code, message) =>
+          guard(() => (accepted.end === undefined ? call.end(code, message) : accepted.end(code, message))),
       };
       open.add(handler);
-      const end: OpenCall["end"] = (code, message) =>
-        guard(() => (accepted.end === undefined ? call.end(code, message) : accepted.end(code, message)));
       // What is open to all stays so, whatever the rules.
-      const { evidence } = by;
-      if (evidence !== undefined) openCalls.opened(handler, { ...by, evidence, end });
+      const { caller, evidence } = by;
+      if (evidence !== undefined) openCalls.opened(handler, { caller, evidence });
       return handler;
     }
   }

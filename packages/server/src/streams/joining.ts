@@ -119,9 +119,18 @@ function resumptionOf(
   const { earlier, recent } = membership.stack;
   const maySayMore = earlier.length > 0 || recent.drains;
   const { only, variant } = info.method;
-  const standing = () => memberStandingOf(machine);
-  const options = { clock, stream: machine, standing, known, changed, failed, catchUp, maySayMore };
   const isAggregated = only === undefined;
-  const mayWarm = isAggregated && mayAskForClusters;
-  return new Resumption({ ...options, isAggregated, mayWarm, tellsAbsence: variant === "delta" });
+  return new Resumption({
+    clock,
+    stream: machine,
+    standing: () => memberStandingOf(machine),
+    known,
+    changed,
+    failed,
+    catchUp,
+    maySayMore,
+    isAggregated,
+    mayWarm: isAggregated && mayAskForClusters,
+    tellsAbsence: variant === "delta",
+  });
 }

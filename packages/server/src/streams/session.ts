@@ -278,7 +278,13 @@ export class Session implements CallHandler, GroupClient, PulseListener {
 }
 
 function createMachine(
-  { types, limits, defaultNode, onDemand, naming }: SessionContext<Session>,
+  {
+    types,
+    limits,
+    defaultNode,
+    onDemand,
+    naming: { authorities, resourceErrors, localityTypes },
+  }: SessionContext<Session>,
   { variant, api, only }: Method,
   caller: Caller,
   retainedMemory: StreamMemory,
@@ -293,7 +299,10 @@ function createMachine(
     defaultNode,
     onDemand: onDemand(caller),
     isNodeFixed: caller.isRestricted,
-    ...naming,
+    // Written out, not spread: each stream makes this.
+    authorities,
+    resourceErrors,
+    localityTypes,
     retainedMemory,
     mayGoOn,
   });

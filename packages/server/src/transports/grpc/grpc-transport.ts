@@ -92,7 +92,9 @@ function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, ac
         unary: method.unary,
         accept(call, request) {
           const { peer } = request;
-          return accept(Object.assign(call, { method, identity: peer.identity, evidence: evidenceOf(request) }));
+          return accept(
+            Object.assign(call, { method, identity: () => peer.identity(), evidence: evidenceOf(request) }),
+          );
         },
       });
     }
