@@ -2,9 +2,11 @@ const maxResets = 1_000;
 
 /** The last thousand streams that we reset: their frames may still arrive. */
 export class RecentResets {
-  readonly #streams = new Set<number>();
+  /** Undefined before the first: most connections reset none. */
+  #streams: Set<number> | undefined;
 
   add(stream: number): void {
+    this.#streams ??= new Set();
     this.#streams.add(stream);
     if (this.#streams.size <= maxResets) return;
     for (const oldest of this.#streams) {
@@ -14,6 +16,6 @@ export class RecentResets {
   }
 
   has(stream: number): boolean {
-    return this.#streams.has(stream);
+    return this.#streams?.has(stream) === true;
   }
 }

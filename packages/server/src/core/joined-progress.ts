@@ -4,6 +4,8 @@ import type { Progress, StreamRecorder } from "../contracts/parts/progress.js";
 export function joinedProgress(each: readonly Progress[]): Progress {
   // A push tells each stream's progress: only those are called that want to hear of it.
   const hearing = each.flatMap((one) => (one.progressed === undefined ? [] : [one as Required<Progress>]));
+  const recording = each.flatMap((one) => (one.recorderOf === undefined ? [] : [one as Required<Progress>]));
+  const [onlyRecording] = recording.length === 1 ? recording : [];
   return {
     published(revision, changes) {
       for (const one of each) one.published?.(revision, changes);
@@ -15,7 +17,8 @@ export function joinedProgress(each: readonly Progress[]): Progress {
       for (const one of each) one.left?.(stream, nodeId);
     },
     recorderOf(nodeId) {
-      const recorders = each.flatMap((one) => one.recorderOf?.(nodeId) ?? []);
+      if (onlyRecording !== undefined) return onlyRecording.recorderOf(nodeId);
+      const recorders = recording.flatMap((one) => one.recorderOf(nodeId) ?? []);
       return recorders.length > 1 ? joinedRecorder(recorders) : recorders[0];
     },
   };

@@ -22,9 +22,6 @@ class UnprovenService extends UnprovenCall implements ServiceHandler {
   }
 }
 
-/** `evidence`: undefined for a call that no change of rules ends. */
-type TakenBy = Omit<OpenCall, "evidence"> & { readonly evidence: OpenCall["evidence"] | undefined };
-
 /** The calls in progress of all services beside discovery. */
 export function createServiceCalls(options: {
   readonly gate: Gate;
@@ -75,7 +72,7 @@ export function createServiceCalls(options: {
           const accepted = accept(call, caller, isLetIn);
           if ("code" in accepted) return refuse(accepted);
           // No rule let it in, so no change of rules ends it: the service judges it.
-          return taken(call, accepted, { caller, evidence: isLetIn ? undefined : evidence });
+          return taken(call, accepted, caller, isLetIn ? undefined : evidence);
         };
         if (isOpen) return take(gate.anybody(from), undefined);
         return gated(call, {
@@ -96,7 +93,8 @@ export function createServiceCalls(options: {
       return handler;
     }
 
-    function taken(call: Call, accepted: ServiceHandler, by: TakenBy) {
+    /** `evidence`: undefined for a call that no change of rules ends. */
+    function taken(call: Call, accepted: ServiceHandler, caller: Caller, evidence: OpenCall["evidence"] | undefined) {
       const guard = (action: () => void) => {
         try {
           action();
@@ -120,7 +118,6 @@ export function createServiceCalls(options: {
       };
       open.add(handler);
       // What is open to all stays so, whatever the rules.
-      const { caller, evidence } = by;
       if (evidence !== undefined) openCalls.opened(handler, { caller, evidence });
       return handler;
     }

@@ -117,6 +117,8 @@ export class JoinedStream implements ReportedStream {
     const { stream, membership, resumption } = this.#joined;
     // A supplier may be about to find what the client has, and what was late before that.
     if (membership.interest === undefined) resumption?.progressed();
+    // A stream may live for a long time, and needs nothing of it any more.
+    if (resumption?.isOver) this.#joined.resumption = undefined;
     membership.seat.progressed?.();
     const { isSettled } = this;
     if (isSettled !== this.wasSettled) {
@@ -149,7 +151,7 @@ export class JoinedStream implements ReportedStream {
     this.#context.events.emit("stream-closed", () => ({ stream, code, message }));
     this.#context.progress.left?.(this, stream.node.id);
     membership.seat.ends?.();
-    leaveOrder(this.#joined);
+    leaveOrder(this.#joined, this.#machine, this.#context.clock);
   }
 
   get opened(): NodeStreamInfo | undefined {

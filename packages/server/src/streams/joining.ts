@@ -1,4 +1,4 @@
-import { Alarm } from "@xdskit/api";
+import { Alarm, type Clock } from "@xdskit/api";
 import type { Node, Stream } from "@xdskit/protocol";
 import { tellsTtl } from "@xdskit/protocol";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/nodes/stream-info.js";
@@ -21,8 +21,10 @@ export interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
   /** Undefined if changes go out at once, without any wait. */
   readonly order: OrderMembership | undefined;
   readonly alarm: Alarm | undefined;
-  /** Undefined if the client cannot have anything from before a restart, or nothing is ordered. */
-  readonly resumption: Resumption | undefined;
+  /** When it joined the order, in milliseconds of the server's clock. */
+  readonly since: number;
+  /** Undefined if the client cannot have anything from before a restart, or nothing is ordered, and once it is over. */
+  resumption: Resumption | undefined;
 }
 
 /** A stream that joins, as what it joins sees it. */
@@ -54,11 +56,11 @@ export function joinAgain(
   admission: Admission | undefined,
 ): Joined {
   const { membership, stream } = joined;
-  leaveOrder(joined);
+  leaveOrder(joined, joining.machine, context.clock);
   if (admission === undefined) {
     const { lags, ttl, resourceErrors } = joined;
-    const { order, alarm } = ordered(joining, context, stream.node, membership);
-    return { stream, membership, lags, order, alarm, resumption: undefined, ttl, resourceErrors };
+    const { order, alarm, since } = ordered(joining, context, stream.node, membership);
+    return { stream, membership, lags, order, alarm, since, resumption: undefined, ttl, resourceErrors };
   }
   membership.seat.ends?.();
   membership.leave();
@@ -66,10 +68,16 @@ export function joinAgain(
 }
 
 /** Nothing of the order, nor of a time, reaches the stream any more. */
-export function leaveOrder({ alarm, order, resumption }: Joined): void {
+export function leaveOrder(
+  { alarm, order, since, resumption }: Joined,
+  { asked, newest }: Pick<Stream, "asked" | "newest">,
+  clock: Clock,
+): void {
   alarm?.set(undefined);
   resumption?.end();
-  order?.leave();
+  if (order === undefined) return;
+  const isKnown = !order.mayAskForClusters || clock.now() - since >= maxWarmingMs;
+  order.leave(isKnown && lacksClusters(asked, newest));
 }
 
 function joinGroup(
@@ -87,24 +95,21 @@ function joinGroup(
   // Written out, since each stream keeps them: V8 gives what is spread a hidden class of its own.
   const stream: NodeStreamInfo = { id, method, peer, node, group };
   const lags = context.counters.latencies.ofGroup(group);
-  const { order, alarm } = ordered(joining, context, node, membership);
+  const { order, alarm, since } = ordered(joining, context, node, membership);
   const resumes = client === "comes back" && order !== undefined;
   const resumption = resumes ? resumptionOf(joining, context, membership, order.mayAskForClusters) : undefined;
-  return { stream, membership, lags, order, alarm, resumption, ttl, resourceErrors };
+  return { stream, membership, lags, order, alarm, since, resumption, ttl, resourceErrors };
 }
 
 function ordered(
-  { info, machine, caller, due }: JoiningStream,
+  { info, caller, due }: JoiningStream,
   { orders, clock }: JoinContext,
   node: Node,
   membership: Membership,
-): Pick<Joined, "order" | "alarm"> {
-  const since = clock.now();
-  const hasNoClusters = (wasKnown: boolean) =>
-    (wasKnown || clock.now() - since >= maxWarmingMs) && lacksClusters(machine.asked, machine.newest);
+): Pick<Joined, "order" | "alarm" | "since"> {
   const past = () => membership.past();
-  const order = orders.join(info.method, { caller, node, group: membership.group }, past, hasNoClusters);
-  return { order, alarm: order && new Alarm(clock, due) };
+  const order = orders.join(info.method, { caller, node, group: membership.group }, past);
+  return { order, alarm: order && new Alarm(clock, due), since: clock.now() };
 }
 
 function resumptionOf(

@@ -18,15 +18,15 @@ test("a caller that claims another's id does not share its order, nor what it is
   const join = (owner: string, type: string) => {
     const member = { caller: { owner }, node, group: "all" };
     const past = () => assert.fail("nobody comes back");
-    return orders.join(ofType(type), member, past, () => false) ?? assert.fail("no order");
+    return orders.join(ofType(type), member, past) ?? assert.fail("no order");
   };
   const [clusters, routes] = [join("a", "cluster"), join("a", "route")];
   assert.equal(clusters.ordering, routes.ordering);
   const foreign = join("b", "endpoint");
   assert.notEqual(foreign.ordering, clusters.ordering);
   // It went without ever having asked for clusters.
-  foreign.leave();
+  foreign.leave(false);
   assert.equal(join("b", "endpoint").mayAskForClusters, false);
-  for (const own of [clusters, routes]) own.leave();
+  for (const own of [clusters, routes]) own.leave(false);
   assert.equal(join("a", "endpoint").mayAskForClusters, true);
 });

@@ -25,7 +25,8 @@ export interface OrderMembership {
   readonly ordering: Ordering;
   /** False if the node went without having asked for clusters: it need not be waited for. */
   readonly mayAskForClusters: boolean;
-  leave(): void;
+  /** `hasNoClusters`: the client of a stream over all types has shown that it asks for none. */
+  leave(hasNoClusters: boolean): void;
 }
 
 /** Whose order it is: another caller that claims the same id must not hold the node back. */
@@ -53,14 +54,8 @@ export interface NodeOrders {
   /**
    * A stream over all types has its own order; streams of one type each of a node in one group share one. Undefined
    * if the node orders changes by itself, or if nothing is ordered. `past`: what clients of the group may still have.
-   * `hasNoClusters`: whether a stream over all types that leaves has shown that its client asks for none.
    */
-  join(
-    method: Method,
-    member: OrderedNode,
-    past: () => PastSnapshots,
-    hasNoClusters: (wasKnown: boolean) => boolean,
-  ): OrderMembership | undefined;
+  join(method: Method, member: OrderedNode, past: () => PastSnapshots): OrderMembership | undefined;
 }
 
 /**
@@ -95,14 +90,14 @@ export function createNodeOrders(
       Object.assign(timesOfRelays, ofRelays(times));
       Object.assign(timesWithoutDrain, { ...times, drain: times.linger });
     },
-    join({ only }, { caller, node, group }, past, hasNoClusters): OrderMembership | undefined {
+    join({ only }, { caller, node, group }, past): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);
       if (isOff || (isRelay && only === undefined)) return undefined;
       const key = JSON.stringify([group, node.id, caller.owner]);
       const mayAskForClusters = !withoutClusters.delete(key);
       if (only === undefined) {
-        const leave = () => {
-          if (hasNoClusters(!mayAskForClusters)) rememberWithout(key);
+        const leave = (hasNoClusters: boolean) => {
+          if (hasNoClusters) rememberWithout(key);
         };
         return { ordering: create(node, isRelay), mayAskForClusters, leave };
       }

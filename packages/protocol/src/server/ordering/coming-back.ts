@@ -24,8 +24,8 @@ export class ComingBack {
   #times = 0;
   /** The target at that time: what it has was in use again, even if it had drained before. */
   #target: Snapshot | undefined;
-  /** The old listeners that drain, or have drained, and the value of `#times` when they began. */
-  readonly #known = new WeakMap<Resource, number>();
+  /** The old listeners that drain, or have drained, and the value of `#times` when they began. Mostly none. */
+  #known: WeakMap<Resource, number> | undefined;
 
   /**
    * `past`: for streams of one type each, the snapshots whose resources the client may still use. `mayAskForMore`: it
@@ -59,11 +59,13 @@ export class ComingBack {
 
   /** These listeners drain, as the client has shown on a stream that is open. */
   note(old: readonly Resource[]): void {
+    if (old.length === 0) return;
+    this.#known ??= new WeakMap();
     for (const one of old) this.#known.set(one, this.#times);
   }
 
   #drains(one: Resource): boolean {
-    const begun = this.#known.get(one);
+    const begun = this.#known?.get(one);
     if (begun === undefined || begun === this.#times) return begun !== undefined;
     return this.#target === undefined || ResourceSets.get(this.#target.of(one.type), one.key) !== one;
   }

@@ -21,6 +21,9 @@ import { type WarmingEnds, warmingEnds, warmingWaitAt } from "./warming.js";
 
 const noTypes: ReadonlySet<ResourceType> = new Set();
 
+/** Shared, as most orders have none for most of the time. */
+const noStages: ReadonlyMap<OrderedStream, Stage> = new Map();
+
 /**
  * The order in which one client reaches its target: make before break (rule 120). Routes wait until the client
  * acknowledged a new cluster that they name. A removed cluster stays until the client acknowledged routes without it.
@@ -35,7 +38,7 @@ export class Ordering {
   readonly #streams = new Set<OrderedStream>();
   readonly target = new ClientTarget(this.#streams);
   /** The stages of the streams with changes that wait, as of their last turn. */
-  readonly #stages = new Map<OrderedStream, Stage>();
+  #stages: ReadonlyMap<OrderedStream, Stage> = noStages;
   /** The time that the order was told last, in milliseconds. */
   #now = 0;
   /** A stream may have settled in a cohort. It must be told (`leaveCohort`) when that ends. */
@@ -66,7 +69,7 @@ export class Ordering {
 
   leave(stream: OrderedStream): void {
     this.#streams.delete(stream);
-    this.#stages.delete(stream);
+    this.#stages = withStage(this.#stages, stream, wholeStage);
     this.#waits.leave(stream);
     this.#left ??= new Set();
     for (const { type } of stream.subscribers) this.#left.add(type);
@@ -272,9 +275,21 @@ export class Ordering {
 
   /** Records a stream's stage: its next sets, and its waits. */
   #noteStage(stream: OrderedStream, stage: Stage, now: number): Stage {
-    if (stage !== wholeStage) this.#stages.set(stream, stage);
-    else if (this.#stages.size > 0) this.#stages.delete(stream);
+    this.#stages = withStage(this.#stages, stream, stage);
     this.#waits.note(stream, stage, now);
     return stage;
   }
+}
+
+/** The same map with the stage of one stream, or without it. */
+function withStage(
+  stages: ReadonlyMap<OrderedStream, Stage>,
+  stream: OrderedStream,
+  stage: Stage,
+): ReadonlyMap<OrderedStream, Stage> {
+  if (stages === noStages) return stage === wholeStage ? stages : new Map([[stream, stage]]);
+  const own = stages as Map<OrderedStream, Stage>;
+  if (stage !== wholeStage) return own.set(stream, stage);
+  own.delete(stream);
+  return own.size === 0 ? noStages : own;
 }

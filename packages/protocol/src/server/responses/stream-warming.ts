@@ -16,8 +16,8 @@ import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./
 export class StreamWarming {
   readonly #types: ResourceTypes;
   readonly #isPerType: boolean;
-  /** By type that the client does not ask for yet, the names that the resources sent so far refer to. */
-  readonly #names = new Map<TypeUrl, WarmingNames>();
+  /** By type that the client does not ask for yet, the names that the resources sent so far refer to. Mostly none. */
+  #names: Map<TypeUrl, WarmingNames> | undefined;
   /** True for VHDS on its own stream, requested without names: the client must be sent `openingsOfAll`. */
   #opensAll = false;
 
@@ -29,13 +29,13 @@ export class StreamWarming {
   /** True if no name waits for the client's first request of its type. */
   get isIdle(): boolean {
     if (this.#opensAll) return false;
-    for (const warming of this.#names.values()) if (!warming.isEmpty) return false;
+    if (this.#names !== undefined) for (const warming of this.#names.values()) if (!warming.isEmpty) return false;
     return true;
   }
 
   /** The names of a type that warm with resources sent on this stream (rule 122), until they are delivered. */
   namesOf(type: TypeUrl): NameSet {
-    return this.#names.get(type)?.names ?? NameSet.empty;
+    return this.#names?.get(type)?.names ?? NameSet.empty;
   }
 
   /**
@@ -60,7 +60,8 @@ export class StreamWarming {
   /** Called before a response of a type is made. */
   deliver(subscriber: Subscriber, snapshot: Snapshot): void {
     const { type } = subscriber;
-    this.#names.delete(type.typeUrl);
+    this.#names?.delete(type.typeUrl);
+    if (this.#names?.size === 0) this.#names = undefined;
     if (!this.#opensAll || type.absence !== "unresolved") return;
     // Envoy on the wire, 7: on a VHDS stream, Envoy's first request does not say which route configurations it waits
     // for.
@@ -82,6 +83,7 @@ export class StreamWarming {
       const isOpened = this.#types.byTypeUrl(url)?.type.absence === "unresolved";
       if (dependent === undefined) {
         // A reconnecting client will claim that it has them, and must get them all the same.
+        this.#names ??= new Map();
         const warming = this.#names.get(url) ?? new WarmingNames(url);
         this.#names.set(url, warming);
         warming.add(content, current, isOpened ? "openings" : "names");

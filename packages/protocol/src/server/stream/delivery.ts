@@ -51,7 +51,7 @@ export interface DeliveryContext<Kind extends Subscriber> {
   readonly reports: ReportedDetails;
   readonly warming: StreamWarming;
   readonly place: CohortPlace;
-  readonly subscribers: ReadonlyMap<TypeUrl, Kind>;
+  readonly byType: ReadonlyMap<TypeUrl, Kind>;
   readonly surroundings: Surroundings;
 }
 
@@ -104,7 +104,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
 
   #respond(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): OutgoingResponse | undefined {
     const { type } = subscriber;
-    const { options, reports, warming, subscribers, surroundings } = this.#context;
+    const { options, reports, warming, byType, surroundings } = this.#context;
     if (this.#rules.claimOf(subscriber) !== undefined) {
       this.#rules.compareClaims(subscriber, current, surroundings);
       // Nobody must decide any more on names that it has.
@@ -138,7 +138,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
 
     const isWhole = this.#rules.sotwOrDelta === "sotw" && type.fullState;
     noteLifetimes(subscriber, response.perishable, isWhole || need.everything || need.sentSet.size === 0);
-    warming.sent(response.content, current, subscribers);
+    warming.sent(response.content, current, byType);
     return this.#send(subscriber, response, now, published, false);
   }
 

@@ -210,9 +210,10 @@ function next(
   { subscribe, unsubscribe }: DeltaRequest,
   asked: NameSet,
   { type }: Subscriber,
-  { api, namesIn }: Surroundings,
+  surroundings: Surroundings,
 ): DeltaSubscriptionChange {
-  const step = nextDeltaSubscription(before, asked, namesIn(unsubscribe, type), type, api);
+  const dropped = surroundings.namesIn(unsubscribe, type);
+  const step = nextDeltaSubscription(before, asked, dropped, type, surroundings.api);
   const parameters = subscribe.wildcardParameters ?? (step.everything ? undefined : before?.parameters);
   const { wildcard, names, sticky } = step.subscription;
   const subscription = { wildcard, names, sticky, parameters };

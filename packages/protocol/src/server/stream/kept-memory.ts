@@ -21,8 +21,10 @@ export class KeptMemory {
   /** Counts the pending names of a type as of the client's last request. Returns the reason if that is too much. */
   changePending(type: TypeUrl, names: NameSet): string | undefined {
     const before = this.#pending?.get(type) ?? NameSet.empty;
-    if (names.size === 0) this.#pending?.delete(type);
-    else if (names !== before) {
+    if (names.size === 0) {
+      this.#pending?.delete(type);
+      if (this.#pending?.size === 0) this.#pending = undefined;
+    } else if (names !== before) {
       this.#pending ??= new Map();
       this.#pending.set(type, names);
     }

@@ -213,9 +213,10 @@ function next(
   before: SotwSubscription | undefined,
   { names }: SotwRequest,
   type: ResourceType,
-  { api, namesIn }: Surroundings,
+  surroundings: Surroundings,
 ): SotwSubscription {
-  const { wildcard, names: named, everNamed, sticky } = nextSotwSubscription(before, namesIn(names, type), type, api);
+  const asked = surroundings.namesIn(names, type);
+  const { wildcard, names: named, everNamed, sticky } = nextSotwSubscription(before, asked, type, surroundings.api);
   return { wildcard, names: named, everNamed, sticky, parameters: names.wildcardParameters };
 }
 

@@ -1,9 +1,12 @@
-import type { TypeUrl } from "@xdskit/api";
+import type { ApiVersion, ResourceType, TypeUrl } from "@xdskit/api";
 import { clientKindOf } from "../../model/basics/client-kind.js";
 import type { Node } from "../../model/basics/node.js";
+import type { NameSet } from "../../model/names/name-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { localityParameters, withParameters } from "../../model/subscribed/locality-parameters.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
+import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
+import type { RequestNames } from "../../wire/requests/names.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { CohortPlace } from "../cohorts/cohort-place.js";
 import type { StreamEffect } from "../contract/effects.js";
@@ -62,15 +65,8 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
     this.kept = new KeptMemory(options.retainedMemory);
     this.foreign = new ForeignAuthorities(options.authorities);
     this.warming = new StreamWarming(options);
-    this.surroundings = surroundingsOf(this);
-    this.delivery = new Delivery(rules, {
-      options,
-      reports: this.reports,
-      warming: this.warming,
-      place: this.place,
-      subscribers: this.byType,
-      surroundings: this.surroundings,
-    });
+    this.surroundings = new StreamSurroundings(this);
+    this.delivery = new Delivery(rules, this);
   }
 
   follow(ordering: Ordering | undefined): void {
@@ -132,30 +128,52 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   }
 }
 
-function surroundingsOf<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): Surroundings {
-  return {
-    api: state.options.api,
-    tellsTtl: ({ type }) => state.reports.ttl(type),
-    sentBefore: (subscriber) =>
-      subscriber.type.askedAgainAfter.some(
-        (url) => lastContentCountOf(state.byType.get(url)) > lastContentCountOf(subscriber),
-      ),
-    warming: (subscriber) => {
-      const { type, subscription } = subscriber;
-      const { wanted } = state.place;
-      const isAwaited = wanted !== undefined && state.warming.mayBeAwaited(type, state.byType, wanted);
-      if (!isAwaited) return state.warming.namesOf(type.typeUrl);
-      const awaited = state.claimed?.snapshot === wanted ? state.claimed.awaited.get(type.typeUrl) : undefined;
-      return awaited ?? subscription.names;
-    },
-    sendsUnmeantWildcard: () => state.phase.kind === "identified" && clientKindOf(state.phase.node) === "envoy",
-    namesIn: (names, type) => {
-      const { options, phase } = state;
-      if (options.localityTypes?.has(type.typeUrl) !== true || phase.kind !== "identified") return names.toSet();
-      return withParameters(names.toSet(), localityParameters(phase.node));
-    },
-    claimsDropped: (claimed) => void state.kept.change(claimed, undefined),
-  };
+/** A class: each stream of a fleet has one, and they share its functions. */
+class StreamSurroundings<Asked extends Request, Kind extends Subscriber> implements Surroundings {
+  readonly #state: StreamState<Asked, Kind>;
+
+  constructor(state: StreamState<Asked, Kind>) {
+    this.#state = state;
+  }
+
+  get api(): ApiVersion {
+    return this.#state.options.api;
+  }
+
+  tellsTtl({ type }: Subscriber): boolean {
+    return this.#state.reports.ttl(type);
+  }
+
+  sentBefore(subscriber: Subscriber): boolean {
+    const { byType } = this.#state;
+    return subscriber.type.askedAgainAfter.some(
+      (url) => lastContentCountOf(byType.get(url)) > lastContentCountOf(subscriber),
+    );
+  }
+
+  warming({ type, subscription }: Subscriber): NameSet {
+    const { place, warming, byType, claimed } = this.#state;
+    const { wanted } = place;
+    const isAwaited = wanted !== undefined && warming.mayBeAwaited(type, byType, wanted);
+    if (!isAwaited) return warming.namesOf(type.typeUrl);
+    const awaited = claimed?.snapshot === wanted ? claimed.awaited.get(type.typeUrl) : undefined;
+    return awaited ?? subscription.names;
+  }
+
+  sendsUnmeantWildcard(): boolean {
+    const { phase } = this.#state;
+    return phase.kind === "identified" && clientKindOf(phase.node) === "envoy";
+  }
+
+  namesIn(names: RequestNames, type: ResourceType): NameSet {
+    const { options, phase } = this.#state;
+    if (options.localityTypes?.has(type.typeUrl) !== true || phase.kind !== "identified") return names.toSet();
+    return withParameters(names.toSet(), localityParameters(phase.node));
+  }
+
+  claimsDropped(claimed: ClaimedVersions): void {
+    this.#state.kept.change(claimed, undefined);
+  }
 }
 
 /** The number of the last response of a type on its stream that was no heartbeat; 0 if there is none. */
