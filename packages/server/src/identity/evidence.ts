@@ -21,7 +21,13 @@ export function evidenceFrom(
   authorization: string | undefined,
 ): Evidence {
   const { host, isUnix } = peer;
-  return { certificate: peer.certificate(), authorization, address: isUnix ? "" : host, isUnix, user: () => peer.user() };
+  return {
+    certificate: peer.certificate(),
+    authorization,
+    address: isUnix ? "" : host,
+    isUnix,
+    user: () => peer.user(),
+  };
 }
 
 /** Of a caller that brings nothing. */
