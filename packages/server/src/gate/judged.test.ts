@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { statusCode } from "@xdskit/protocol";
-import type { Method } from "../contracts/transport.js";
+import type { Method, ServiceMethod } from "../contracts/transport.js";
 import { createServer } from "../create-server.js";
-import type { CallerRefused } from "../identity/caller.js";
+import type { Caller, CallerRefused } from "../identity/caller.js";
+import * as callers from "../identity/caller.js";
 import type { IdentityRule } from "../identity/identity-rule.js";
+import { waitFor } from "../testing/basics/wait-for.js";
 import { type Called, callOf, doorsOf, settle } from "../testing/identity/doors.js";
 import { nodeRequest } from "../testing/identity/tenants.js";
 import { clusterResource } from "../testing/test-resources.js";
@@ -19,15 +23,15 @@ async function serving(t: TestContext, identities: readonly IdentityRule[]) {
     judged.count += 1;
     return token;
   };
-  const server = createServer({ eventLoop: false, identities, tokenName });
+  const server = createServer({ eventLoop: false, identities, tokenName, onReject: "lastGood" });
   t.after(() => server.close());
   server.config.set([clusterResource("web")]);
   const refused: CallerRefused[] = [];
   server.on((event) => event.kind === "caller-refused" && refused.push(event));
   const doors = await doorsOf(server);
-  const open = async (token: string): Promise<Called> => {
+  const open = async (token: string, first = nodeRequest("", { id: "edge", cluster: "" }, ads)): Promise<Called> => {
     const called = callOf((call) => doors.accept({ ...call, method: ads }), token, false);
-    called.send(nodeRequest("", { id: "edge", cluster: "" }, ads));
+    called.send(first);
     await settle(called);
     return called;
   };
@@ -69,4 +73,45 @@ test("rules cost nothing after the first message: nobody is judged again", async
   await settle(stream);
   assert.ok(stream.sent.length > 0);
   assert.equal(judged.count, 1);
+});
+
+/** What a client answers to the newest response of its stream. */
+function answer(sent: readonly Uint8Array[], message?: string): Uint8Array {
+  const { typeUrl, nonce, versionInfo } = fromBinary(DiscoveryResponseSchema, sent.at(-1) ?? assert.fail("none"));
+  const errorDetail = message === undefined ? undefined : { message };
+  const fields = { node: { id: "edge" }, typeUrl, responseNonce: nonce, versionInfo, errorDetail };
+  return toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, fields));
+}
+
+test("a rejection is evidence only on a stream of whoever may be the node", async (t) => {
+  const { server, open } = await serving(t, [
+    { when: { token: "good" }, node: { id: "edge" } },
+    { when: { token: "other" }, node: { id: "other" } },
+  ]);
+  const counted: string[] = [];
+  server.on(({ kind }) => (kind === "rejected" || kind === "quarantine") && counted.push(kind));
+  const good = await open("good");
+  good.send(answer(good.sent));
+  server.config.set([clusterResource("web", "two")]);
+  await waitFor("the change", () => good.sent.length === 2);
+  const rejection = answer(good.sent, "no");
+  const later = await open("other", nodeRequest("", { id: "other", cluster: "" }, ads));
+  assert.equal(later.ended, undefined);
+  later.send(rejection);
+  for (const refused of [await open("stranger", rejection), await open("other", rejection), later])
+    assert.equal(refused.ended?.code, statusCode.permissionDenied);
+  assert.deepEqual(counted, []);
+  good.send(rejection);
+  await waitFor("what the node itself says", () => counted.length === 2);
+  assert.deepEqual(counted.sort(), ["quarantine", "rejected"]);
+});
+
+test("only a gate makes callers, and without one no handler can be called", () => {
+  assert.deepEqual(Object.keys(callers).sort(), ["createGate", "notKnown", "notThisNode"]);
+  type Copy = { [Field in keyof Caller]: Caller[Field] };
+  // @ts-expect-error What has all that a caller shows is none.
+  const forged = (copy: Copy): Caller => copy;
+  // @ts-expect-error A call alone is not enough.
+  const open = ({ accept }: ServiceMethod, call: Parameters<typeof accept>[0]) => accept(call);
+  assert.ok(forged !== undefined && open !== undefined);
 });
