@@ -96,6 +96,36 @@ test("the audit has who did what and who was refused, without any secret, and xd
   );
 });
 
+test("each route that changes something has a name of its own in the audit", async () => {
+  await using beside = await testFolder();
+  const file = `${beside.path}/audit.jsonl`;
+  await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings(file) });
+  const document = await asked(server, "GET", "openapi.json", token);
+  const { paths } = (await document.json()) as { readonly paths: Record<string, Record<string, unknown>> };
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).flatMap((method) => (method === "get" ? [] : [`${method.toUpperCase()} ${path}`])),
+  );
+  const called = (route: string) => route.replaceAll(/\{\w+\}/g, (part) => (part === "{action}" ? "undo" : "x"));
+  for (const route of routes) {
+    const [method = "", path = ""] = called(route).split(" ");
+    assert.equal((await asked(server, method, path.replace("/api/v1/", ""), reader)).status, 403, route);
+  }
+  const lines = await eventually(
+    () => linesOf(file),
+    (found) => found.length === routes.length,
+  );
+  assert.deepEqual(Object.fromEntries(routes.map((route, at) => [route, lines[at]?.action])), {
+    "POST /api/v1/layers/{layer}/changes": "change",
+    "PUT /api/v1/layers/{layer}/resources/{type}/{name}": "change",
+    "DELETE /api/v1/layers/{layer}/resources/{type}/{name}": "delete",
+    "POST /api/v1/layers/{layer}/rollback": "rollback",
+    "DELETE /api/v1/leases/{id}": "lease end",
+    "POST /api/v1/leases/{id}/renew": "lease renew",
+    "POST /api/v1/quarantines/lift": "quarantine lift",
+    "POST /api/v1/rollouts/{group}/{action}": "rollout undo",
+  });
+});
+
 test("a file that cannot be written stops nothing: the log says so, and the lines come later", async () => {
   await using beside = await testFolder();
   const file = `${beside.path}/audit.jsonl`;

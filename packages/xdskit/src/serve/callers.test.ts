@@ -51,6 +51,13 @@ test("a caller over gRPC is the node that its token proves, and the audit has wh
   assert.deepEqual([claimed?.who, claimed?.rule], ["token edge", "identities[0]"]);
   assert.ok(lines.some(({ rule, who }) => rule === null && who?.endsWith("no certificate, a token")));
   assert.doesNotMatch(JSON.stringify(lines), new RegExp(edge));
+  const headers = { authorization: `Bearer ${edge}` };
+  const metrics = await (await fetch(`${server.admin}/metrics`, { headers })).text();
+  assert.deepEqual(metrics.match(/^xdskit_callers_refused_total.*/gm)?.sort(), [
+    'xdskit_callers_refused_total{rule="0"} 1',
+    'xdskit_callers_refused_total{rule="none"} 2',
+  ]);
+  assert.doesNotMatch(metrics, /shop-1|token edge/);
 });
 
 test("a stream ends once its token is taken out of the settings", async () => {
