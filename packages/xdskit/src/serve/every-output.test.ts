@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { hashOfToken, newToken } from "@xdskit/admin/tokens";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
+import { clusterWithSecrets } from "../../../api/src/testing/sensitive-fields.js";
 import { eventually } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";
 import { inProcess, inProcessEnds } from "../testing/in-process.js";
@@ -24,7 +25,14 @@ const keyOf = (n: number) => JSON.stringify(`${mark}-${n}\n${key}`);
 
 const secret = (name: string, body: string) =>
   `"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret\nname: ${name}\n${body}\n---\n`;
-const resources = (n: number) => `${secret(
+/** The first two are in the secrets below, as Envoy needs them. */
+const needMore = ["TlsCertificate.private_key", "TlsSessionTicketKeys.keys"].map(
+  (name) => `envoy.extensions.transport_sockets.tls.v3.${name}`,
+);
+const everyField = (n: number) => JSON.stringify(clusterWithSecrets("every", `${mark}-${n}`, needMore));
+const resources = (n: number) => `${everyField(n)}
+---
+${secret(
   "own",
   `tls_certificate: { certificate_chain: { filename: c.pem }, private_key: { inline_string: ${keyOf(n)} } }`,
 )}${secret("generic", `generic_secret: { secret: { inline_bytes: ${Buffer.from(`${mark}-${n}`).toString("base64")} } }`)}${secret(
@@ -113,6 +121,7 @@ test("no output of a server has a secret of its resources, or a token", { timeou
       ["secret", "generic"],
       ["cluster", "web"],
       ["cluster", "struct"],
+      ["cluster", "every"],
     ]) {
       for (const layer of ["folder", "api"]) {
         const values: Record<string, string | undefined> = { layer, type, name, group: "all" };
