@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { createRegistry, type Registry } from "@xdskit/api";
+import { createRegistry, createResourceTypes, type Registry } from "@xdskit/api";
+import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { statusCode } from "@xdskit/protocol";
 import type { Call } from "./contracts/transport.js";
 import { createServer } from "./create-server.js";
@@ -82,9 +83,11 @@ const rows: readonly {
 ];
 
 const registry: Registry = createRegistry();
+/** With one of a user's own. */
+const types = createResourceTypes([{ schema: NodeSchema, name: "node", nameOf: "id", restPath: "nodes" }]);
 const server = (jwks: string) =>
   createServer({
-    registry,
+    ...{ registry, types },
     eventLoop: false,
     rest: { holdMs: 0 },
     identities: [
@@ -168,6 +171,7 @@ test("every method of every service is behind the gate, and the table in docs/se
   }
 
   const over = rows.find(({ has }) => has("REST")) ?? assert.fail("no row for REST");
+  assert.ok(made.types.find("node"));
   for (const type of made.types.all) {
     const asked = async (token: string | undefined, node: object) => {
       const answer = await pollOf(doors.polls, token, type, { node });
