@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
@@ -10,7 +10,9 @@ import { compileAll, compileEach } from "./packed/compile.js";
 import { install, pack } from "./packed/install.js";
 import { typed } from "./packed/pages.js";
 import { hasAdmin, hasControlPlane, peerOf, runsAsCommonJs, runsAsModule, serves } from "./packed/run.js";
+import { writeSbom } from "./release/sbom.mjs";
 
+const { version } = JSON.parse(read("packages/xdskit/package.json"));
 const packedWhole = join(root, "scripts/packed-whole.mjs");
 
 function emptyFolder(t: TestContext): string {
@@ -86,6 +88,29 @@ describe("packages that are packed", () => {
     const why = install(folder, tarballs, lines[0] ?? "");
     if (why !== undefined) return t.skip(why);
 
+    await t.test("have lists of all parts, with hashes and licences, as CycloneDX and SPDX", (t) => {
+      const beside = emptyFolder(t);
+      cpSync(tarballs, beside, { recursive: true });
+      const fileOf = (name: string) => `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
+      const ours = [...packages.values()].map(({ name }) => name);
+      writeSbom(root, beside, new Map(ours.map((name) => [name, fileOf(name)])), version);
+      const listOf = (form: string) => JSON.parse(readFileSync(join(beside, `xdskit-${version}.${form}.json`), "utf8"));
+      const [cyclone, spdx] = [listOf("cdx"), listOf("spdx")];
+      assert.deepEqual([cyclone.bomFormat, spdx.spdxVersion], ["CycloneDX", "SPDX-2.3"]);
+      const parts: { name: string; hashes: object[]; licenses: object[] }[] = cyclone.components;
+      // What they need, and what is built into the page.
+      for (const name of [...ours, "jose", "preact"]) {
+        assert.ok(
+          parts.some((part) => part.name === name && part.hashes.length > 0 && part.licenses.length > 0),
+          name,
+        );
+        assert.ok(
+          spdx.packages.some((part: { name: string; checksums: object[] }) => part.name === name),
+          name,
+        );
+      }
+      assert.ok(!JSON.stringify([cyclone, spdx]).includes(tmpdir()), "a path of this machine");
+    });
     await t.test("compile in the strictest TypeScript, as modules and as CommonJS", () => compileAll(folder));
     await t.test("compile by each entry point alone, without naming types", () => compileEach(folder));
     // The oldest one that is promised, and the newest of each line.
