@@ -1,5 +1,12 @@
 import { type Clock, systemClock, type TypeUrl } from "@xdskit/api";
-import { type Node, type ResourceErrorPolicy, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
+import {
+  clientKindOf,
+  type Node,
+  type ResourceErrorPolicy,
+  type Snapshot,
+  statusCode,
+  type TtlPolicy,
+} from "@xdskit/protocol";
 import { isBelow, layerBelow } from "../configuration/below.js";
 import type { Groups } from "../configuration/groups.js";
 import type { Layers } from "../configuration/layers.js";
@@ -19,13 +26,13 @@ import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { denied } from "./denied.js";
 import { rememberEarlier } from "./earlier-snapshots.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
-import { type Membership, memberWith } from "./membership.js";
+import { Membership } from "./membership.js";
 import { NodeCounts, quoted } from "./node-counts.js";
 import { plainPolicy } from "./plain-policy.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
-import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
-import { shownPart } from "./shown-part.js";
+import { type SharedStack, SharedStacks } from "./shared-stacks.js";
+import type { GroupClient } from "./stack-part.js";
 
 /** What parts add to it. */
 interface PublicationParts {
@@ -288,13 +295,14 @@ export class Publication {
   ): Membership {
     const { group, shared } = opened;
     const interest = this.#supply?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
-    shared.clients.add(client);
+    const part = shared.part(caller.getsSecrets, clientKindOf(node) === "envoy");
+    part.clients.add(client);
     const seat = opened.targets.join(node, kind, client);
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
     this.#count(opened, { caller, node, kind }, 1);
-    return memberWith(shownPart(caller, node, shared), group, shared, seat, interest, () => {
-      if (!shared.clients.delete(client)) return;
+    return new Membership({ group, stack: shared, part, seat, interest }, () => {
+      if (!part.clients.delete(client)) return;
       seat.leave?.();
       interest?.close();
       stopBeats?.();

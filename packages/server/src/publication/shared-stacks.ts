@@ -1,30 +1,18 @@
-import { type Clock, getOrInsert, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
-import {
-  emptySnapshot,
-  notePublished,
-  replacesListeners,
-  type Snapshot,
-  SnapshotLineage,
-  type UnknownTypes,
-} from "@xdskit/protocol";
+import { type Clock, getOrInsert, type TypeUrl } from "@xdskit/api";
+import { emptySnapshot, notePublished, replacesListeners, type Snapshot, type UnknownTypes } from "@xdskit/protocol";
 import { MultiMap } from "../basics/maps.js";
 import { isBelow } from "../configuration/below.js";
 import { LayerStack } from "../configuration/layer-stack.js";
 import type { Layers } from "../configuration/layers.js";
 import type { LayerChange } from "../contracts/layer-change.js";
 import type { MakeIndex, SnapshotIndex } from "../contracts/parts/snapshot-index.js";
-import type { NameDecision } from "../contracts/parts/supply.js";
-import type { GroupPolicy, MemberClient, Wish } from "../contracts/parts/target-policy.js";
+import type { GroupPolicy, Wish } from "../contracts/parts/target-policy.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { createPulse, type Pulse } from "./pulse.js";
 import { RecentSnapshots } from "./recent-snapshots.js";
+import { StackPart } from "./stack-part.js";
 import { WithoutApiListeners } from "./without-api-listeners.js";
-
-/** A client that is told when its group has a new snapshot. */
-export interface GroupClient extends MemberClient {
-  /** A requested name that may be supplied was decided. For a found resource `changed` is called too. */
-  nameDecided?(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
-}
+import { withoutSecrets } from "./without-secrets.js";
 
 /** A stack of layers, and the streams of all groups that have this list of layers. */
 export class SharedStack {
@@ -36,9 +24,8 @@ export class SharedStack {
   /** Its layers by name; undefined stands for all layers but those of supply on demand. */
   readonly layers: readonly (LayerName | undefined)[];
   readonly stack: LayerStack;
-  /** Its snapshots, one after the other. Settled streams follow them. */
-  readonly lineage = new SnapshotLineage();
-  readonly clients = new Set<GroupClient>();
+  /** Its clients, by what they are told. */
+  readonly #parts = new Map<string, StackPart>();
   /** They decide which stream of its groups gets which snapshot. */
   readonly targets = new Set<GroupPolicy>();
   /** The heartbeats of clients that are told TTLs. */
@@ -47,8 +34,7 @@ export class SharedStack {
   earlier: readonly Snapshot[] = [];
   /** The snapshots that clients from another server may have, newest first. */
   readonly recent: RecentSnapshots;
-  /** What Envoys are told of its snapshots. */
-  readonly forEnvoys = new WithoutApiListeners();
+  readonly #forEnvoys = new WithoutApiListeners();
   /** The number of groups that use it. */
   groups = 0;
   /** What parts know of the newest snapshot, by what made it. */
@@ -81,10 +67,19 @@ export class SharedStack {
     return this.layers.includes(layer) || this.layers.includes(undefined);
   }
 
-  /** Starts the lineage at the newest snapshot, so that settled streams can follow it. */
+  /** The part for clients that are told secrets or not, and that are Envoys or not. */
+  part(getsSecrets: boolean, isEnvoy: boolean): StackPart {
+    return getOrInsert(this.#parts, `${getsSecrets} ${isEnvoy}`, () => {
+      const bare = getsSecrets ? (snapshot: Snapshot) => snapshot : withoutSecrets;
+      return new StackPart(isEnvoy ? (snapshot) => this.#forEnvoys.of(bare(snapshot)) : bare);
+    });
+  }
+
+  /** Starts the lineages at the newest snapshot, so that settled streams can follow them. */
   start(): void {
     const newest = this.newest();
-    if (newest !== undefined) this.lineage.start(newest);
+    if (newest === undefined) return;
+    for (const part of this.#parts.values()) part.lineage.start(part.of(newest));
   }
 
   /** Takes over the changes, and tells the streams. `at`: milliseconds. */
@@ -94,13 +89,12 @@ export class SharedStack {
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
-      this.forEnvoys.published(before, after, at);
       for (const targets of this.targets) targets.changed?.(before, after, wish);
       this.recent.add(before, countOf(changes), replacesListeners(before, after));
     }
     let isPlain = after !== undefined;
     for (const targets of this.targets) isPlain &&= targets.isPlain;
-    if (after !== undefined) this.lineage.goOn(after, isPlain);
+    if (after !== undefined) for (const part of this.#parts.values()) part.goOn(before, after, isPlain, at);
     this.tell(isPlain ? after : undefined);
     this.pulse.update();
     if (after === undefined) return;
@@ -141,7 +135,7 @@ export class SharedStack {
 
   /** `newest`: this snapshot is the target of all streams. */
   tell(newest?: Snapshot): void {
-    for (const each of this.clients) each.changed(newest);
+    for (const part of this.#parts.values()) part.tell(newest);
   }
 
   *#snapshots(): Iterable<Snapshot> {

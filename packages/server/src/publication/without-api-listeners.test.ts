@@ -3,6 +3,9 @@ import { test } from "node:test";
 import { createResource, isApiListener, type Resource } from "@xdskit/api";
 import { grpcListener } from "@xdskit/api/builders";
 import { branchSnapshot, emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import type { Kernel } from "../contracts/parts/kernel.js";
+import type { Part } from "../contracts/parts/part.js";
+import { defaultParts } from "../default-parts.js";
 import { randomFrom } from "../testing/basics/random.js";
 import { waitFor } from "../testing/basics/wait-for.js";
 import { delta, sotw } from "../testing/clients/xds-client.js";
@@ -81,6 +84,28 @@ test("an Envoy is told of no listener for gRPC's clients, and they get theirs", 
       assert.match(Buffer.from(JSON.stringify(last, plain)).toString(), /next/);
       if ("removedResources" in last) assert.deepEqual(last.removedResources, ["edge"]);
     });
+});
+
+test("a change that does not concern an Envoy leaves it settled, also if it is the first that is left out", async () => {
+  let streams: Kernel["streams"] = [];
+  const watching: Part = (kernel) => {
+    streams = kernel.streams;
+    return {};
+  };
+  await withMemoryServer({ parts: [...defaultParts, watching] }, async ({ server, client }) => {
+    server.config.set([listener("edge"), cluster("c")]);
+    const stream = delta(client.open(ads("delta")));
+    stream.send({ node: envoy, typeUrl: urlOf("cluster") });
+    stream.send({ typeUrl: urlOf("cluster"), responseNonce: (await stream.next()).nonce });
+    const isSettled = () => Array.from(streams, (one) => one.isSettled).join();
+    await waitFor("a settled stream", () => isSettled() === "true");
+    for (const name of ["cart", "more"]) {
+      server.config.set([listener("edge"), forGrpc(name), cluster("c")]);
+      await waitFor("a stream that is settled again", () => isSettled() === "true");
+    }
+    stream.send({ typeUrl });
+    assert.equal((await stream.next()).resources.length, 1);
+  });
 });
 
 test("an Envoy that polls is told of no listener for gRPC's clients", async () => {

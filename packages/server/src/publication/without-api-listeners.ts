@@ -2,7 +2,6 @@ import { isApiListener, type Resource, type ResourceName, type TypeUrl } from "@
 import {
   changeBetween,
   emptyResourceSet,
-  notePublished,
   type ResourceSet,
   ResourceSets,
   type Snapshot,
@@ -21,7 +20,7 @@ export class WithoutApiListeners {
   readonly #sets = new WeakMap<ResourceSet, ResourceSet>();
   #last: { readonly all: ResourceSet; readonly left: ResourceSet } | undefined;
 
-  /** Without any such listener it is the same object, and its streams follow changes as all others do. */
+  /** Without any such listener it is the same object. */
   of(snapshot: Snapshot): Snapshot {
     const all = snapshot.sets.get(listenerTypeUrl);
     const left = all && this.#left(all);
@@ -29,11 +28,6 @@ export class WithoutApiListeners {
     const known = this.#snapshots.get(snapshot) ?? snapshotOf(new Map(snapshot.sets).set(listenerTypeUrl, left));
     this.#snapshots.set(snapshot, known);
     return known;
-  }
-
-  /** See `notePublished`: of what Envoys are told, if there are any. */
-  published(before: Snapshot, after: Snapshot, at: number): void {
-    if (this.#last !== undefined && this.of(after) !== after) notePublished(this.of(before), this.of(after), at);
   }
 
   #left(all: ResourceSet): ResourceSet {

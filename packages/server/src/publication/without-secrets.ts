@@ -7,8 +7,7 @@ export const secretTypeUrl: TypeUrl = "type.googleapis.com/envoy.extensions.tran
 const known = new WeakMap<Snapshot, Snapshot>();
 
 /**
- * The same snapshot without secrets: one for all clients that get none. Without any secret it is the same object, and
- * its streams follow changes as all others do.
+ * The same snapshot without secrets: one for all clients that get none. Without any secret it is the same object.
  */
 export function withoutSecrets(snapshot: Snapshot): Snapshot {
   const secrets = snapshot.sets.get(secretTypeUrl);

@@ -14,7 +14,7 @@ import type { NodeStreamInfo } from "../contracts/nodes/stream-info.js";
 import type { PollAnswer } from "../contracts/poll-transport.js";
 import { notKnown } from "../identity/caller.js";
 import type { Membership } from "../publication/membership.js";
-import type { GroupClient } from "../publication/shared-stacks.js";
+import type { GroupClient } from "../publication/stack-part.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
 

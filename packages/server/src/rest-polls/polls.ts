@@ -8,7 +8,7 @@ import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } f
 import { type Caller, notKnown } from "../identity/caller.js";
 import { nothingShown } from "../identity/evidence.js";
 import type { Membership } from "../publication/membership.js";
-import type { GroupClient } from "../publication/shared-stacks.js";
+import type { GroupClient } from "../publication/stack-part.js";
 import { createDelivered, type Poller } from "./delivered.js";
 import { HeldPoll, shuttingDown } from "./held-poll.js";
 import { type PollContext, pollFault } from "./poll-context.js";

@@ -15,7 +15,7 @@ import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
 import type { Caller } from "../identity/caller.js";
 import { countResponse } from "../publication/counters.js";
 import type { Membership } from "../publication/membership.js";
-import type { GroupClient } from "../publication/shared-stacks.js";
+import type { GroupClient } from "../publication/stack-part.js";
 import { errorsOfLate } from "./late-names.js";
 import type { SessionContext } from "./session-context.js";
 

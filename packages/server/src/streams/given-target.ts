@@ -31,7 +31,7 @@ export class GivenTarget {
   next(joined: Joined, machine: Stream, clock: Clock): StreamEvent | undefined {
     const { membership, ttl, resourceErrors, order, resumption } = joined;
     const newest = membership.newest();
-    const target = membership.snapshot(newest);
+    const target = membership.snapshot();
     const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
     const unknown = membership.stack.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && machine.isUpToDateWith(snapshot);
@@ -41,9 +41,7 @@ export class GivenTarget {
     this.#isHeldBack = isHeldBack;
     this.#isRejoined = false;
     this.#unknown = unknown;
-    // What leaves secrets out is of no lineage: its streams get a turn at each change.
-    const isOfLineage = snapshot === target && membership.isOfLineage;
-    const lineage = isOfLineage ? membership.stack.lineage : undefined;
+    const lineage = snapshot === target ? membership.lineage : undefined;
     return { kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown };
   }
 }

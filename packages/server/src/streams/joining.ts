@@ -7,7 +7,7 @@ import type { GroupLags } from "../publication/latencies.js";
 import type { Membership } from "../publication/membership.js";
 import type { Admission } from "../publication/publication.js";
 import type { PulseListener } from "../publication/pulse.js";
-import type { GroupClient } from "../publication/shared-stacks.js";
+import type { GroupClient } from "../publication/stack-part.js";
 import { memberStandingOf } from "./member-standing.js";
 import type { OrderMembership } from "./node-orders.js";
 import { lacksClusters, maxWarmingMs, Resumption } from "./resumption/resumption.js";

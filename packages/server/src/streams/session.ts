@@ -17,7 +17,7 @@ import type { CallHandler, DiscoveryCall, Method } from "../contracts/transport.
 import type { Caller } from "../identity/caller.js";
 import { countResponse } from "../publication/counters.js";
 import type { PulseListener } from "../publication/pulse.js";
-import type { GroupClient } from "../publication/shared-stacks.js";
+import type { GroupClient } from "../publication/stack-part.js";
 import { wholeNow } from "./given-target.js";
 import { JoinedStream } from "./joined-stream.js";
 import type { JoiningStream } from "./joining.js";
