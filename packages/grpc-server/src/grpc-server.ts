@@ -5,7 +5,6 @@ import type { GrpcMethod } from "./calls/call.js";
 import { createClientUse } from "./calls/client-use.js";
 import { GrpcConnection, type ServingContext } from "./calls/grpc-connection.js";
 import { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
-import { Patience } from "./calls/patience.js";
 import { Slab } from "./connection/output.js";
 import type { GrpcCode } from "./messages/grpc-code.js";
 import { createSharedReads } from "./node-internals/shared-reads.js";
@@ -15,6 +14,7 @@ import { peerOf } from "./sockets/peer.js";
 import { followRevoked, type RevocableTls, renewTls } from "./sockets/revoked-peers.js";
 import { ServedSocket } from "./sockets/served-socket.js";
 import { createTurnBudget } from "./sockets/turn-budget.js";
+import { Patience } from "./timing/patience.js";
 
 /** The options of a gRPC server. All but `methods` may be left out. */
 export interface GrpcServerOptions {
@@ -160,6 +160,7 @@ function createServing(options: GrpcServerOptions, isClosing: () => boolean) {
     limits: { streams: streamsPerConnection, headerBytes },
     budget: createTurnBudget(),
     readShared: createSharedReads(),
+    handshakes: new Patience(handshakeMs, now),
     isClosing,
     methods,
     requestBytes,

@@ -8,11 +8,11 @@ import type { MessageEncoding } from "../messages/inflate-message.js";
 import { MessageReader, type MessageSink } from "../messages/message-reader.js";
 import type { Peer } from "../sockets/peer.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
+import type { Patience, Waited } from "../timing/patience.js";
 import type { GrpcCall, GrpcCallHandler, GrpcMethod } from "./call.js";
 import type { ConnectionUse } from "./client-use.js";
 import { acceptEncoding, plainStatus, responseHead, statusBlock } from "./grpc-status.js";
 import { readGrpcTimeout } from "./grpc-timeout.js";
-import type { Patience, Waited } from "./patience.js";
 
 /**
  * The time that a client may take to read the response of a unary call, in milliseconds. Until then the response is

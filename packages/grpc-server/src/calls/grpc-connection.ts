@@ -5,9 +5,9 @@ import { type GrpcCode, grpcCode } from "../messages/grpc-code.js";
 import type { HandshakeFailed } from "../sockets/handshakes.js";
 import type { Peer } from "../sockets/peer.js";
 import type { SocketContext, SocketHost } from "../sockets/served-socket.js";
+import type { Patience } from "../timing/patience.js";
 import type { ConnectionUse } from "./client-use.js";
 import { type GrpcContext, serveGrpc } from "./grpc-call.js";
-import type { Patience } from "./patience.js";
 
 /** The parts that all connections of a server share. */
 export interface ServingContext extends SocketContext, Pick<GrpcContext, "methods" | "requestBytes" | "patience"> {

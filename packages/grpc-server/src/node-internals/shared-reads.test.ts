@@ -12,7 +12,7 @@ async function withPairs(count: number, test: (pairs: readonly Pair[]) => Promis
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const came: Buffer[] = [];
     assert.ok(
-      readShared(socket, (bytes) => came.push(Buffer.from(bytes))),
+      readShared(socket, (_socket, bytes) => came.push(Buffer.from(bytes))),
       "this Node has it not",
     );
     accepted.push({ socket, came });

@@ -10,8 +10,8 @@ interface Readable {
   [symbol: symbol]: unknown;
 }
 
-/** Receives bytes, which are only valid until the call returns. */
-export type LentBytes = (bytes: Buffer) => void;
+/** Receives a socket's bytes, which are only valid until the call returns. */
+export type LentBytes = (socket: Socket, bytes: Buffer) => void;
 
 /**
  * Makes a function that lets sockets read into one piece of memory, the same for all: the bytes are used, or copied,
@@ -36,7 +36,7 @@ export function createSharedReads(): (socket: Socket, receive: LentBytes) => boo
     handle.useUserBuffer(memory);
     readable[buffer] = memory;
     readable[callback] = (length: number) => {
-      receive(memory.subarray(0, length));
+      receive(socket, memory.subarray(0, length));
       // It may go on to read.
       return true;
     };

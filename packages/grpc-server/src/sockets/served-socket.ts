@@ -9,8 +9,8 @@ import type { RequestHead } from "../frames/request-head.js";
 import { endReading, type SocketEnd, tellEnd } from "../node-internals/late-ends.js";
 import type { LentBytes } from "../node-internals/shared-reads.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
+import type { Patience, Waited } from "../timing/patience.js";
 import { type Ageing, ConnectionAge } from "./connection-age.js";
-import { handshakeMs } from "./handshakes.js";
 import type { Keepalive } from "./keepalive.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { writeToSocket } from "./write-to-socket.js";
@@ -33,6 +33,8 @@ export interface SocketContext {
   readonly now: () => number;
   /** Reads a socket into shared memory; false if that cannot be done. */
   readonly readShared: (socket: Socket, receive: LentBytes) => boolean;
+  /** For connections whose clients do not send the preface. */
+  readonly handshakes: Patience;
   /** The server is closing. */
   readonly isClosing: () => boolean;
 }
@@ -57,7 +59,7 @@ type Listened = Socket & { [servedBy]?: ServedSocket };
  * Joins a socket and the HTTP/2 connection over it, until the socket is gone. A fleet has one for each client: what
  * most connections never do has no function of its own on each.
  */
-export class ServedSocket implements ConnectionHost, Ageing {
+export class ServedSocket implements ConnectionHost, Ageing, Waited {
   readonly slab: Slab;
   readonly now: () => number;
   readonly connection: Http2Connection;
@@ -65,8 +67,10 @@ export class ServedSocket implements ConnectionHost, Ageing {
   readonly #socket: Listened;
   readonly #context: SocketContext;
   readonly #host: SocketHost;
-  /** Ends a connection whose client does not send the preface. */
-  readonly #late: NodeJS.Timeout;
+  /** Of the wait for the client's preface: as `Waited`. */
+  since = 0;
+  due = 0;
+  readonly grantedMs = 0;
   readonly #pings: NodeJS.Timeout;
   /** Ends one whose client does not answer a ping. */
   #unanswered: NodeJS.Timeout | undefined;
@@ -81,7 +85,6 @@ export class ServedSocket implements ConnectionHost, Ageing {
     this.#context = context;
     this.#host = host;
     this.connection = new Http2Connection(this, context.limits);
-    this.#late = setTimeout(endUnopened, handshakeMs, this).unref();
     this.#pings = setInterval(ping, Math.min(keepalive.intervalMs, longestTimerMs), this).unref();
     this.age = new ConnectionAge(this, keepalive, host.certificateEnds);
   }
@@ -93,7 +96,8 @@ export class ServedSocket implements ConnectionHost, Ageing {
     // Not before: a client that leaves during its TLS handshake has nothing to wait for.
     socket.allowHalfOpen = true;
     socket[servedBy] = this;
-    if (!this.#context.readShared(socket, (bytes) => this.came(bytes, true))) socket.on("data", onData);
+    this.#context.handshakes.begin(this);
+    if (!this.#context.readShared(socket, onLentBytes)) socket.on("data", onData);
     socket.on("drain", onDrain);
     // The error itself is of no use. For bytes that TLS cannot decrypt Node only emits it.
     socket.on("error", onError);
@@ -184,7 +188,7 @@ export class ServedSocket implements ConnectionHost, Ageing {
   }
 
   closed(): void {
-    clearTimeout(this.#late);
+    this.#context.handshakes.end(this);
     // The timer would keep the connection in memory for as long.
     clearTimeout(this.#last);
     clearInterval(this.#pings);
@@ -210,6 +214,11 @@ export class ServedSocket implements ConnectionHost, Ageing {
     this.#unanswered = setTimeout(endUnanswered, Math.min(timeoutMs, longestTimerMs), this).unref();
   }
 
+  /** The time for the preface is over. */
+  late(): void {
+    if (!this.connection.isOpen) this.#socket.destroy();
+  }
+
   #linger(ms: number): void {
     this.#last ??= setTimeout(() => this.#socket.destroy(), ms).unref();
   }
@@ -226,6 +235,10 @@ export class ServedSocket implements ConnectionHost, Ageing {
     this.#socket.destroy();
     this.#host.failed(error);
   }
+}
+
+function onLentBytes(socket: Listened, bytes: Buffer): void {
+  socket[servedBy]?.came(bytes, true);
 }
 
 function onData(this: Listened, bytes: Buffer): void {
@@ -246,10 +259,6 @@ function onEnd(socket: Listened, end: SocketEnd): void {
 
 function onClose(this: Listened): void {
   this[servedBy]?.closed();
-}
-
-function endUnopened(served: ServedSocket): void {
-  if (!served.connection.isOpen) served.destroy();
 }
 
 function ping(served: ServedSocket): void {

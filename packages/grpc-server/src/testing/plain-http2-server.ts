@@ -3,9 +3,11 @@ import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { Slab } from "../connection/output.js";
 import { encodeHeaders } from "../hpack/header-encoder.js";
 import { createSharedReads } from "../node-internals/shared-reads.js";
+import { handshakeMs } from "../sockets/handshakes.js";
 import { defaultKeepalive } from "../sockets/keepalive.js";
 import { ServedSocket } from "../sockets/served-socket.js";
 import { createTurnBudget } from "../sockets/turn-budget.js";
+import { Patience } from "../timing/patience.js";
 
 const head = encodeHeaders([
   [":status", "200"],
@@ -26,6 +28,7 @@ export function createPlainHttp2Server(tls?: TlsOptions): Server {
     limits: { streams: 100, headerBytes: 32 * 1024 },
     budget: createTurnBudget(),
     readShared: createSharedReads(),
+    handshakes: new Patience(handshakeMs, () => performance.now()),
     isClosing: () => false,
   };
   const serve = (socket: Socket): void => {

@@ -85,9 +85,7 @@ export class LoopMeter {
     this.#note(ms, next.at);
     const [due, later] = this.#noticed;
     if (due !== undefined) this.#tell(due);
-    const about = { at: new Date(), ms, gcMs: 0, cpuMs: next.cpu - last.cpu, work: difference(next.work, last.work) };
-    const noticed = ms < blockedMs ? undefined : { block: about, from: last.at, to: next.at };
-    this.#noticed = [later, noticed];
+    this.#noticed = [later, ms < blockedMs ? undefined : noticedBetween(last, next, ms)];
     // Pauses of the last interval may be reported in the next.
     const since = later?.from ?? last.at;
     if (this.#pauses.length > 0) this.#pauses = this.#pauses.filter(({ startTime }) => startTime >= since);
@@ -112,6 +110,13 @@ export class LoopMeter {
     if (this.#recent.length > maxFindings) this.#recent.shift();
     this.#blocked(block);
   }
+}
+
+/** The block between two looks. Most looks find none, so it is made only then. */
+function noticedBetween(last: LoopLook, next: LoopLook, ms: number): Noticed {
+  const cpuMs = next.cpu - last.cpu;
+  const block = { at: new Date(), ms, gcMs: 0, cpuMs, work: difference(next.work, last.work) };
+  return { block, from: last.at, to: next.at };
 }
 
 function difference(after: WorkDone, before: WorkDone): WorkDone {

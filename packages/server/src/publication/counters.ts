@@ -117,14 +117,15 @@ export function createCounters(): Counters {
       return Array.from(refused, ([code, count]) => ({ code, count }));
     },
     work(): WorkDone {
-      const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0 };
+      const configurations = this.configurationsApplied;
+      const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0, configurations };
       for (const { opened, open, requests } of streams) {
         done.streamsOpened += opened;
         done.streamsClosed += opened - open;
         done.requests += requests;
       }
       for (const { responses } of types) done.responses += responses;
-      return { ...done, configurations: this.configurationsApplied };
+      return done;
     },
     latencies: new Latencies(),
     configurationsApplied: 0,

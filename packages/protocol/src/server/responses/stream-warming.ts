@@ -83,10 +83,9 @@ export class StreamWarming {
       const isOpened = this.#types.byTypeUrl(url)?.type.absence === "unresolved";
       if (dependent === undefined) {
         // A reconnecting client will claim that it has them, and must get them all the same.
-        this.#names ??= new Map();
-        const warming = this.#names.get(url) ?? new WarmingNames(url);
-        this.#names.set(url, warming);
+        const warming = this.#names?.get(url) ?? new WarmingNames(url);
         warming.add(content, current, isOpened ? "openings" : "names");
+        if (!warming.isEmpty) this.#names = (this.#names ?? new Map()).set(url, warming);
       } else if (isOpened) {
         dependent.sent = withPending(dependent.sent, openingsReferredTo(content, url));
       } else if (!dependent.sent.everything) {

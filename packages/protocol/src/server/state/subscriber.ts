@@ -177,6 +177,6 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
  */
 export function inOrder<Kind extends Pick<Subscriber, "type">>(ordered: readonly Kind[], added: Kind): Kind[] {
   const behind = ordered.findIndex(({ type }) => type.deliveryOrder > added.type.deliveryOrder);
-  if (behind < 0) return [...ordered, added];
-  return [...ordered.slice(0, behind), added, ...ordered.slice(behind)];
+  // Not by spreading: V8 gives such a list room for sixteen more.
+  return ordered.toSpliced(behind < 0 ? ordered.length : behind, 0, added);
 }

@@ -92,9 +92,8 @@ function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, ac
         unary: method.unary,
         accept(call, request) {
           const { peer } = request;
-          return accept(
-            Object.assign(call, { method, identity: () => peer.identity(), evidence: evidenceOf(request) }),
-          );
+          const evidence = evidenceOf(request);
+          return accept(Object.assign(call, { method, identity: () => peer.identity(), evidence }));
         },
       });
     }
@@ -113,7 +112,8 @@ function addServices(methods: Map<string, GrpcMethod>, services: readonly Served
 }
 
 /** The server keeps no request: what is needed of it is taken at once. */
-function evidenceOf({ peer, headers }: GrpcRequest): () => Evidence {
-  const authorization = headers.get("authorization");
+function evidenceOf(request: GrpcRequest): () => Evidence {
+  const { peer } = request;
+  const authorization = request.headers.get("authorization");
   return () => evidenceFrom(peer, authorization);
 }

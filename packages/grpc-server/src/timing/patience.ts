@@ -1,4 +1,4 @@
-/** A call that the server waits for. */
+/** A call, or a connection, that the server waits for. */
 export interface Waited {
   /**
    * When the wait began, and when it is checked next, in milliseconds; `due` is 0 if nothing is awaited. Only
