@@ -15,19 +15,35 @@ const wishes: readonly Wish[] = (["sotw", "delta"] as const).flatMap((variant): 
   { variant, type: "endpoint", names: ["cluster-000000", "cluster-000001"] },
 ]);
 
-/** The present number of V8's maps, which is its name for hidden classes. */
-async function hiddenClasses(): Promise<number> {
-  const snapshot: unknown = JSON.parse(await text(getHeapSnapshot()));
-  const { nodes, strings } = snapshot as { readonly nodes: readonly number[]; readonly strings: readonly string[] };
-  const map = strings.indexOf("system / Map");
-  assert.notEqual(map, -1, "a heap snapshot has another form than expected");
-  // Seven numbers for each node; the second is its name.
-  let count = 0;
-  for (let at = 1; at < nodes.length; at += 7) if (nodes[at] === map) count += 1;
-  return count;
+/** What is counted in a heap snapshot, and V8's name for it. */
+interface Counted {
+  /** V8's maps. */
+  readonly hiddenClasses: number;
+  /** Functions with the variables around them, which V8 calls contexts. */
+  readonly functions: number;
 }
 
-it("a server makes no hidden classes for a further stream", { timeout: 60_000 }, async () => {
+async function counted(): Promise<Counted> {
+  const snapshot: unknown = JSON.parse(await text(getHeapSnapshot()));
+  const { nodes, strings } = snapshot as { readonly nodes: readonly number[]; readonly strings: readonly string[] };
+  const { node_types } = (snapshot as { readonly snapshot: { readonly meta: { readonly node_types: unknown[][] } } })
+    .snapshot.meta;
+  const map = strings.indexOf("system / Map");
+  const context = strings.indexOf("system / Context");
+  const closure = node_types[0]?.indexOf("closure") ?? -1;
+  for (const each of [map, context, closure])
+    assert.notEqual(each, -1, "a heap snapshot has another form than expected");
+  // Seven numbers for each node; the first is its type, the second its name.
+  let hiddenClasses = 0;
+  let functions = 0;
+  for (let at = 0; at < nodes.length; at += 7) {
+    if (nodes[at + 1] === map) hiddenClasses += 1;
+    if (nodes[at + 1] === context || nodes[at] === closure) functions += 1;
+  }
+  return { hiddenClasses, functions };
+}
+
+it("a server makes no hidden classes for a further stream, and few functions", { timeout: 60_000 }, async () => {
   const server = createServer();
   try {
     const shape = { clusters: 10, endpoints: 1, payload: 0, groups: 1 };
@@ -43,10 +59,15 @@ it("a server makes no hidden classes for a further stream", { timeout: 60_000 },
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     };
     await open(0, 20);
-    const before = await hiddenClasses();
+    const before = await counted();
     await open(20, 120);
-    const after = await hiddenClasses();
-    assert.ok(after - before < 40, `${after - before} hidden classes for ${100 * wishes.length} streams`);
+    const after = await counted();
+    const streams = 100 * wishes.length;
+    const classes = after.hiddenClasses - before.hiddenClasses;
+    assert.ok(classes < 40, `${classes} hidden classes for ${streams} streams`);
+    // With the variables around them; a class costs a stream none.
+    const functions = (after.functions - before.functions) / streams;
+    assert.ok(functions < 18, `${functions} functions of its own for each stream`);
   } finally {
     await server.close();
   }
