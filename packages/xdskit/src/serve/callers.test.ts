@@ -7,7 +7,7 @@ import { hashOfToken, newToken } from "@xdskit/admin/tokens";
 import { createIssuer } from "../../../server/src/testing/identity/issuer.js";
 import { eventually } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
-import { inProcess, inProcessEnds } from "../testing/in-process.js";
+import { inProcess, inProcessEnds, servesHere } from "../testing/in-process.js";
 import { served } from "../testing/served.js";
 
 const edge = newToken();
@@ -60,17 +60,27 @@ test("a caller over gRPC is the node that its token proves, and the audit has wh
   assert.doesNotMatch(metrics, /shop-1|token edge/);
 });
 
-test("a stream ends once its token is taken out of the settings", async () => {
+test("a stream ends once its token is taken out of the settings, and comes back with what its file holds then", async () => {
   await using beside = await testFolder();
   const audit = `${beside.path}/audit.jsonl`;
   const token = await beside.write("token", edge);
   await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings(audit) });
-  const args = ["watch", "cluster", "--server", server.grpc, "--node-id", "edge-1", "--token-file", token];
-  await using watch = inProcess([...args, "--output", "jsonl"]);
+  const origin = (id: string) => ["--server", server.grpc, "--node-id", id, "--token-file", token];
+  await using watch = inProcess(["watch", "cluster", ...origin("edge-1"), "--output", "jsonl"]);
   await watch.seen(({ name }) => name === "web");
-  await server.folder.write("xdskit.yaml", settings(audit).replace(hashOfToken(edge), hashOfToken(newToken())));
+  const free = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0", "--state", "off"];
+  await using relay = servesHere("relay", ...origin("edge-relay"), ...free);
+  const [, address = ""] = await relay.seen(/^grpc listening on (\S+)$/m);
+  const relayed = async () => (await inProcessEnds("get", "cluster", "--server", address, "--output", "name")).out;
+  await eventually(relayed, (names) => names === "cluster/web\n");
+  const next = newToken();
+  await server.folder.write("xdskit.yaml", settings(audit).replace(hashOfToken(edge), hashOfToken(next)));
   const gone = await watch.seen(({ event }) => event === "disconnected");
   assert.match(String(gone.error), /rules for callers have changed/);
+  await server.folder.write("a.yaml", clusterYaml("web2"));
+  await beside.write("token", next);
+  await watch.seen(({ name }) => name === "web2");
+  await eventually(relayed, (names) => names === "cluster/web2\n");
 });
 
 test("what all clients have is told over gRPC only to a role that may read", async () => {
