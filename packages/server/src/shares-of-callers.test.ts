@@ -5,7 +5,7 @@ import { statusCode } from "@xdskit/protocol";
 import type { Method, Refusal } from "./contracts/transport.js";
 import { createServer } from "./create-server.js";
 import type { IdentityRule } from "./identity/identity-rule.js";
-import type { ServerLimits } from "./settings/limits.js";
+import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
 import { temporaryFolder } from "./testing/basics/temporary-folder.js";
 import { waitFor } from "./testing/basics/wait-for.js";
 import { type Called, callOf, doorsOf, pollOf, settle } from "./testing/identity/doors.js";
@@ -69,6 +69,16 @@ async function shared(
 }
 
 const tooMuch = (message: string): Refusal => ({ code: statusCode.resourceExhausted, message });
+
+test("by default one identity has a quarter at most of what there is in all", () => {
+  const { streams, polls, heldBytes, ...each } = defaultServerLimits;
+  const parts = [
+    each.streamsPerIdentity / streams,
+    each.pollsPerIdentity / polls,
+    each.heldBytesPerIdentity / heldBytes,
+  ];
+  assert.ok(Math.max(...parts) <= 0.25, parts.join());
+});
 
 test("one identity cannot use up what another has of a node id", async (t) => {
   const { server, a, b, open } = await shared(t, { streamsPerNode: 2 });
