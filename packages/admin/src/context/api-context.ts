@@ -1,10 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { inTurns, noSuchType, oneByOne, type Resource, type ResourceType } from "@xdskit/api";
 import { ReadingThread } from "@xdskit/api/threads";
-import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
+import {
+  decodeStored,
+  type GroupPreview,
+  type LayerName,
+  type Revision,
+  type RevisionId,
+  type Store,
+} from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
 import { revisionJson } from "../answers/revision-json.js";
+import { previewsBetween } from "../answers/stages.js";
 import { type ApiCaller, mayNot, type Need, tooManyWrites, unknownCaller } from "../contract/access.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import type { RevisionJson } from "../contract/answers.js";
@@ -162,6 +171,24 @@ export class ApiContext {
     const read: Resource[] = [];
     await inTurns(oneByOne(await store.read(id), (stored) => void read.push(decodeStored(stored, reading))));
     return read;
+  }
+
+  /** What a change of a layer's content means to each group, with the other layers as they are now. */
+  async previews(
+    layer: LayerName,
+    before: readonly Resource[],
+    after: readonly Resource[],
+  ): Promise<readonly GroupPreview[]> {
+    const { server } = this.options;
+    const preview = (upsert: readonly Resource[]) => server.preview([{ layer, kind: "replace", upsert }]);
+    const applied = this.#applied;
+    let from = preview(before);
+    await nextTurn();
+    // Both must be of one moment.
+    if (applied !== this.#applied) from = preview(before);
+    const previews = previewsBetween(from, preview(after), server.snapshotOf);
+    await nextTurn();
+    return previews;
   }
 
   /** A revision and its place. Throws a problem if there is no such revision. */

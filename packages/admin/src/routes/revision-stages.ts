@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { inTurns } from "@xdskit/api";
 import { changesBetween } from "../answers/changes.js";
@@ -9,7 +8,7 @@ import {
   stagesOfParts,
   stagesPart,
 } from "../answers/revision-stages.js";
-import { previewsBetween, stagesOf } from "../answers/stages.js";
+import { stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
 import { isReplacedRevision } from "../context/revision-arrival.js";
 import { maxNames } from "../contract/limits.js";
@@ -53,10 +52,7 @@ async function arrivalsOf(context: ApiContext, id: string): Promise<StageArrival
   const { revision, store } = await context.revision(id);
   const before = revision.parent === undefined ? [] : await context.contents(store, revision.parent);
   const after = await context.contents(store, id);
-  const preview = (upsert: typeof before) => server.preview([{ layer: revision.layer, kind: "replace", upsert }]);
-  const previews = previewsBetween(preview(before), preview(after), server.snapshotOf);
-  await nextTurn();
-  const found = await inTurns(stagesOf(previews, maxNames));
+  const found = await inTurns(stagesOf(await context.previews(revision.layer, before, after), maxNames));
   const asked = found.filter((one) => one.stages.length > 0);
   const changed = await inTurns(changesBetween(before, after));
   const upserted = changed.flatMap(({ after: content }) => content ?? []);

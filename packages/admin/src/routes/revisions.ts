@@ -5,7 +5,7 @@ import { decodeStored } from "@xdskit/server";
 import { changesBetween, changesJson, countsOf, type ResourceChange } from "../answers/changes.js";
 import { historyOf } from "../answers/history-of.js";
 import { pageBehindCursor } from "../answers/page.js";
-import { previewsBetween, stagesOf } from "../answers/stages.js";
+import { stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
@@ -106,10 +106,9 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
     const all = await inTurns(changesBetween(before, after));
     const { items, ...next } = pageBehindCursor(all, { limit, after: cursor });
     const changes = await changesJson(items, context.showAs(fields));
-    const preview = (upsert: typeof before) => server.preview([{ layer: from.layer, kind: "replace", upsert }]);
     const stages =
       isWithStages && cursor === undefined
-        ? await inTurns(stagesOf(previewsBetween(preview(before), preview(after), server.snapshotOf), names))
+        ? await inTurns(stagesOf(await context.previews(from.layer, before, after), names))
         : [];
     const ends = { from: context.revisionJson(from), to: context.revisionJson(to) };
     return answerInTurns(c, { ...ends, counts: countsOf(all), changes, ...next, stages });

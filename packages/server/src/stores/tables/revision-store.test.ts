@@ -30,6 +30,41 @@ class WatchedTables extends MemoryTables {
   }
 }
 
+describe("a large revision", () => {
+  const stored = async () => {
+    const store = await RevisionStore.open("memory", new MemoryTables());
+    const commit = async (parent: string | undefined, upsert: ReturnType<typeof resources>) => {
+      const done = await store.commit([{ layer: "a", parent, kind: "replace", upsert }], info);
+      return done.kind === "committed" ? (done.heads[0]?.id ?? "") : "";
+    };
+    return { store, commit, id: await commit(undefined, resources("large", 4_000)) };
+  };
+
+  it("is read in several turns", async () => {
+    const { store, id } = await stored();
+    let turns = 0;
+    const other = () => {
+      turns += 1;
+      next = setImmediate(other);
+    };
+    let next = setImmediate(other);
+    assert.equal((await store.read(id)).length, 4_000);
+    clearImmediate(next);
+    assert.ok(turns >= 3, `${turns} turns of others`);
+    await store.close();
+  });
+
+  it("may be forgotten while it is read", async () => {
+    const { store, commit, id } = await stored();
+    const second = await commit(id, []);
+    await commit(second, resources("small", 1));
+    const reading = store.read(id);
+    await store.retain({ revisions: 1, since: Number.POSITIVE_INFINITY });
+    await assert.rejects(reading, { code: "XDSKIT_REVISION_UNKNOWN" });
+    await store.close();
+  });
+});
+
 describe("a commit whose contents are written ahead of it", () => {
   it("stays marked when another one ends first", async () => {
     const tables = new WatchedTables();

@@ -101,12 +101,19 @@ export class RevisionStore implements Store {
   }
 
   async read(id: RevisionId): Promise<readonly StoredResource[]> {
-    return this.#tables.read((reader) =>
-      versionsAt(reader, id).map((entry) => ({
-        ...entry,
-        bytes: reader.get<Uint8Array>("contents", contentKey(entry.type, entry.key, entry.version)) ?? missing(entry),
-      })),
-    );
+    const found: StoredResource[] = [];
+    for (const part of inParts(this.#tables.read((reader) => versionsAt(reader, id)))) {
+      if (found.length > 0) await nextTurn();
+      this.#tables.read((reader) => {
+        for (const entry of part) {
+          const bytes = reader.get<Uint8Array>("contents", contentKey(entry.type, entry.key, entry.version));
+          // It may have been forgotten meanwhile.
+          if (bytes === undefined) known(reader, id);
+          found.push({ ...entry, bytes: bytes ?? missing(entry) });
+        }
+      });
+    }
+    return found;
   }
 
   async versions(id: RevisionId): Promise<readonly StoredVersion[]> {
@@ -220,7 +227,7 @@ function versionsAt(reader: Reader, id: RevisionId): readonly StoredVersion[] {
   return [...held.values()];
 }
 
-function* inParts(resources: readonly StoredResource[]): Iterable<readonly StoredResource[]> {
+function* inParts<T>(resources: readonly T[]): Iterable<readonly T[]> {
   for (let at = 0; at < resources.length; at += partSize) yield resources.slice(at, at + partSize);
 }
 
