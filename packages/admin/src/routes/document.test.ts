@@ -30,6 +30,15 @@ describe("the OpenAPI document", () => {
     assert.doesNotThrow(() => validator.resolveRefs());
   });
 
+  it("is made once: each making would leave something behind, and hold up others", async () => {
+    const kept: number[] = [];
+    for (let asked = 0; asked < 3; asked += 1) {
+      await (await app.request("/api/v1/openapi.json")).json();
+      kept.push(app.openAPIRegistry.definitions.length);
+    }
+    assert.deepEqual(new Set(kept).size, 1, kept.join());
+  });
+
   it("describes every route", async () => {
     const { paths } = (await (await app.request("/api/v1/openapi.json")).json()) as Document;
     const described = new Set(
