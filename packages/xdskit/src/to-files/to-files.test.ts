@@ -136,6 +136,18 @@ test("each type has one file, and each resource too if clients read one resource
     assert.deepEqual(drafts, []);
   }));
 
+test("listeners for gRPC's clients are in no file", () =>
+  withFolder(async ({ server, errors, start, names }) => {
+    const listener = (name: string, more: object) => ({ "@type": url("config.listener.v3.Listener"), name, ...more });
+    const address = { socketAddress: { address: "127.0.0.1", portValue: 10_000 } };
+    server.config.set(
+      resources(listener("edge", { address, filterChains: [{}] }), listener("cart", { apiListener: {} })),
+    );
+    await start();
+    assert.deepEqual(await names("listener.json"), ["edge"]);
+    assert.doesNotMatch(errors.join(""), /cart/);
+  }));
+
 test("a removed resource stays until its referrers have been gone for a while", () =>
   withFolder(async ({ server, start, names }) => {
     server.config.set(resources(cluster("a"), endpoints("a"), route("r", "a")));

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   createFromPaths,
+  isApiListener,
   perObject,
   type Reference,
   type Registry,
@@ -72,6 +73,8 @@ export class SnapshotWriter {
   }
 
   #partIfWritable(resource: Resource): Uint8Array | undefined {
+    // For gRPC's clients, which read no files. Envoy would log a warning for each.
+    if (isApiListener(resource)) return undefined;
     try {
       return this.#options.form.part(this.#fromPaths(resource));
     } catch (error) {
