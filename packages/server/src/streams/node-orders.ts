@@ -90,17 +90,20 @@ export function createNodeOrders(
       Object.assign(timesOfRelays, ofRelays(times));
       Object.assign(timesWithoutDrain, { ...times, drain: times.linger });
     },
-    join({ only }, { caller, node, group }, past): OrderMembership | undefined {
+    join({ only }, member, past): OrderMembership | undefined {
+      const { node } = member;
       const isRelay = node.clientFeatures.includes(ordersItself);
       if (isOff || (isRelay && only === undefined)) return undefined;
-      const key = JSON.stringify([group, node.id, caller.owner]);
-      const mayAskForClusters = !withoutClusters.delete(key);
       if (only === undefined) {
+        // Mostly no such node is known, and no stream of a fleet that connects makes its key.
+        const mayAskForClusters = withoutClusters.size === 0 || !withoutClusters.delete(keyOf(member));
         const leave = (hasNoClusters: boolean) => {
-          if (hasNoClusters) rememberWithout(key);
+          if (hasNoClusters) rememberWithout(keyOf(member));
         };
         return { ordering: create(node, isRelay), mayAskForClusters, leave };
       }
+      const key = keyOf(member);
+      const mayAskForClusters = !withoutClusters.delete(key);
       const known: SharedOrder = shared.get(key) ?? {
         ordering: create(node, isRelay, () => known.past(), mayAskForClusters),
         streams: 0,
@@ -123,6 +126,10 @@ export function createNodeOrders(
       };
     },
   };
+}
+
+function keyOf({ caller, node, group }: OrderedNode): string {
+  return JSON.stringify([group, node.id, caller.owner]);
 }
 
 /**
