@@ -77,10 +77,11 @@ export function createFairQueue<Item extends object | string | number>(
       if (lane === "answers") {
         changes.delete(item);
         answers.add(item);
-      } else if (!answers.has(item)) {
+      } else if (answers.size === 0 || !answers.has(item)) {
         changes.add(item);
       }
-      schedule();
+      // One publish adds thousands.
+      if (!scheduled) schedule();
     },
     delete(item) {
       answers.delete(item);

@@ -109,7 +109,8 @@ export class Session implements CallHandler, GroupClient, PulseListener {
 
   changed(newest?: Snapshot): void {
     // A stream that the change does not concern has already followed its lineage, and needs no turn.
-    if (newest === undefined || !this.#stream.isUpToDateWith(newest)) this.#wantsWork("changes");
+    // All others get one, also those that are over, and do nothing in it: a publish asks each stream no more than this.
+    if (newest === undefined || !this.#stream.isUpToDateWith(newest)) this.#context.queue.add(this, "changes");
   }
 
   beat(interval: number): void {
