@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { CallerRefused } from "@xdskit/server";
 import type { AuditEntry, AuditQuery, AuditReader } from "../contract/audit.js";
 import { newestEntries } from "./audit-lines.js";
+import { Logins } from "./logins.js";
 
 /** Of somebody who called at a port for clients and may not, or claimed to be a node that it may not be. */
 export function refusedCall({ peer: from, called, rule, proved: who, claimed }: CallerRefused): Noted {
@@ -34,6 +35,7 @@ const maxText = 500;
 
 /** Appends lines of the audit in their order. Nobody waits for it. */
 export class AuditLog implements AuditReader {
+  readonly logins = new Logins();
   readonly #options: AuditOptions;
   #waiting: AuditEntry[] = [];
   #lost = 0;

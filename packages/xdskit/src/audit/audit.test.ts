@@ -55,6 +55,7 @@ test("the audit has who did what and who was refused, without any secret, and xd
   const short = ({ who, rule, action, target, result, status }: AuditEntry) =>
     [who, rule, action, target, result, status].join(" | ");
   assert.deepEqual(lines.map(short), [
+    "token ci | roles[0] | login | /api/v1/layers/api/changes | done | ",
     "token ci | roles[0] | change | /api/v1/layers/api/changes | done | 200",
     "token metrics | roles[1] | change | /api/v1/layers/api/changes | refused | 403",
     " |  | rollback | /api/v1/layers/api/rollback | refused | 401",
@@ -86,7 +87,7 @@ test("the audit has who did what and who was refused, without any secret, and xd
   assert.deepEqual(await page(""), { isKept: true, isWhole: true, entries: [...lines].reverse() });
   const two = await page("result=refused&who=*metrics*&limit=2");
   assert.deepEqual(two, { isKept: true, isWhole: true, entries: lines.filter(({ who }) => who === "token metrics") });
-  assert.deepEqual(await page("limit=1&action=r*"), { isKept: true, isWhole: false, entries: [lines[4]] });
+  assert.deepEqual(await page("limit=1&action=r*"), { isKept: true, isWhole: false, entries: [lines[5]] });
   assert.equal((await asked(server, "GET", "audit", reader)).status, 403);
   assert.equal((await asked(server, "GET", "audit?limit=1001", token)).status, 400);
   const { status, err } = await inProcessEnds("audit", `${beside.path}/none`);
@@ -112,9 +113,11 @@ test("each route that changes something has a name of its own in the audit", asy
   }
   const lines = await eventually(
     () => linesOf(file),
-    (found) => found.length === routes.length,
+    (found) => found.length === 1 + routes.length,
   );
-  assert.deepEqual(Object.fromEntries(routes.map((route, at) => [route, lines[at]?.action])), {
+  const [login, ...refused] = lines;
+  assert.equal(login?.action, "login");
+  assert.deepEqual(Object.fromEntries(routes.map((route, at) => [route, refused[at]?.action])), {
     "POST /api/v1/layers/{layer}/changes": "change",
     "PUT /api/v1/layers/{layer}/resources/{type}/{name}": "change",
     "DELETE /api/v1/layers/{layer}/resources/{type}/{name}": "delete",
@@ -136,7 +139,11 @@ test("a file that cannot be written stops nothing: the log says so, and the line
   assert.equal((await asked(server, "GET", "layers", token)).status, 200);
   await rmdir(file);
   await server.running.seen(/the audit is written again/, "err");
-  assert.equal((await linesOf(file))[0]?.result, "failed");
+  const waited = await linesOf(file);
+  assert.deepEqual(
+    waited.map(({ action, result }) => `${action} ${result}`),
+    ["login done", "delete failed"],
+  );
   await rename(file, `${file}.1`);
   await asked(server, "DELETE", "layers/api/resources/cluster/none", token);
   await eventually(
