@@ -99,7 +99,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       return events.on(...listening);
     },
     stats: () => ({ ...serverStats(core), certificate: listeners.certificate() }),
-    snapshotOf: (group) => publication.snapshotOf(group),
+    snapshotOf: (group) => publication.snapshotsOf(group)[0],
+    snapshotsOf: (group) => publication.snapshotsOf(group),
     layerSnapshot: (layer) => layers.get(layer),
     preview: configuring.preview,
     async shareRollouts(sharing) {

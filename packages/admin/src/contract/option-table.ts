@@ -3,7 +3,7 @@ import type { AdminApiOptions } from "./admin-options.js";
 
 const methods = <const Names extends readonly string[]>(...names: Names) => ({ methods: names });
 
-const server = methods("nodes", "on", "stats", "snapshotOf");
+const server = methods("nodes", "on", "stats", "snapshotOf", "snapshotsOf");
 
 /** The options of the API, for programs without types. */
 export const adminCall = {

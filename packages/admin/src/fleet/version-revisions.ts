@@ -44,7 +44,7 @@ export class VersionRevisions implements VersionKeeper {
 
   async #note({ id, layer, number, time }: Revision): Promise<void> {
     // Before the wait: what comes later belongs to the next revision.
-    const served = this.#server.stats().groups.map(({ name }) => this.#server.snapshotOf(name));
+    const served = this.#server.stats().groups.flatMap(({ name }) => this.#server.snapshotsOf(name));
     const found = this.#layers().find((one) => one.layer === layer);
     // Without its store nobody reads revisions.
     const changes = await found?.store?.changes(id).catch(() => undefined);
@@ -53,7 +53,7 @@ export class VersionRevisions implements VersionKeeper {
     for (const url of new Set(changes.map(({ type }) => type))) {
       const type = this.#server.types.byTypeUrl(url)?.type;
       if (type === undefined) continue;
-      for (const version of new Set(served.flatMap((snapshot) => snapshot?.of(type).version ?? [])))
+      for (const version of new Set(served.map((snapshot) => snapshot.of(type).version)))
         this.#bring(keyOf(type.name, version), { revision, from: time });
     }
   }

@@ -113,6 +113,19 @@ describe("the arrival of a revision", () => {
         (all) => all[0].startsWith("rejected"),
       );
       assert.deepEqual(told.slice(0, 4), ["rejected api #2", "sent api #2", "acknowledged api #1", "sent api #1"]);
+      // An Envoy is told of one listener of two.
+      const typeUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
+      const listener = (name: string, more: object) => ({ "@type": typeUrl, name, ...more });
+      const address = { socketAddress: { address: "127.0.0.1", portValue: 10_000 } };
+      const both = [listener("edge", { address, filterChains: [{}] }), listener("cart", { apiListener: {} })];
+      await api.ask("POST", "layers/api/changes", { upsert: both });
+      await client(transport, "edge", true, { typeUrl, userAgentName: "envoy" });
+      await api.ask("POST", "layers/api/changes", { upsert: [cluster("newest")] });
+      const ofEnvoy = await until(
+        () => moments(api, "edge"),
+        (all) => all[0].startsWith("acknowledged"),
+      );
+      assert.deepEqual(ofEnvoy.slice(0, 2), ["acknowledged api #3", "sent api #3"]);
     }
     // After a restart the newest one is known, and nothing of those before.
     await using again = await runningApi({ store });
@@ -123,7 +136,7 @@ describe("the arrival of a revision", () => {
       () => moments(again, "late"),
       (all) => all.length === 3,
     );
-    assert.deepEqual(told, ["acknowledged api #2", "sent api #2", "connected"]);
+    assert.deepEqual(told, ["acknowledged api #4", "sent api #4", "connected"]);
   });
 
   it("waits for the content that appears when a resource of a higher layer is removed", async () => {
@@ -298,12 +311,17 @@ async function twoServers() {
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
 /** A client that has acknowledged the first configuration, if it shall, and now answers when the test tells it to. */
-async function client(transport: ReturnType<typeof createMemoryTransport>, id: string, acknowledgesFirst = true) {
+async function client(
+  transport: ReturnType<typeof createMemoryTransport>,
+  id: string,
+  acknowledgesFirst = true,
+  { typeUrl = clusterUrl, userAgentName = "" } = {},
+) {
   const responses: DiscoveryResponse[] = [];
   const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
   const stream = transport.open("memory", ads, (bytes) => responses.push(fromBinary(DiscoveryResponseSchema, bytes)));
   const send = (request: Parameters<typeof create<typeof DiscoveryRequestSchema>>[1]) =>
-    stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { typeUrl: clusterUrl, ...request })));
+    stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { typeUrl, ...request })));
   const answer = (errorDetail?: { readonly code: number; readonly message: string }) => {
     const last = responses.at(-1);
     const before = responses.at(-2)?.versionInfo ?? "";
@@ -315,7 +333,7 @@ async function client(transport: ReturnType<typeof createMemoryTransport>, id: s
       async () => responses.length,
       (length) => length >= count,
     );
-  send({ node: { id } });
+  send({ node: { id, userAgentName } });
   await next(1);
   if (acknowledgesFirst) answer();
   return {

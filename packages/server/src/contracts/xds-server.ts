@@ -115,6 +115,8 @@ export interface XdsServer {
    * is no such group, or nothing is known yet.
    */
   snapshotOf(group: string): Snapshot | undefined;
+  /** That first, and the parts of it that some nodes are told instead: without secrets, or as Envoys. */
+  snapshotsOf(group: string): readonly Snapshot[];
   /** The content of a layer; undefined for a layer that never had content, or that was dropped. */
   layerSnapshot(layer: LayerName): Snapshot | undefined;
   /**

@@ -123,9 +123,9 @@ export class Publication {
     return this.#hasBegun;
   }
 
-  /** A group's target now. Undefined if there is no such group, or no configuration is known yet. */
-  snapshotOf(name: string): Snapshot | undefined {
-    return this.#named(name)?.shared.newest();
+  /** A group's target now, and the parts that clients are told. None: no such group, or nothing is known yet. */
+  snapshotsOf(name: string): readonly Snapshot[] {
+    return this.#named(name)?.shared.told() ?? [];
   }
 
   /** The index of a group's target. Undefined if there is no such group, or no configuration is known yet. */

@@ -55,6 +55,14 @@ export class SharedStack {
     return this.#stacks.hasBegun() ? this.stack.snapshot() : undefined;
   }
 
+  /** The same, and the parts of it that clients may be told instead. */
+  told(): readonly Snapshot[] {
+    const newest = this.newest();
+    if (newest === undefined) return [];
+    const parts = [true, false].flatMap((secrets) => [true, false].map((isEnvoy) => this.part(secrets, isEnvoy)));
+    return [...new Set([newest, ...parts.map((part) => part.of(newest))])];
+  }
+
   /** Types whose content is not known yet. The same set until it changes, if one layer has it. */
   unknown(): UnknownTypes {
     const { awaited } = this.#stacks;
