@@ -99,8 +99,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       return events.on(...listening);
     },
     stats: () => ({ ...serverStats(core), certificate: listeners.certificate() }),
-    snapshotOf: (group) => publication.snapshotsOf(group)[0],
-    snapshotsOf: (group) => publication.snapshotsOf(group),
+    snapshotOf(group) {
+      const [whole] = publication.snapshotsOf(group);
+      return whole;
+    },
+    snapshotsOf: (group) => [...new Set(publication.snapshotsOf(group))],
     layerSnapshot: (layer) => layers.get(layer),
     preview: configuring.preview,
     async shareRollouts(sharing) {

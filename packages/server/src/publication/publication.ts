@@ -123,8 +123,8 @@ export class Publication {
     return this.#hasBegun;
   }
 
-  /** A group's target now, and the parts that clients are told. None: no such group, or nothing is known yet. */
-  snapshotsOf(name: string): readonly Snapshot[] {
+  /** A group's target now, then what clients may be told of it. None: no such group, or nothing is known yet. */
+  snapshotsOf(name: string): Iterable<Snapshot> {
     return this.#named(name)?.shared.told() ?? [];
   }
 

@@ -55,12 +55,13 @@ export class SharedStack {
     return this.#stacks.hasBegun() ? this.stack.snapshot() : undefined;
   }
 
-  /** The same, and the parts of it that clients may be told instead. */
-  told(): readonly Snapshot[] {
+  /** The same first, then what clients may be told of it. Only who asks for that has the parts made. */
+  *told(): Iterable<Snapshot> {
     const newest = this.newest();
-    if (newest === undefined) return [];
-    const parts = [true, false].flatMap((secrets) => [true, false].map((isEnvoy) => this.part(secrets, isEnvoy)));
-    return [...new Set([newest, ...parts.map((part) => part.of(newest))])];
+    if (newest === undefined) return;
+    yield newest;
+    for (const secrets of [true, false])
+      for (const isEnvoy of [true, false]) yield this.part(secrets, isEnvoy).of(newest);
   }
 
   /** Types whose content is not known yet. The same set until it changes, if one layer has it. */
