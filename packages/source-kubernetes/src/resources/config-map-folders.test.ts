@@ -397,6 +397,38 @@ describe("ConfigMaps that the server refuses", () => {
     assert.deepEqual(looks, [0, 1, 3, 7, 15, 31, 63, 95]);
   });
 
+  it("do not let one that comes later wait as long as they do, and many of those cost a look a second", () => {
+    const { maps, others, take } = refused();
+    const later = (name: string) => {
+      maps.folders.othersChanged(type("cluster"));
+      maps.put(name, { "a.yaml": cluster(`waits-${name}`) });
+      return take();
+    };
+    for (let second = 0; second <= 65; second += 1) {
+      maps.folders.othersChanged(type("cluster"));
+      take();
+      maps.clock.advance(1_000);
+    }
+    // They wait until 95.
+    assert.ok(later("late") > 0);
+    maps.clock.advance(20);
+    others.add("waits-late");
+    maps.folders.othersChanged(type("cluster"));
+    maps.clock.advance(980);
+    assert.ok(maps.folders.isDue);
+    take();
+    assert.deepEqual([maps.made().map(({ name }) => name), maps.faults().length], [["waits-late"], 50]);
+    take();
+    maps.clock.advance(60_000);
+    let looks = 0;
+    for (let n = 0; n < 100; n += 1) {
+      looks += later(`later-${n}`) > 50 ? 1 : 0;
+      maps.clock.advance(30);
+    }
+    assert.equal(maps.faults().length, 150);
+    assert.equal(looks, 3);
+  });
+
   it("go on by themselves once it is time, and without a wait once one is taken", () => {
     const { maps, others, take } = refused();
     maps.folders.othersChanged(type("cluster"));

@@ -104,6 +104,7 @@ export class ConfigMapFolders {
     const again = this.#nextLook.take();
     const taken = yield* this.#taken(again, check);
     const still = this.#refused();
+    if ([...still].some((one) => !refused.has(one))) this.#nextLook.startAnew();
     const isInVain = [...refused].every((one) => still.has(one));
     if (again) this.#nextLook.ended(isInVain);
     // Others may wait for these.

@@ -45,10 +45,14 @@ export class NextLook {
   /** Something was taken, or nothing. */
   ended(isInVain: boolean): void {
     if (!isInVain) this.#waits.reset();
-    this.#notBefore = this.#clock.now() + (isInVain ? this.#waits.next() : 0);
-    this.#forget?.();
-    this.#forget = undefined;
-    this.#arm();
+    this.#setNotBefore(this.#clock.now() + (isInVain ? this.#waits.next() : 0));
+  }
+
+  /** One more is refused: it does not wait as long as those that are looked at in vain, only the first wait. */
+  startAnew(): void {
+    this.#waits.reset();
+    // Never later than before: many that come one after the other cost no more than a look in each first wait.
+    this.#setNotBefore(Math.min(this.#notBefore, this.#clock.now() + backoff.firstMs));
   }
 
   /** Nothing is wanted any more. */
@@ -56,6 +60,13 @@ export class NextLook {
     this.#isWanted = false;
     this.#forget?.();
     this.#forget = undefined;
+  }
+
+  #setNotBefore(time: number): void {
+    this.#notBefore = time;
+    this.#forget?.();
+    this.#forget = undefined;
+    this.#arm();
   }
 
   #arm(): void {
