@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { grpcListener } from "@xdskit/api/builders";
 import type { HistogramStats } from "../basics/histogram.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import { manualClock } from "../testing/basics/manual-clock.js";
@@ -121,6 +122,33 @@ describe("the time from the publication of a change to its ACK", () => {
         ["route", 1, 300],
       ]);
       assert.deepEqual(lagsOf(server), { "cluster all": [2, 300 + 357], "route all": [1, 350] });
+    });
+  });
+
+  it("the time in which a change concerned only gRPC's clients does not count for Envoys", async () => {
+    const clock = manualClock();
+    await withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([listener("edge")]);
+      const [envoy, grpc] = ["envoy", "gRPC Go"].map((userAgentName) => {
+        const stream = delta(client.open(ads("delta")));
+        stream.send({ node: { id: userAgentName, userAgentName }, typeUrl: urlOf("listener") });
+        return stream;
+      });
+      if (envoy === undefined || grpc === undefined) throw new Error("two streams");
+      await acknowledge(server, envoy, "listener");
+      await acknowledge(server, grpc, "listener");
+
+      // The first such listener: until now, both were told the same.
+      server.config.update({ upsert: [grpcListener({ name: "cart", routeConfigName: "r" })] });
+      clock.advance(30);
+      await acknowledge(server, grpc, "listener");
+      clock.advance(3_600_000);
+      server.config.update({ upsert: [listener("edge", "2")] });
+      await waitFor("both", () => envoy.count === 2 && grpc.count === 3);
+      clock.advance(5);
+      await acknowledge(server, grpc, "listener");
+      await acknowledge(server, envoy, "listener");
+      assert.deepEqual(lagsOf(server), { "listener all": [3, 30 + 5 + 5] });
     });
   });
 

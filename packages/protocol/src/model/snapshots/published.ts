@@ -1,4 +1,4 @@
-import { emptyResourceSet, type ResourceSet } from "../sets/resource-set.js";
+import { emptyResourceSet, type ResourceSet, ResourceSets } from "../sets/resource-set.js";
 import type { Snapshot } from "./snapshot.js";
 
 /**
@@ -9,6 +9,11 @@ interface PublishedChange {
   /** Milliseconds of the owner's clock. */
   readonly at: number;
   nextAt: number | undefined;
+  /**
+   * Some clients keep a set for longer than others, such as those of a part of a snapshot. The id of the last such set
+   * before this one, and when it was replaced for these clients.
+   */
+  readonly kept: { readonly id: number; readonly until: number } | undefined;
 }
 
 const changes = new WeakMap<ResourceSet, PublishedChange>();
@@ -23,9 +28,14 @@ export function notePublished(before: Snapshot, after: Snapshot, at: number): vo
     // The empty set of a type is one for all, and belongs to no lineage.
     if (set === last || set === emptyResourceSet(set.type)) continue;
     const known = last && changes.get(last);
-    if (known !== undefined) known.nextAt ??= at;
-    else if (last !== undefined && last.size > 0) changes.set(last, { at: Number.NEGATIVE_INFINITY, nextAt: at });
-    changes.set(set, { at, nextAt: undefined });
+    let kept = known?.kept;
+    if (known !== undefined) {
+      known.nextAt ??= at;
+      if (last !== undefined && known.nextAt !== at) kept = { id: ResourceSets.id(last), until: at };
+    } else if (last !== undefined && last.size > 0)
+      changes.set(last, { at: Number.NEGATIVE_INFINITY, nextAt: at, kept: undefined });
+    // What is noted already is also what others are told.
+    if (changes.get(set)?.at !== at) changes.set(set, { at, nextAt: undefined, kept });
   }
 }
 
@@ -36,6 +46,8 @@ export function notePublished(before: Snapshot, after: Snapshot, at: number): vo
  */
 export function lackedSince(sent: ResourceSet, wanted: ResourceSet): number | undefined {
   if (sent === wanted) return undefined;
-  const at = changes.get(sent)?.nextAt ?? changes.get(wanted)?.at;
+  const last = changes.get(wanted);
+  const isKept = last?.kept?.id === ResourceSets.id(sent);
+  const at = isKept ? last?.kept?.until : (changes.get(sent)?.nextAt ?? last?.at);
   return at === Number.NEGATIVE_INFINITY ? undefined : at;
 }
