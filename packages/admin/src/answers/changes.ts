@@ -51,7 +51,7 @@ export function* servedChangesOf(
 export function* changesOf(layer: Snapshot | undefined, update: LayerUpdate): Steps<readonly ResourceChange[]> {
   const changes = new Map<string, ResourceChange>();
   const goes = (before: Resource) => void changes.set(idOf(before), { before, after: undefined });
-  if (update.kind === "replace") for (const set of layer?.sets.values() ?? []) yield* oneByOne(set, goes);
+  if (update.kind === "replace") for (const set of layer?.sets.values() ?? []) yield* oneByOne([...set], goes);
   else
     yield* oneByOne(update.remove ?? [], ({ type, name }) => {
       for (const before of layer?.of(type).named(name) ?? []) goes(before);

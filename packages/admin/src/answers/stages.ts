@@ -145,7 +145,7 @@ function* stillNaming(
     for (const reference of resource.references)
       if (names.get(reference.type)?.has(reference.name)) found.push({ resource, reference });
   };
-  if (index === undefined) for (const set of after.sets.values()) yield* oneByOne(set, look);
+  if (index === undefined) for (const set of after.sets.values()) yield* oneByOne([...set], look);
   else
     for (const { type, key } of new Set(gone.flatMap((one) => [...index.referrers(one)]))) {
       const resource = after.of(type).get(key);

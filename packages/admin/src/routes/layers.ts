@@ -77,7 +77,7 @@ export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
       const { typeUrl } = set.type;
       if (found.length > most || (from !== undefined && typeUrl < from.type)) continue;
       const page: Resource[] = [];
-      const look = oneByOne(name === undefined ? set : set.named(name), (one) => {
+      const look = oneByOne(name === undefined ? [...set] : set.named(name), (one) => {
         if (from === undefined || typeUrl > from.type || one.key > from.key) page.push(one);
       });
       await inTurns(look);
