@@ -1,3 +1,4 @@
+import type { ResourceType } from "@xdskit/api";
 import type { Revision, XdsServer } from "@xdskit/server";
 import type { AdminApiOptions, VersionKeeper } from "../contract/admin-options.js";
 import type { MomentRevision } from "../contract/fleet.js";
@@ -20,6 +21,8 @@ export class VersionRevisions implements VersionKeeper {
   readonly #layers: () => AdminApiOptions["layers"];
   /** By type and version, the newest last. */
   readonly #known = new Map<string, Brought[]>();
+  /** The versions that were served when a revision of the type was noted last. */
+  readonly #served = new Map<ResourceType, ReadonlySet<string>>();
   readonly #stop: (() => void) | undefined;
 
   constructor(
@@ -53,8 +56,12 @@ export class VersionRevisions implements VersionKeeper {
     for (const url of new Set(changes.map(({ type }) => type))) {
       const type = this.#server.types.byTypeUrl(url)?.type;
       if (type === undefined) continue;
-      for (const version of new Set(served.map((snapshot) => snapshot.of(type).version)))
-        this.#bring(keyOf(type.name, version), { revision, from: time });
+      const versions = new Set(served.map((snapshot) => snapshot.of(type).version));
+      const before = this.#served.get(type);
+      this.#served.set(type, versions);
+      // What a client is not told of leaves its version as it was: an earlier revision brought that.
+      for (const version of versions)
+        if (before?.has(version) !== true) this.#bring(keyOf(type.name, version), { revision, from: time });
     }
   }
 

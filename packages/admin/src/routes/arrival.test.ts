@@ -126,6 +126,12 @@ describe("the arrival of a revision", () => {
         (all) => all[0].startsWith("acknowledged"),
       );
       assert.deepEqual(ofEnvoy.slice(0, 2), ["acknowledged api #3", "sent api #3"]);
+      // However often the other one changes.
+      for (let at = 0; at < 11; at += 1) {
+        const upsert = [listener("cart", { apiListener: {}, statPrefix: `${at}` })];
+        await api.ask("POST", "layers/api/changes", { upsert });
+      }
+      assert.deepEqual((await moments(api, "edge")).slice(0, 2), ofEnvoy.slice(0, 2));
     }
     // After a restart the newest one is known, and nothing of those before.
     await using again = await runningApi({ store });
@@ -136,7 +142,7 @@ describe("the arrival of a revision", () => {
       () => moments(again, "late"),
       (all) => all.length === 3,
     );
-    assert.deepEqual(told, ["acknowledged api #4", "sent api #4", "connected"]);
+    assert.deepEqual(told, ["acknowledged api #15", "sent api #15", "connected"]);
   });
 
   it("waits for the content that appears when a resource of a higher layer is removed", async () => {
