@@ -52,6 +52,23 @@ test("pages of nodes are in the order of their ids, whichever nodes come and go 
   assert.deepEqual(reports.nodes({ after: "e" }), []);
 });
 
+test("a node that comes back while others are looked at is still there, in its place", () => {
+  const first = stream(1, "b");
+  const streams = new Set([stream(0, "a"), first, stream(2, "c"), stream(3, "d")]);
+  const found: string[] = [];
+  for (const { id } of createNodeReports(streams, systemClock, resourceTypes).eachNode()) {
+    found.push(id);
+    if (id !== "a") continue;
+    for (const each of [...streams].slice(1)) {
+      streams.delete(each);
+      Object.assign(each, { opened: undefined });
+    }
+    streams.add(stream(4, "b"));
+    streams.add(stream(5, "d"));
+  }
+  assert.deepEqual(found, ["a", "b", "d"]);
+});
+
 test("a page costs the streams of its nodes, and picks by group before it looks at them", () => {
   const streams = Array.from({ length: 1_000 }, (_, index) =>
     stream(index, `n${index % 500}`, index % 500 < 250 ? "even" : "odd"),
@@ -79,7 +96,7 @@ test("a page costs the streams of its nodes, and picks by group before it looks 
   assert.deepEqual(reports.nodes({ most: 2, state: "rejected" }), []);
 });
 
-test("each node comes once, as it is when it is read, and all of them cost one look at the streams", () => {
+test("each node comes once, as it is when it is read, for one look at the streams, and one more for each that ended", () => {
   const streams = ["c", "a", "b", "a"].map((id, index) => stream(index, id));
   let looks = 0;
   const counted = {
@@ -94,7 +111,7 @@ test("each node comes once, as it is when it is read, and all of them cost one l
     // Its stream ends before its turn comes.
     Object.assign(streams[2] ?? {}, { opened: undefined });
   }
-  assert.deepEqual([read, looks], [["a", "c"], 1]);
+  assert.deepEqual([read, looks], [["a", "c"], 2]);
   const of = (filter: EachNodeFilter) =>
     idsOf([...createNodeReports(counted, systemClock, resourceTypes).eachNode(filter)]);
   assert.deepEqual([of({ after: "a" }), of({ group: "all" }), of({ group: "none" })], [["c"], ["a", "c"], []]);

@@ -51,8 +51,9 @@ export function createNodeReports(streams: Iterable<ReportedStream>, clock: Cloc
     const all = streamsByNode(streams);
     const ids = after === undefined ? [...all.keys()] : [...all.keys()].filter((id) => id > after);
     for (const id of ids.sort()) {
-      // Some may have ended since.
-      const open = all.get(id)?.filter(isOpen) ?? [];
+      // Some may have ended since; a node that came back has others.
+      const known = all.get(id)?.filter(isOpen) ?? [];
+      const open = known.length > 0 ? known : ofNode(id);
       if (open.length === 0 || (group !== undefined && newestOf(open).group !== group)) continue;
       yield nodeStatus(id, open, momentOf(clock));
     }
