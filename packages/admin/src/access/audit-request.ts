@@ -13,7 +13,7 @@ function auditedAction(method: string, path: string): string | undefined {
   return thing === "quarantines" ? "quarantine lift" : "?";
 }
 
-/** Notes a request that changes something, is refused, or is a caller's first, once it was answered. */
+/** Notes at once that a caller came, and, once it was answered, a request that changes something or is refused. */
 export function auditRequest(log: AuditLog, access: Access, request: IncomingMessage, response: ServerResponse): void {
   const { method = "", url = "", socket } = request;
   const [target = ""] = url.split("?", 1);
@@ -23,12 +23,13 @@ export function auditRequest(log: AuditLog, access: Access, request: IncomingMes
   const from = socket.remoteAddress ?? "unix";
   const proved =
     caller === "anybody" ? { who: caller, rule: null } : { who: caller?.name ?? null, rule: caller?.rule ?? null };
+  const { who, rule } = proved;
+  // A request for events is answered for hours.
+  if (rule !== null && who !== null && log.logins.isLogin(`${rule} ${who}`, from, Date.now()))
+    log.add({ ...proved, from, action: "login", target, result: "done" });
   response.once("close", () => {
     const { statusCode: status } = response;
     const isRefused = status === 401 || status === 403;
-    const { who, rule } = proved;
-    if (!isRefused && rule !== null && who !== null && log.logins.isLogin(`${rule} ${who}`, from, Date.now()))
-      log.add({ ...proved, from, action: "login", target, result: "done" });
     if (action === undefined && !isRefused) return;
     const result = isRefused ? "refused" : status < 300 ? "done" : "failed";
     log.add({ ...proved, from, action: action ?? "read", target, result, status });

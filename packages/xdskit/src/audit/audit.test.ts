@@ -57,6 +57,7 @@ test("the audit has who did what and who was refused, without any secret, and xd
   assert.deepEqual(lines.map(short), [
     "token ci | roles[0] | login | /api/v1/layers/api/changes | done | ",
     "token ci | roles[0] | change | /api/v1/layers/api/changes | done | 200",
+    "token metrics | roles[1] | login | /api/v1/layers/api/changes | done | ",
     "token metrics | roles[1] | change | /api/v1/layers/api/changes | refused | 403",
     " |  | rollback | /api/v1/layers/api/rollback | refused | 401",
     "token ci | roles[0] | rollout halt | /api/v1/rollouts/all/halt | failed | 409",
@@ -86,8 +87,12 @@ test("the audit has who did what and who was refused, without any secret, and xd
   };
   assert.deepEqual(await page(""), { isKept: true, isWhole: true, entries: [...lines].reverse() });
   const two = await page("result=refused&who=*metrics*&limit=2");
-  assert.deepEqual(two, { isKept: true, isWhole: true, entries: lines.filter(({ who }) => who === "token metrics") });
-  assert.deepEqual(await page("limit=1&action=r*"), { isKept: true, isWhole: false, entries: [lines[5]] });
+  assert.deepEqual(two, {
+    isKept: true,
+    isWhole: true,
+    entries: lines.filter(({ who, action }) => who === "token metrics" && action === "change"),
+  });
+  assert.deepEqual(await page("limit=1&action=r*"), { isKept: true, isWhole: false, entries: [lines[6]] });
   assert.equal((await asked(server, "GET", "audit", reader)).status, 403);
   assert.equal((await asked(server, "GET", "audit?limit=1001", token)).status, 400);
   const { status, err } = await inProcessEnds("audit", `${beside.path}/none`);
@@ -95,6 +100,22 @@ test("the audit has who did what and who was refused, without any secret, and xd
     [status, err],
     [1, `xdskit audit: ${beside.path}/none: it does not exist [XDSKIT_FILE_UNREADABLE]\n`],
   );
+});
+
+test("a login is noted when it comes, and not when its answer ends", async () => {
+  await using beside = await testFolder();
+  const file = `${beside.path}/audit.jsonl`;
+  await using server = await served({ "a.yaml": clusterYaml("web"), "xdskit.yaml": settings(file) });
+  const ending = new AbortController();
+  const headers = { authorization: `Bearer ${reader}` };
+  const events = await fetch(`${server.admin}/api/v1/events`, { headers, signal: ending.signal });
+  assert.equal(events.status, 200);
+  const [login] = await eventually(
+    () => linesOf(file),
+    (found) => found.length > 0,
+  );
+  assert.deepEqual([login?.action, login?.who, login?.target], ["login", "token metrics", "/api/v1/events"]);
+  ending.abort();
 });
 
 test("each route that changes something has a name of its own in the audit", async () => {
@@ -113,10 +134,9 @@ test("each route that changes something has a name of its own in the audit", asy
   }
   const lines = await eventually(
     () => linesOf(file),
-    (found) => found.length === 1 + routes.length,
+    (found) => found.length === 2 + routes.length,
   );
-  const [login, ...refused] = lines;
-  assert.equal(login?.action, "login");
+  const refused = lines.filter(({ action }) => action !== "login");
   assert.deepEqual(Object.fromEntries(routes.map((route, at) => [route, refused[at]?.action])), {
     "POST /api/v1/layers/{layer}/changes": "change",
     "PUT /api/v1/layers/{layer}/resources/{type}/{name}": "change",
