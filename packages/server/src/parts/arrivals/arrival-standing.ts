@@ -68,7 +68,7 @@ export function arrivalStandingOf(
   for (const status of stream.status()) {
     const { typeUrl } = status.type;
     if (!keys.has(typeUrl)) continue;
-    const of = look.standings.of(status, newest, isNewest, look.later(typeUrl));
+    const of = look.standings.of(status, stream, isNewest, look.later(typeUrl));
     if (!of.concerned) continue;
     // A client that uses exactly its target has this change too.
     if (hasAll || of.lacking.length === 0) {

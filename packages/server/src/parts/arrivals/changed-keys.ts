@@ -1,6 +1,7 @@
 import {
   canonicalName,
   getOrInsert,
+  isApiListener,
   maxFindings,
   maxNamesKept,
   type Resource,
@@ -10,14 +11,15 @@ import {
   type Version,
 } from "@xdskit/api";
 import {
+  clientKindOf,
   covers,
   emptyResourceSet,
   type ResourceSet,
-  type Snapshot,
   type Subscription,
   type TypeStatus,
 } from "@xdskit/protocol";
 import type { LayerChange } from "../../contracts/layer-change.js";
+import type { OpenStream } from "../../contracts/nodes/reported-stream.js";
 
 /** The changes of one type in a layer: by key the new resource, undefined for a removed one. */
 export interface ChangedKeys {
@@ -69,18 +71,24 @@ export class StandingsOfChange {
   }
 
   /** `isNewest`: nothing was published since, so any difference in the group's snapshot comes from another layer. */
-  of(status: TypeStatus, snapshot: Snapshot | undefined, isNewest: boolean, later?: LaterVersions): TypeStanding {
+  of(
+    status: TypeStatus,
+    { newest, opened }: Pick<OpenStream, "newest" | "opened">,
+    isNewest: boolean,
+    later?: LaterVersions,
+  ): TypeStanding {
     const { type, subscription, acknowledged, inFlightSets } = status;
     const changed = this.#changed.get(type.typeUrl);
     if (changed === undefined) return unconcerned;
     const used = acknowledged?.set ?? emptyResourceSet(type);
-    const wanted = snapshot?.of(type) ?? emptyResourceSet(type);
+    const wanted = newest?.of(type) ?? emptyResourceSet(type);
     const { wildcard, names, parameters = "" } = subscription;
     const way = inFlightSets?.map(({ version }) => version).join();
-    const key = `${type.typeUrl} ${used.version} ${way} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
+    const isEnvoy = clientKindOf(opened.node) === "envoy";
+    const key = `${type.typeUrl} ${isEnvoy} ${used.version} ${way} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const standing = typeStandingOf(changed, subscription, { used, inFlightSets, wanted }, isNewest, later);
+    const standing = typeStandingOf(changed, subscription, { used, inFlightSets, wanted }, isEnvoy, isNewest, later);
     if (this.#known.size >= maxNamesKept) this.#known.clear();
     this.#known.set(key, standing);
     return standing;
@@ -104,6 +112,7 @@ function typeStandingOf(
   changed: ChangedKeys,
   subscription: Subscription,
   { used, inFlightSets, wanted }: Sets,
+  isEnvoy: boolean,
   isNewest: boolean,
   later: LaterVersions | undefined,
 ): TypeStanding {
@@ -113,11 +122,15 @@ function typeStandingOf(
   let concerned = false;
   const lacking: ResourceName[] = [];
   for (const key of candidates(changed, subscription)) {
-    const after = changed.resources.get(key);
+    const upserted = changed.resources.get(key);
+    // An Envoy is not told of it, so for an Envoy it removes what had its name.
+    const isRemoval = isEnvoy && upserted !== undefined && isApiListener(upserted);
+    const after = isRemoval ? undefined : upserted;
     const want = wanted.get(key);
-    // When a resource is removed, one of a lower layer may appear, which is then the clients' target.
-    if (isNewest && after !== undefined && want?.version !== after.version) continue;
     const have = used.get(key);
+    // When a resource is removed, one of a lower layer may appear, which is then the clients' target.
+    if (isNewest && upserted !== undefined && want?.version !== after?.version) continue;
+    if (isRemoval && have === undefined && mayNotCome(key, (resource) => resource === undefined)) continue;
     if (!asksFor(subscription, key, [after, want, have])) continue;
     concerned = true;
     const isNewEnough = (resource: Resource | undefined) =>
