@@ -152,6 +152,37 @@ describe("the time from the publication of a change to its ACK", () => {
     });
   });
 
+  it("the time in which a change concerned only a group with one more layer does not count for other groups", async () => {
+    const clock = manualClock();
+    const groups = [
+      { name: "more", match: { cluster: "more" }, layers: ["default", "more"] },
+      { name: "rest", match: { cluster: "rest" }, layers: ["default"] },
+    ];
+    await withMemoryServer({ clock, groups }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const [more, rest] = ["more", "rest"].map((id) => {
+        const stream = delta(client.open(ads("delta")));
+        stream.send({ node: { id, cluster: id }, typeUrl: urlOf("cluster") });
+        return stream;
+      });
+      if (more === undefined || rest === undefined) throw new Error("two streams");
+      await acknowledge(server, more, "cluster");
+      await acknowledge(server, rest, "cluster");
+
+      // The first of this layer: until now, the groups shared what is in the other one.
+      server.config.layer("more").set([cluster("b")]);
+      clock.advance(30);
+      await acknowledge(server, more, "cluster");
+      clock.advance(3_600_000);
+      server.config.update({ upsert: [cluster("a", "2")] });
+      await waitFor("both", () => more.count === 3 && rest.count === 2);
+      clock.advance(5);
+      await acknowledge(server, more, "cluster");
+      await acknowledge(server, rest, "cluster");
+      assert.deepEqual(lagsOf(server), { "cluster more": [2, 30 + 5], "cluster rest": [1, 5] });
+    });
+  });
+
   it("the time is the same for streams that repeat another one's transition", async () => {
     const clock = manualClock();
     await withMemoryServer({ clock }, async ({ server, client }) => {
