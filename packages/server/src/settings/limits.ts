@@ -87,12 +87,9 @@ export const defaultServerLimits: ServerLimits = {
   reportBytes: 64 * 1024 * 1024,
 };
 
-/**
- * The limits that several processes of one server divide: what one identity may have of the server. Memory is each
- * process's own: a part of it would turn away a client that one process serves.
- */
+/** The limits that several processes of one server divide: what one identity may have of the server. */
 export const dividedLimits = [
-  ...(["streamsPerIdentity", "pollsPerIdentity"] as const),
+  ...(["streamsPerIdentity", "pollsPerIdentity", "heldBytesPerIdentity"] as const),
   ...(["requestsPerSecondPerIdentity", "requestBurstPerIdentity"] as const),
 ] as const satisfies readonly (keyof ServerLimits)[];
 

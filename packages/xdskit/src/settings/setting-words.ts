@@ -85,7 +85,7 @@ export const settingWords: Readonly<Record<string, string>> = {
     "The same on one connection, which always has room for two of `request_bytes`.",
   "limits.streams_per_node": "Open streams of one node id, counted for each identity.",
   "limits.streams_per_identity": "Open streams of one identity, also unary calls. Workers divide it.",
-  "limits.held_bytes_per_identity": "`held_bytes` of one identity, never more than half of all. In each worker.",
+  "limits.held_bytes_per_identity": "`held_bytes` of one identity, never more than half of all. Workers divide it.",
   "limits.polls_per_identity": "Polls over REST of one identity. Workers divide it.",
   "limits.requests_per_second_per_identity":
     "Requests of one identity that are answered, over all its streams and polls, acknowledgements included. Workers divide it.",
