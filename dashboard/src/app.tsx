@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Connection, onConnection } from "./api/events.js";
 import type { ProblemList } from "./api/types.js";
 import { useLive } from "./api/use-live.js";
@@ -19,10 +19,21 @@ import { NodeView } from "./views/node/node-view.js";
 import { ProblemsView } from "./views/problems/problems-view.js";
 import { RolloutsView } from "./views/rollouts/rollouts-view.js";
 
+/** What is over the page. Opened anew it is another one, also if the browser has not told that the last was closed. */
+interface Over {
+  readonly what: "keys" | "find";
+  readonly count: number;
+}
+
 /** The page: its head, and the view that the link names. */
 export function App() {
   const place = usePlace();
-  const [over, setOver] = useState<"" | "keys" | "find">("");
+  const [over, setOver] = useState<Over>();
+  const opened = useRef(0);
+  const show = (what: Over["what"]) => {
+    opened.current += 1;
+    setOver({ what, count: opened.current });
+  };
   const problems = useLive<ProblemList>("problems");
   // A warning does not make an error worse.
   const count = problems.data?.errors || problems.data?.warnings || 0;
@@ -35,17 +46,22 @@ export function App() {
   const keys = useMemo<Keys>(
     () => ({
       "/": focusSearch,
-      "?": () => setOver("keys"),
-      "Ctrl k": () => setOver("find"),
+      "?": () => show("keys"),
+      "Ctrl k": () => show("find"),
       t: changeTimeStyle,
       ...Object.fromEntries(views.map(([one, , key]) => [key, () => go(linkTo(one))])),
     }),
     [],
   );
   useKeys(keys);
-  useEffect(() => setOver(""), [place]);
+  // At once: an effect of the new place may come so late that it closes what was opened there.
+  useEffect(() => {
+    const moved = () => setOver(undefined);
+    addEventListener("hashchange", moved);
+    return () => removeEventListener("hashchange", moved);
+  }, []);
   // A browser tells late that a dialog was closed: the next one may be open by then.
-  const closeOver = (which: typeof over) => setOver((now) => (now === which ? "" : now));
+  const close = () => setOver((now) => (now === over ? undefined : now));
   // The view has answers of its own: those about problems change nothing in it.
   const shown = useMemo(() => <View place={{ ...place, view }} />, [place, view]);
   return (
@@ -57,15 +73,15 @@ export function App() {
         view={view === "node" ? "fleet" : view}
         server={server}
         problems={problems.data}
-        find={() => setOver("find")}
-        help={() => setOver("keys")}
+        find={() => show("find")}
+        help={() => show("keys")}
       />
       <ConnectionLost />
       <main id="main" tabIndex={-1}>
         {shown}
       </main>
-      {over === "keys" ? <Help close={() => closeOver("keys")} /> : null}
-      {over === "find" ? <Palette close={() => closeOver("find")} /> : null}
+      {over?.what === "keys" ? <Help key={over.count} close={close} /> : null}
+      {over?.what === "find" ? <Palette key={over.count} close={close} /> : null}
     </>
   );
 }

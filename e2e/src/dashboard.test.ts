@@ -188,6 +188,13 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await page.evaluate(closeAndOpenRow);
     await page.getByRole("heading", { name: /shop-envoy/ }).waitFor();
+    await page.evaluate(goAndAsk);
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.evaluate(`document.querySelector("dialog[open]").close(); ${ask}`);
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.evaluate("history.back()");
+    await page.getByRole("heading", { name: /shop-envoy/ }).waitFor();
   });
 
   for (const colorScheme of ["light", "dark"] as const) {
@@ -293,3 +300,14 @@ async function foreignPageChangesNothing({ page }: DashboardPage, admin: string)
 const closeAndOpenRow = `document.querySelector("dialog[open]").close();
   for (const key of ["j", "Enter"])
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));`;
+
+const ask = `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));`;
+
+/** Goes to another view and asks for the list of keys there, before the browser draws. */
+const goAndAsk = `new Promise((done) => {
+  addEventListener("hashchange", () => setTimeout(() => {
+    ${ask}
+    done();
+  }), { once: true });
+  location.hash = "#/history";
+})`;
