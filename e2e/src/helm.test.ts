@@ -153,6 +153,33 @@ test("a pod of the chart has no rights unless it serves the cluster, and writes 
   }
 });
 
+/** What keeps several pods up, apart and closed, whichever way they are deployed. */
+function mustBeKept(all: readonly Manifest[], name: string): void {
+  const workload = all.find(({ kind }) => kind === "StatefulSet" || kind === "Deployment")?.spec;
+  const { labels } = workload.template.metadata;
+  const of = (wanted: string) => all.filter(({ kind }) => kind === wanted).map(({ spec }) => spec);
+  const isOfPods = ({ matchLabels }: { readonly matchLabels: Readonly<Record<string, string>> }) =>
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
+  const budgets = of("PodDisruptionBudget").map(({ maxUnavailable, selector }) => [maxUnavailable, isOfPods(selector)]);
+  assert.deepEqual(budgets, workload.replicas > 1 ? [[1, true]] : [], name);
+  // Where a mesh protects the port, its policies do.
+  const isClosed = of("NetworkPolicy").some(({ podSelector }) => isOfPods(podSelector));
+  assert.equal(isClosed, name !== "insecure", name);
+  const spread = workload.template.spec.topologySpreadConstraints ?? [];
+  assert.deepEqual(
+    spread.map(({ topologyKey }: { readonly topologyKey: string }) => topologyKey),
+    ["topology.kubernetes.io/zone", "kubernetes.io/hostname"],
+    name,
+  );
+}
+
+test("several pods are never all away, stand apart, and are closed to others", (t) => {
+  const helm = peer("helm", t);
+  if (helm === undefined) return;
+  for (const name of names) mustBeKept(manifestsOf(rendered(helm, name)), name);
+  mustBeKept(manifestsOf(readFileSync(join(root, "deploy/kubernetes/services.yaml"), "utf8")), "services.yaml");
+});
+
 test("what would not start, or would be open, is refused with what is missing", (t) => {
   const helm = peer("helm", t);
   if (helm === undefined) return;
