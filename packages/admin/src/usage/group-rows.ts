@@ -46,7 +46,7 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
     counts.push(count);
     const isListed = query.type === undefined || query.type === type.name;
     const listed: Resource[] = [];
-    for (const resource of set) {
+    for (const resource of [...set]) {
       looked += 1;
       if (looked % inTurn === 0) await nextTurn();
       const isDangling = usage.dangling(resource).length > 0;

@@ -36,6 +36,7 @@ export interface ResourceSet {
   named(name: ResourceName): readonly Resource[];
   /** The resource with an alias (VHDS), the first by name if several have it; undefined if none has. */
   byAlias(alias: ResourceName): Resource | undefined;
+  /** Read it in one turn of the event loop: a later set may change what is read after that. Else copy it first. */
   [Symbol.iterator](): Iterator<Resource>;
 }
 
