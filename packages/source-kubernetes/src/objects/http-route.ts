@@ -1,3 +1,4 @@
+import { durationMs } from "./duration.js";
 import type { MeshRoute, PathMatch, RouteMatch, RouteRule } from "./mesh-route.js";
 import type { ObjectShape } from "./object-shape.js";
 import { type Remarks, type RouteReading, type RuleShape, readHeaders, readMeshRoute } from "./read-route.js";
@@ -71,13 +72,4 @@ function readMore(rule: HttpRuleShape, { faults, notes }: Remarks, field: string
       backoffMs: time(retry.backoff, "retry.backoff"),
     },
   };
-}
-
-const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
-
-/** Durations as the Gateway API has them (GEP-2257). */
-function durationMs(text: string): number | undefined {
-  if (!/^(\d{1,5}(h|m|s|ms)){1,4}$/.test(text)) return undefined;
-  const parts = text.matchAll(/(\d+)(ms|h|m|s)/g);
-  return Array.from(parts, ([, number, unit = ""]) => Number(number) * (units[unit] ?? 0)).reduce((a, b) => a + b, 0);
 }

@@ -14,6 +14,12 @@ export interface ObjectName {
   readonly uid: string | undefined;
 }
 
+/** An annotation, or a field, of a Service that is not used. */
+export interface PolicyFault {
+  readonly annotation: string;
+  readonly message: string;
+}
+
 /** What the owner of an object should know: a part of it is not used. */
 export interface ObjectFault {
   readonly object: ObjectName;

@@ -1,4 +1,7 @@
 import { didYouMean } from "@xdskit/api";
+import { durationMs } from "./duration.js";
+import type { PolicyFault } from "./object-fault.js";
+import { readWongnai } from "./wongnai.js";
 
 /** How clients call a Service, as its annotations say. What is undefined stays as clients have it. */
 export interface Policy {
@@ -11,16 +14,12 @@ export interface Policy {
   readonly retries?: number;
   /** The codes of gRPC after which it is. */
   readonly retryOn?: readonly string[];
+  /** How long a client waits before it tries again: about so long at first, and never longer than that. */
+  readonly backoffMs?: { readonly base: number; readonly most: number };
   /** Calls that a client has open at once. */
   readonly maxRequests?: number;
   /** A pod is left out for a while if this share of its calls fails, in percent. */
   readonly ejectPercent?: number;
-}
-
-/** An annotation that is not used. */
-export interface PolicyFault {
-  readonly annotation: string;
-  readonly message: string;
 }
 
 const prefix = "xdskit.github.io/";
@@ -29,7 +28,6 @@ const retried = ["cancelled", "deadline-exceeded", "internal", "resource-exhaust
 /** gRPC's clients try a call five times at the most. */
 const mostRetries = 4;
 const balancings = ["round_robin", "least_request", "ring_hash"] as const;
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** Reads the value of an annotation; a string says what is expected. */
 const readers: Readonly<Record<string, (text: string) => Policy | string>> = {
@@ -40,8 +38,7 @@ const readers: Readonly<Record<string, (text: string) => Policy | string>> = {
   "hash-header": (text) =>
     /^[a-z0-9_.-]{1,100}$/.test(text) ? { hashHeader: text } : "the name of a header in small letters",
   timeout(text) {
-    const [, number = "", unit = ""] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
-    const timeoutMs = Number(number) * (units[unit] ?? 0);
+    const timeoutMs = durationMs(text) ?? 0;
     return timeoutMs > 0 ? { timeoutMs } : "a duration above 0, such as 500ms or 2s";
   },
   retries(text) {
@@ -51,6 +48,13 @@ const readers: Readonly<Record<string, (text: string) => Policy | string>> = {
   "retry-on"(text) {
     const retryOn = text.split(",").map((word) => word.trim());
     return retryOn.every((word) => retried.includes(word)) ? { retryOn } : `some of ${retried.join(", ")}, with commas`;
+  },
+  "retry-backoff"(text) {
+    const [base = 0, most = base * 10, ...more] = text.split(",").map((part) => durationMs(part.trim()) ?? 0);
+    const isGood = base > 0 && most >= base && more.length === 0;
+    return isGood
+      ? { backoffMs: { base, most } }
+      : "a duration above 0, or two such as 25ms,250ms, the longer one last";
   },
   "max-requests"(text) {
     const maxRequests = numberIn(text, 1, 0xffff_ffff);
@@ -73,14 +77,19 @@ export function readPolicy(annotations: Readonly<Record<string, string>>): {
   readonly faults: readonly PolicyFault[];
 } {
   let policy: Policy = {};
-  const faults: PolicyFault[] = [];
-  for (const [annotation, text] of Object.entries(annotations)) {
-    if (!annotation.startsWith(prefix)) continue;
-    const name = annotation.slice(prefix.length);
-    const read = Object.hasOwn(readers, name) ? readers[name]?.(text) : undefined;
-    if (typeof read === "object") policy = { ...policy, ...read };
-    else if (read !== undefined) faults.push({ annotation, message: `expected ${read}` });
+  const { translated, faults: notFollowed } = readWongnai(annotations);
+  const faults = [...notFollowed];
+  const read = (annotation: string, name: string, text: string): boolean => {
+    const value = Object.hasOwn(readers, name) ? readers[name]?.(text) : undefined;
+    if (typeof value === "object") policy = { ...policy, ...value };
+    else if (value !== undefined) faults.push({ annotation, message: `expected ${value}` });
     else faults.push({ annotation, message: `there is no such annotation${didYouMean(name, Object.keys(readers))}` });
-  }
+    return typeof value === "object";
+  };
+  // Without the codes, which come first, the others say nothing.
+  for (const { annotation, name, text } of translated) if (!read(annotation, name, text) && name === "retry-on") break;
+  // Ours last: they win.
+  for (const [annotation, text] of Object.entries(annotations))
+    if (annotation.startsWith(prefix)) read(annotation, annotation.slice(prefix.length), text);
   return { policy, faults };
 }

@@ -1,5 +1,6 @@
+import type { PolicyFault } from "./object-fault.js";
 import { type Family, isTcp, type ObjectShape } from "./object-shape.js";
-import { type Policy, type PolicyFault, readPolicy } from "./policy.js";
+import { type Policy, readPolicy } from "./policy.js";
 
 /** A port of a Service; its name is empty if it has none. */
 export interface ServicePort {

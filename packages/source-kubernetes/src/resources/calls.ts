@@ -32,7 +32,7 @@ const codes: Readonly<Record<number, string>> = {
 };
 
 function retriesOf(
-  { retries, retryOn }: Policy,
+  { retries, retryOn, backoffMs }: Policy,
   { retry, tryTimeoutMs }: Partial<RouteRule>,
 ): Calls["retryPolicy"] | undefined {
   const perTry = tryTimeoutMs === undefined ? {} : { perTryTimeout: durationFromMs(tryTimeoutMs) };
@@ -50,6 +50,14 @@ function retriesOf(
   }
   // Go's client rejects a policy of no retries.
   if (retries !== 0 && (retries !== undefined || retryOn !== undefined))
-    return { ...perTry, retryOn: (retryOn ?? ["unavailable"]).join(), numRetries: retries ?? 1 };
+    return {
+      ...perTry,
+      ...{ retryOn: (retryOn ?? ["unavailable"]).join(), numRetries: retries ?? 1 },
+      ...(backoffMs === undefined
+        ? {}
+        : {
+            retryBackOff: { baseInterval: durationFromMs(backoffMs.base), maxInterval: durationFromMs(backoffMs.most) },
+          }),
+    };
   return tryTimeoutMs === undefined ? undefined : perTry;
 }

@@ -1,6 +1,6 @@
 import type { Constraints } from "@xdskit/api";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
-import type { PolicyFault } from "../objects/policy.js";
+import type { PolicyFault } from "../objects/object-fault.js";
 import type { Service } from "../objects/service.js";
 import type { CallableEndpoint } from "./callable-endpoints.js";
 

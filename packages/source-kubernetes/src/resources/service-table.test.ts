@@ -191,6 +191,10 @@ describe("the annotations of a Service", () => {
     assert.ok(action?.case === "route");
     return action.value;
   };
+  const backoffOf = (table: Table) => {
+    const { baseInterval, maxInterval } = action(table).retryPolicy?.retryBackOff ?? {};
+    return [baseInterval?.nanos, maxInterval?.nanos];
+  };
 
   it("say how it is called", () => {
     const table = new Table();
@@ -201,6 +205,7 @@ describe("the annotations of a Service", () => {
         "xdskit.github.io/timeout": "1500ms",
         "xdskit.github.io/retries": "2",
         "xdskit.github.io/retry-on": "unavailable, internal",
+        "xdskit.github.io/retry-backoff": "25ms",
         "xdskit.github.io/max-requests": "7",
         "xdskit.github.io/eject-failing": "60%",
       }),
@@ -213,6 +218,7 @@ describe("the annotations of a Service", () => {
     assert.equal(Number(maxStreamDuration?.maxStreamDuration?.seconds), 1);
     assert.equal(maxStreamDuration?.maxStreamDuration?.nanos, 500_000_000);
     assert.deepEqual([retryPolicy?.retryOn, retryPolicy?.numRetries], ["unavailable,internal", 2]);
+    assert.deepEqual(backoffOf(table), [25_000_000, 250_000_000]);
     for (const { type, name, body } of table.resources.values())
       assert.deepEqual(validateMessage(readBody(type, type.typeUrl, body, envoyRegistry()), { envoy: true }), [], name);
   });
@@ -232,6 +238,7 @@ describe("the annotations of a Service", () => {
         "xdskit.github.io/timeout": "0s",
         "xdskit.github.io/retries": "5",
         "xdskit.github.io/retry-on": "never",
+        "xdskit.github.io/retry-backoff": "250ms,25ms",
         "xdskit.github.io/max-requests": "-1",
         "xdskit.github.io/eject-failing": "0%",
         "xdskit.github.io/hash-header": "X User",
@@ -242,14 +249,75 @@ describe("the annotations of a Service", () => {
     );
     assert.deepEqual(changed, []);
     const said = table.faults();
-    assert.equal(said.length, 9);
+    assert.equal(said.length, 10);
     assert.match(
       said[0] ?? "",
       /^shop\/cart xdskit\.github\.io\/lb-policy: expected one of round_robin, least_request, ring_hash$/,
     );
-    assert.match(said[7] ?? "", /retrys: there is no such annotation.*retries/);
+    assert.match(said[8] ?? "", /retrys: there is no such annotation.*retries/);
     table.put(cart);
     assert.deepEqual(table.faults(), []);
+  });
+
+  it("may be those of wongnai/xds, and ours win", () => {
+    const table = new Table();
+    const theirs = {
+      "xds.lmwn.com/retry-count": "5",
+      "xds.lmwn.com/retry-backoff": "10ms,0.2s",
+      "xds.lmwn.com/retry-status": "cancelled,unavailable",
+    };
+    table.put(annotated(theirs));
+    const retries = () => [action(table).retryPolicy?.retryOn, action(table).retryPolicy?.numRetries];
+    // Its page allows 5; gRPC's clients stop after 4.
+    assert.deepEqual(
+      [retries(), backoffOf(table)],
+      [
+        ["cancelled,unavailable", 4],
+        [10_000_000, 200_000_000],
+      ],
+    );
+    table.put(annotated({ "xdskit.github.io/retries": "2", ...theirs, "xdskit.github.io/retry-on": "internal" }));
+    assert.deepEqual(retries(), ["internal", 2]);
+    // Its default: one retry, and the backoff that clients have.
+    table.put(annotated({ "xds.lmwn.com/retry-status": "internal" }));
+    assert.deepEqual(
+      [retries(), backoffOf(table)],
+      [
+        ["internal", 1],
+        [undefined, undefined],
+      ],
+    );
+    assert.deepEqual(table.faults(), []);
+  });
+
+  it("of wongnai/xds that are wrong, or that are not followed, are told, too", () => {
+    const table = new Table();
+    table.put(
+      annotated({
+        "xds.lmwn.com/retry-count": "2",
+        "xds.lmwn.com/retry-backoff": "soon",
+        "xds.lmwn.com/api-gateway": "front",
+        "xds.lmwn.com/grpc-service": "shop.Cart",
+        "xds.lmwn.com/retry-stats": "internal",
+      }),
+    );
+    assert.equal(action(table).retryPolicy, undefined);
+    assert.deepEqual(
+      table.faults().map((fault) => fault.replace("shop/cart xds.lmwn.com/", "")),
+      [
+        "retry-count: it says nothing without xds.lmwn.com/retry-status",
+        "retry-backoff: it says nothing without xds.lmwn.com/retry-status",
+        "api-gateway: it is not followed: a GRPCRoute says the same",
+        "grpc-service: it is not followed: a GRPCRoute says the same",
+        'retry-stats: there is no such annotation; did you mean "retry-status"?',
+      ],
+    );
+    table.put(annotated({ "xds.lmwn.com/retry-status": "internal", "xds.lmwn.com/retry-count": "many" }));
+    assert.equal(action(table).retryPolicy?.numRetries, 1);
+    assert.match(table.faults().join(), /retry-count: expected a number from 0 to 4$/);
+    table.put(annotated({ "xds.lmwn.com/retry-count": "2", "xds.lmwn.com/retry-status": "5xx" }));
+    assert.equal(action(table).retryPolicy, undefined);
+    assert.match(table.faults().join(), /^shop\/cart xds\.lmwn\.com\/retry-status: expected some of cancelled/);
   });
 });
 

@@ -1,7 +1,6 @@
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
-import type { ObjectFault } from "../objects/object-fault.js";
+import type { ObjectFault, PolicyFault } from "../objects/object-fault.js";
 import { objectKey } from "../objects/object-shape.js";
-import type { PolicyFault } from "../objects/policy.js";
 import type { Service } from "../objects/service.js";
 import { RouteTable } from "./attached/route-table.js";
 import { loadAssignments } from "./load-assignment.js";
