@@ -142,6 +142,11 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     noneFailed();
   });
 
+  const annotated = (annotations: object) => ({
+    ...cart.service,
+    metadata: { ...cart.service.metadata, annotations },
+  });
+
   await scene.step(
     "pods of the client's zone are called first if the Service wants that, and others if there is none",
     async () => {
@@ -162,6 +167,11 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
       near.state = "ready";
       await cart.write();
       await answered(near.name);
+      // The same by annotation.
+      await api.ask("PUT", "/api/v1/namespaces/shop/services/cart", await withoutWish(api));
+      await answered(near.name, ...far);
+      await api.put(annotated({ "xdskit.github.io/locality-failover": "zone" }));
+      await answered(near.name);
       await api.put({
         ...cart.service,
         spec: { ...(cart.service.spec as object), trafficDistribution: "PreferSameNode" },
@@ -177,14 +187,11 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   );
 
   await scene.step("policies by annotation are taken by each client, and a wrong one is told", async () => {
-    const annotated = (annotations: object) => ({
-      ...cart.service,
-      metadata: { ...cart.service.metadata, annotations },
-    });
     const policy = {
       "lb-policy": "ring_hash",
       timeout: "20s",
       retries: "2",
+      "retry-backoff": "25ms,250ms",
       "max-requests": "100",
     };
     const own = Object.entries(policy).map(([name, value]) => [`xdskit.github.io/${name}`, value]);

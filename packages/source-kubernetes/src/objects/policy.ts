@@ -20,13 +20,18 @@ export interface Policy {
   readonly maxRequests?: number;
   /** A pod is left out for a while if this share of its calls fails, in percent. */
   readonly ejectPercent?: number;
+  /** Pods there are called first, and others only if none of them answers. */
+  readonly failover?: "zone" | "node";
 }
 
 const prefix = "xdskit.github.io/";
+/** What wins over the field of a Service. */
+export const failoverAnnotation = `${prefix}locality-failover`;
 /** What a route may name (A44). */
 const retried = ["cancelled", "deadline-exceeded", "internal", "resource-exhausted", "unavailable"];
 /** gRPC's clients try a call five times at the most. */
 const mostRetries = 4;
+const failovers = ["zone", "node"] as const;
 const balancings = ["round_robin", "least_request", "ring_hash"] as const;
 
 /** Reads the value of an annotation; a string says what is expected. */
@@ -63,6 +68,10 @@ const readers: Readonly<Record<string, (text: string) => Policy | string>> = {
   "eject-failing"(text) {
     const ejectPercent = numberIn(text.replace(/%$/, ""), 1, 100);
     return ejectPercent === undefined ? "a share from 1% to 100%" : { ejectPercent };
+  },
+  "locality-failover"(text) {
+    const failover = failovers.find((one) => one === text);
+    return failover === undefined ? `one of ${failovers.join(", ")}` : { failover };
   },
 };
 

@@ -48,6 +48,7 @@ const distributions: Readonly<Record<string, Service["distribution"]>> = {
 export function readService(object: ObjectShape): Service {
   const { metadata = {}, spec = {} } = object as ServiceShape;
   const { type, externalName, trafficDistribution = "", ipFamilies, ports = [] } = spec;
+  const read = readPolicy(metadata.annotations ?? {});
   return {
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",
@@ -55,7 +56,7 @@ export function readService(object: ObjectShape): Service {
     externalName: type === "ExternalName" ? externalName : undefined,
     ports: ports.filter(isTcp).map(({ name = "", port }) => ({ name, port })),
     family: ipFamilies?.[0],
-    distribution: distributions[trafficDistribution],
-    ...readPolicy(metadata.annotations ?? {}),
+    distribution: read.policy.failover ?? distributions[trafficDistribution],
+    ...read,
   };
 }

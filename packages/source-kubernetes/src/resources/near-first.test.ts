@@ -7,8 +7,8 @@ import { readEndpointSlice } from "../objects/endpoint-slice.js";
 import { readService } from "../objects/service.js";
 import { ServiceTable } from "./service-table.js";
 
-const cart = (trafficDistribution?: string) => ({
-  metadata: { namespace: "shop", name: "cart" },
+const cart = (trafficDistribution?: string, annotations: Readonly<Record<string, string>> = {}) => ({
+  metadata: { namespace: "shop", name: "cart", annotations },
   spec: { ports: [{ port: 80 }], trafficDistribution },
 });
 
@@ -133,6 +133,27 @@ describe("near pods first", () => {
     assert.match(seen.faults().join(), /^spec\.trafficDistribution: its pods are on more than 100 nodes: clients/);
     seen.putSlice(slice(...places.slice(1)));
     assert.deepEqual(seen.faults(), []);
+  });
+
+  it("are what an annotation says, whatever the field does", () => {
+    const failover = (value: string) => ({ "xdskit.github.io/locality-failover": value });
+    const seen = new Assignments().put(cart(undefined, failover("zone")), slice(...inThree));
+    assert.deepEqual(seen.seenFrom("a"), ["0 a: 1 3", "1 b: 2", "1 c: 4"]);
+    // Its zone has no pod that can be called.
+    seen.putSlice(slice({ zone: "b" }, { zone: "a" }));
+    seen.putSlice(slice({ zone: "b" }));
+    assert.deepEqual(seen.seenFrom("a"), ["0 b: 1"]);
+    const onNodes = slice({ zone: "a", nodeName: "a1" }, { zone: "a", nodeName: "a2" });
+    assert.deepEqual(new Assignments().put(cart("PreferSameZone", failover("node")), onNodes).seenFrom("a", "a2"), [
+      "0 a: 2",
+      "1 a/rest-1: 1",
+    ]);
+    const wrong = new Assignments().put(cart("PreferSameZone", failover("near")), slice(...inThree));
+    assert.deepEqual(wrong.seenFrom("c"), ["0 c: 4", "1 a: 1 3", "1 b: 2"]);
+    assert.deepEqual(wrong.faults(), ["xdskit.github.io/locality-failover: expected one of zone, node"]);
+    const many = Array.from({ length: 101 }, (_, index) => ({ zone: "a", nodeName: `n${index}` }));
+    const tooMany = new Assignments().put(cart(undefined, failover("node")), slice(...many));
+    assert.match(tooMany.faults().join(), /^xdskit\.github\.io\/locality-failover: its pods are on more than 100/);
   });
 
   it("go with their last pod, and break no rule", () => {

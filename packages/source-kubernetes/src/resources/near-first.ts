@@ -1,6 +1,7 @@
 import type { Constraints } from "@xdskit/api";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { PolicyFault } from "../objects/object-fault.js";
+import { failoverAnnotation } from "../objects/policy.js";
 import type { Service } from "../objects/service.js";
 import type { CallableEndpoint } from "./callable-endpoints.js";
 
@@ -30,7 +31,7 @@ export function followedWish(service: Service, slices: readonly EndpointSlice[])
   const message = `its pods are on more than ${mostNodes} nodes: clients prefer their zone`;
   return {
     service: { ...service, distribution: "zone" },
-    faults: [{ annotation: "spec.trafficDistribution", message }],
+    faults: [{ annotation: service.policy.failover ? failoverAnnotation : "spec.trafficDistribution", message }],
   };
 }
 
