@@ -222,7 +222,7 @@ export class ClientType {
   receive(sent: ArrivedResponse, response: number, now: number): readonly ClientStreamEffect[] | undefined {
     if (!this.#stream.isAsked) return undefined;
     const { options, limits } = this.#context;
-    this.#stream.nonce = sent.nonce;
+    this.#stream.responded(sent.nonce);
     const draft = new UpdateDraft(this.type);
     const { bad, good, keepsAlive } = this.#take(sent, draft, now);
     const awaitsAnswer = options.answers === "when-told" && bad.length === 0;

@@ -1,4 +1,4 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { Nonce, ResourceName, ResourceType } from "@xdskit/api";
 import { type Answer, Answers } from "./answers.js";
 import { type AskingContext, createAsking } from "./asked/asking.js";
 import { DroppedNames } from "./asked/dropped-names.js";
@@ -22,7 +22,7 @@ export class TypeStream {
   readonly type: ResourceType;
   readonly answers = new Answers();
   /** Of the last response, for SotW. */
-  nonce = "";
+  #nonce = "";
   readonly #options: ClientStreamOptions;
   readonly #asking: ReturnType<typeof createAsking>;
   /**
@@ -41,6 +41,16 @@ export class TypeStream {
     this.type = type;
     this.#options = options;
     this.#asking = createAsking(type, options.variant, options.api, wanted);
+  }
+
+  /** Of the last response, for SotW. */
+  get nonce(): Nonce {
+    return this.#nonce;
+  }
+
+  responded(nonce: Nonce): void {
+    this.#nonce = nonce;
+    this.#dropped.responded();
   }
 
   /** A request was sent. */
@@ -82,7 +92,7 @@ export class TypeStream {
 
   want(key: ResourceName): void {
     this.#asking.names.add(key);
-    this.#dropped.want(key);
+    if (this.#dropped.want(key)) this.#asking.names.repeat(key);
   }
 
   drop(key: ResourceName): void {
@@ -140,10 +150,12 @@ export class TypeStream {
     if (!this.isAsked && fullState && variant === "sotw") this.#known = new Set(wanted.keys());
     // A SotW request names the last response that the client saw; a delta request only the one that it answers (the
     // comment of `response_nonce`).
-    const nonce = answer?.nonce ?? (variant === "sotw" ? this.nonce : "");
+    const nonce = answer?.nonce ?? (variant === "sotw" ? this.#nonce : "");
     const head = { typeUrl: api === "v2" ? (v2 ?? v3) : v3, node, nonce, error: answer?.error };
     const spelled = (key: ResourceName) => wanted.spelled(key);
-    const bytes = this.#asking.request({ head, version, spelled, claims });
+    const isStale = nonce !== this.#nonce;
+    if (!isStale) this.#dropped.requested();
+    const bytes = this.#asking.request({ head, isStale, version, spelled, claims });
     const kind = answer === undefined ? "subscribe" : answer.error === undefined ? "ack" : "nack";
     return { type: this.type, bytes, kind };
   }

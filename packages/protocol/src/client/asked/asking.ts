@@ -14,6 +14,8 @@ import { wildcard } from "./wanted-names.js";
 /** The parts of a request other than names. */
 export interface AskingContext {
   readonly head: RequestHead;
+  /** SotW: it answers an earlier response than the last one, so that the server ignores its names (rule 27). */
+  readonly isStale: boolean;
   /** SotW: the version that was accepted last. */
   readonly version: Version;
   /** A name in the spelling of the request. */
@@ -96,7 +98,7 @@ class SotwAsking extends Asking {
   }
 
   protected write(context: AskingContext, isFirst: boolean): Uint8Array {
-    this.#change(isFirst, context.spelled);
+    if (!context.isStale) this.#change(isFirst, context.spelled);
     return writeSotwRequest(context.head, context.version, this.#encoded);
   }
 

@@ -7,22 +7,42 @@ import { wildcard } from "./wanted-names.js";
  * that they were dropped. Names are canonical.
  */
 export class DroppedNames {
-  readonly #dropped = new Set<ResourceName>();
+  /** With the number of requests before. */
+  readonly #dropped = new Map<ResourceName, number>();
   /** Names that are wanted again, and the number of times that they may be asked for anew. */
   readonly #unsure = new Map<ResourceName, number>();
+  /** The number of requests in which the server reads names: those with the nonce of the last response. */
+  #requests = 0;
+  /** Of those, the ones before the last response. */
+  #requestsBefore = 0;
+
+  requested(): void {
+    this.#requests += 1;
+  }
+
+  responded(): void {
+    this.#requestsBefore = this.#requests;
+  }
 
   drop(key: ResourceName): void {
-    this.#dropped.add(key);
+    this.#dropped.set(key, this.#requests);
     if (this.#dropped.size <= maxNamesKept) return;
-    for (const oldest of this.#dropped) {
+    for (const oldest of this.#dropped.keys()) {
       this.#dropped.delete(oldest);
       break;
     }
   }
 
-  /** The name is wanted. */
-  want(key: ResourceName): void {
-    if (this.#dropped.delete(key)) this.#unsure.set(key, isCollection(key) ? repeatsOfAll : maxRepeats);
+  /**
+   * The name is wanted. Returns whether to leave it out once more: each request without it may have crossed the last
+   * response, and the resource was in that or an earlier one, so that no other response may follow.
+   */
+  want(key: ResourceName): boolean {
+    const before = this.#dropped.get(key);
+    if (before === undefined) return false;
+    this.#dropped.delete(key);
+    this.#unsure.set(key, isCollection(key) ? repeatsOfAll : maxRepeats);
+    return before < this.#requestsBefore && this.#requestsBefore === this.#requests;
   }
 
   /** The name is no longer wanted, or something of it came. Returns whether it was unsure. */

@@ -310,7 +310,8 @@ class PairRun {
   #step(): void {
     const pair = this.#random.pick(this.#pairs);
     const chance = this.#random.int(100);
-    if (chance < 10) this.#change(randomChange(this.#group, this.#random, this.#say));
+    if (chance < 7) this.#change(randomChange(this.#group, this.#random, this.#say));
+    else if (chance < 10) this.#cross(pair);
     else if (chance < 20) this.#subscribe(pair);
     else if (chance < 28) this.#unsubscribe(pair);
     else if (chance < 36) this.#connect(pair);
@@ -321,6 +322,16 @@ class PairRun {
     else if (chance < 94) this.#reachClient(pair);
     else if (chance < 98) this.#decide(pair, this.#random.chance(0.8));
     else this.#wait(this.#random.pick([1000, 5000, 20_000]));
+  }
+
+  /** Names are dropped while a response is on its way. That leads to names that are wanted before it is answered. */
+  #cross(pair: Pair): void {
+    this.#unsubscribe(pair);
+    this.#ask(pair);
+    this.#change(randomChange(this.#group, this.#random, this.#say));
+    this.#respond(pair);
+    this.#reachClient(pair);
+    this.#subscribe(pair);
   }
 
   /** Asserts that the client has the server's resources of its names. */
