@@ -16,6 +16,7 @@ import {
 import { createScene } from "./harness/basics/scene.js";
 import { eventually, quiet } from "./harness/basics/wait.js";
 import {
+  answeredBy,
   type GrpcClient,
   type GrpcClientName,
   grpcClientCommand,
@@ -60,17 +61,7 @@ const withLookup = (client: GrpcClientName, routes: ResourceText): ResourceText 
   };
 };
 
-/** Resolves once the last calls were answered by all of these and by nobody else. */
-function answersFrom(client: GrpcClient, ...names: string[]): Promise<unknown> {
-  const seen = client.ok();
-  return eventually(
-    `answers from ${names.join(" and ")} only (failures so far: ${client.failures().slice(0, 3).join("; ") || "none"})`,
-    () => {
-      const last = client.lastBackends(Math.min(10, client.ok() - seen));
-      return last.length === 10 && names.every((n) => last.includes(n)) && last.every((n) => names.includes(n));
-    },
-  );
-}
+const answersFrom = (client: GrpcClient, ...names: string[]) => answeredBy([client], names);
 
 for (const name of grpcClients) {
   test(`gRPC client, ${name}`, { timeout: 240_000 }, async (t) => {

@@ -38,9 +38,9 @@ export class MeshServer {
     await this.#started?.(this);
   }
 
-  /** As an upgrade does. */
-  async stop(): Promise<void> {
-    await this.#process?.stop("SIGTERM", 20_000);
+  /** By default as an upgrade does. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    await this.#process?.stop(signal, 20_000);
   }
 
   kill(): void {

@@ -1,11 +1,13 @@
+import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
-import { peer, root } from "../basics/peers.js";
+import { findPeer, peer, root } from "../basics/peers.js";
 import type { Process } from "../basics/process.js";
 import type { Scene } from "../basics/scene.js";
+import { eventually, type Patience } from "../basics/wait.js";
 import { xdskitCommand } from "../xdskit/xdskit.js";
 import { tapped } from "./tap.js";
 
@@ -13,7 +15,8 @@ const execute = promisify(execFile);
 
 /** gRPC's own xDS clients. */
 export const grpcClients = ["grpc-js", "python", "go", "go-v2", "java"] as const;
-export type GrpcClientName = (typeof grpcClients)[number];
+/** `tonic`: of Rust, which few machines have (`e2e/peers/install.sh rust`). No test is skipped without it. */
+export type GrpcClientName = (typeof grpcClients)[number] | "tonic";
 
 const keptFailures = 100;
 
@@ -48,6 +51,8 @@ export function grpcClientCommand(name: GrpcClientName, t: TestContext): readonl
       return command(peer("go-grpc-v2-client", t)) || undefined;
     case "java":
       return command(peer("java-grpc-client", t)) || undefined;
+    case "tonic":
+      return command(findPeer("rust-grpc-client")) || undefined;
   }
 }
 
@@ -126,6 +131,30 @@ export async function startGrpcClient(
     } else if (failures.length < keptFailures) failures.push(`after ${ok} answers: ${rest}`);
   });
   return { process: client, ok: () => ok, failures: () => failures, lastBackends: (count) => backends.slice(-count) };
+}
+
+/** Resolves once each client's last calls were answered by all of these backends, and by nobody else. */
+export async function answeredBy(
+  clients: readonly GrpcClient[],
+  names: readonly string[],
+  patience?: Patience,
+): Promise<void> {
+  const isAnswered = async (client: GrpcClient) => {
+    const seen = client.ok();
+    const check = () => {
+      const last = client.lastBackends(Math.min(10, client.ok() - seen));
+      if (last.length === 10 && names.every((n) => last.includes(n)) && last.every((n) => names.includes(n)))
+        return true;
+      throw new Error(`by ${last.join(", ") || "nobody"}; failures: ${client.failures().slice(0, 3).join("; ")}`);
+    };
+    await eventually(`${client.process.name} is answered by ${names.join(" and ")} only`, check, patience);
+  };
+  await Promise.all(clients.map(isAnswered));
+}
+
+/** No call of these clients has failed so far. */
+export function assertNoneFailed(clients: readonly GrpcClient[]): void {
+  for (const { process, failures } of clients) assert.deepEqual(failures(), [], process.name);
 }
 
 /**
