@@ -14,4 +14,14 @@ describe("docs/benchmarks.md", () => {
       "run: node bench/chart.mjs > bench/ratios.svg",
     );
   });
+
+  it("the page says of a start from a cluster what bench/RESULTS.md measured last", () => {
+    const row = /^\| CPU until then \(s\) \| ([\d.]+) .*\| ([\d.]+) /m.exec(read("bench/RESULTS.md"));
+    const [theirs, ours] = row?.slice(1).map(Number) ?? assert.fail("there is no such row");
+    const [, said] = /\*\*A start from a Kubernetes cluster\*\* (.*?)\n- /s.exec(read("docs/benchmarks.md")) ?? [];
+    assert.match(
+      said ?? "",
+      new RegExp(`\\[${((ours ?? 0) / (theirs ?? 1)).toFixed(1)} times\\s+the CPU\\].*: ${ours} s\\.`, "s"),
+    );
+  });
 });

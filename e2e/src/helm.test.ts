@@ -61,10 +61,16 @@ const rightsForRoutes = [
 ];
 const rightsForServices = ["list,watch services", "list,watch endpointslices", "create,patch events"];
 
+/** What runs the pods. */
+// biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
+function workloadOf(all: readonly Manifest[]): any {
+  const found = all.find(({ kind }) => kind === "StatefulSet" || kind === "Deployment");
+  return found?.spec ?? assert.fail("nothing runs pods");
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
 function podOf(all: readonly Manifest[]): any {
-  const found = all.find(({ kind }) => kind === "StatefulSet");
-  return found?.spec.template.spec ?? assert.fail("there is no StatefulSet");
+  return workloadOf(all).template.spec;
 }
 
 test("the chart gives manifests that Kubernetes takes, for each of its values files", (t) => {
@@ -134,14 +140,10 @@ test("a pod of the chart has no rights unless it serves the cluster, and writes 
   if (helm === undefined) return;
   for (const name of names) {
     const pod = podOf(manifestsOf(rendered(helm, name)));
-    const { securityContext: ofPod, containers, volumes, automountServiceAccountToken } = pod;
+    const { containers, volumes, automountServiceAccountToken } = pod;
     assert.equal(automountServiceAccountToken, name === "kubernetes");
-    assert.deepEqual([ofPod.runAsNonRoot, ofPod.seccompProfile], [true, { type: "RuntimeDefault" }]);
-    for (const { securityContext, volumeMounts, livenessProbe, readinessProbe } of containers) {
-      assert.deepEqual(securityContext, {
-        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
-        capabilities: { drop: ["ALL"] },
-      });
+    mustBeConfined(pod);
+    for (const { volumeMounts, livenessProbe, readinessProbe } of containers) {
       const isWritten = ({ readOnly }: { readonly readOnly?: boolean }) => readOnly !== true;
       assert.deepEqual(
         volumeMounts.filter(isWritten).map(({ mountPath }: { readonly mountPath: string }) => mountPath),
@@ -153,9 +155,20 @@ test("a pod of the chart has no rights unless it serves the cluster, and writes 
   }
 });
 
+/** It is not root, and can write nowhere in its own image. */
+// biome-ignore lint/suspicious/noExplicitAny: kubeconform judges its shape.
+function mustBeConfined({ securityContext: ofPod, containers }: any): void {
+  assert.deepEqual([ofPod.runAsNonRoot, ofPod.seccompProfile], [true, { type: "RuntimeDefault" }]);
+  for (const { securityContext } of containers)
+    assert.deepEqual(securityContext, {
+      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+      capabilities: { drop: ["ALL"] },
+    });
+}
+
 /** What keeps several pods up, apart and closed, whichever way they are deployed. */
 function mustBeKept(all: readonly Manifest[], name: string): void {
-  const workload = all.find(({ kind }) => kind === "StatefulSet" || kind === "Deployment")?.spec;
+  const workload = workloadOf(all);
   const { labels } = workload.template.metadata;
   const of = (wanted: string) => all.filter(({ kind }) => kind === wanted).map(({ spec }) => spec);
   const isOfPods = ({ matchLabels }: { readonly matchLabels: Readonly<Record<string, string>> }) =>
@@ -177,7 +190,9 @@ test("several pods are never all away, stand apart, and are closed to others", (
   const helm = peer("helm", t);
   if (helm === undefined) return;
   for (const name of names) mustBeKept(manifestsOf(rendered(helm, name)), name);
-  mustBeKept(manifestsOf(readFileSync(join(root, "deploy/kubernetes/services.yaml"), "utf8")), "services.yaml");
+  const services = manifestsOf(readFileSync(join(root, "deploy/kubernetes/services.yaml"), "utf8"));
+  mustBeKept(services, "services.yaml");
+  mustBeConfined(podOf(services));
 });
 
 test("what would not start, or would be open, is refused with what is missing", (t) => {

@@ -54,9 +54,8 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   await api.put(cart.service);
   await cart.write();
 
-  const args = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--write-events"];
-  const first = await startServer(scene, "first", args);
-  const second = await startServer(scene, "second", args);
+  const first = await startServer(scene, "first", api.kubeconfig("xdskit"));
+  const second = await startServer(scene, "second", api.kubeconfig("xdskit", "certificate"));
   const servers = [first, second];
   const signalAll = (signal: NodeJS.Signals) => servers.map((one) => one.signal(signal));
   // As the Service of both would.
@@ -185,7 +184,8 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
 }
 
 /** A server of the cluster, once it serves. */
-async function startServer(scene: Scene, name: string, args: readonly string[]): Promise<MeshServer> {
+async function startServer(scene: Scene, name: string, kubeconfig: string): Promise<MeshServer> {
+  const args = ["--kubernetes", "--kubeconfig", kubeconfig, "--write-events"];
   const server = new MeshServer({
     ...{ name, place: here, started: undefined, ports: { grpc: await freePort(), admin: await freePort() } },
     run: ({ grpc, admin }) => startServe(scene, undefined, { grpc, args: [...args, "--admin", admin] }),

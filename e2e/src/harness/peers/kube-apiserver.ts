@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
+import { createAuthority } from "../../../../packages/api/src/testing/certificates.js";
 import { freePort } from "../basics/ports.js";
 import type { Process } from "../basics/process.js";
 import type { Scene } from "../basics/scene.js";
@@ -17,6 +18,9 @@ export interface KubernetesObject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
   readonly [key: string]: unknown;
 }
+
+/** Who signs the certificates of users. */
+const ofClients = createAuthority("of clients");
 
 /** The users that the server knows, by token. */
 const users = { admin: 'admin-token,admin,1,"system:masters"', xdskit: "xdskit-token,xdskit,2" } as const;
@@ -51,6 +55,7 @@ export class KubeApiserver {
     const pem = privateKey.export({ type: "pkcs8", format: "pem" });
     await writeFile(join(directory, "service-accounts.pem"), pem);
     await writeFile(join(directory, "tokens.csv"), `${Object.values(users).join("\n")}\n`);
+    await writeFile(join(directory, "clients.pem"), ofClients.certificate);
     const etcd = await EtcdCluster.start(programs.etcd, { size: 1 });
     scene.onEnd(() => etcd.stop());
     const server = new KubeApiserver(scene, programs, await freePort(), etcd, directory);
@@ -74,6 +79,7 @@ export class KubeApiserver {
         ...["--service-cluster-ip-range", "10.96.0.0/16,fd00:96::/112", "--authorization-mode", "RBAC"],
         // Nobody listens there.
         ...["--advertise-address", "10.0.0.254", "--token-auth-file", file("tokens.csv")],
+        ...["--client-ca-file", file("clients.pem")],
         ...["--service-account-issuer", "https://kubernetes.default.svc"],
         ...["--service-account-key-file", file("service-accounts.pem")],
         ...["--service-account-signing-key-file", file("service-accounts.pem")],
@@ -96,17 +102,22 @@ export class KubeApiserver {
     process.kill(this.#process?.pid ?? assert.fail("it does not run"), signal);
   }
 
-  /** Writes a kubeconfig of a user, and returns its path. */
-  kubeconfig(user: User): string {
-    const file = join(this.directory, `${user}.yaml`);
+  /** Writes a kubeconfig of a user, with a token or a certificate, and returns its path. */
+  kubeconfig(user: User, by: "token" | "certificate" = "token"): string {
+    const file = join(this.directory, `${user}-${by}.yaml`);
     const [token] = users[user].split(",");
+    const { certificate, key } = ofClients.issue(user);
+    const issued = {
+      "client-certificate-data": Buffer.from(certificate).toString("base64"),
+      "client-key-data": Buffer.from(key).toString("base64"),
+    };
     const config = {
       ...{ apiVersion: "v1", kind: "Config", "current-context": "test" },
       clusters: [
         { name: "test", cluster: { server: this.url, "certificate-authority": "certificates/apiserver.crt" } },
       ],
       contexts: [{ name: "test", context: { cluster: "test", user } }],
-      users: [{ name: user, user: { token } }],
+      users: [{ name: user, user: by === "token" ? { token } : issued }],
     };
     writeFileSync(file, JSON.stringify(config));
     return file;

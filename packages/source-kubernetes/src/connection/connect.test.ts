@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TLSSocket } from "node:tls";
 import { XdskitError } from "@xdskit/api";
+import { createAuthority } from "../../../api/src/testing/certificates.js";
 import { waitFor, within } from "../../../server/src/testing/basics/wait-for.js";
+import { getJson } from "../watching/api-request.js";
 import { connectToKubernetes } from "./connect.js";
 import { inClusterConnection } from "./in-cluster.js";
 
@@ -60,6 +65,36 @@ describe("a kubeconfig", () => {
     assert.equal(connection.server.href, "https://10.0.0.1:6443/base");
     assert.deepEqual([connection.namespace, connection.serverName, connection.isChecked], ["shop", "kube", true]);
     assert.deepEqual(await connection.credentials(), { token: "secret", cert: "CERT", key: "KEY", ca: "THE CA" });
+  });
+
+  it("proves the user by a certificate, and the server by its authority", async (t) => {
+    const write = await folder(t);
+    const authority = createAuthority("of the cluster");
+    const [own, strange] = [authority.issue("xdskit"), createAuthority("another").issue("xdskit")];
+    const { certificate: cert, key } = authority.issue("kube", "IP:127.0.0.1");
+    const tls = { cert, key, ca: authority.certificate, requestCert: true };
+    const server = createServer(tls, ({ socket }, response) => {
+      const { subject } = (socket as TLSSocket).getPeerCertificate();
+      response.end(JSON.stringify({ user: subject.CN }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.after(() => server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const asks = async (user: string, ca: string) => {
+      const cluster = `{ server: '${url}', certificate-authority-data: ${base64(ca)} }`;
+      const connection = await connectToKubernetes({ kubeconfig: await write("config", kubeconfig(user, cluster)) });
+      return await getJson(connection, "/who", new AbortController().signal);
+    };
+    const data = ({ certificate, key }: typeof own) =>
+      `{ client-certificate-data: ${base64(certificate)}, client-key-data: ${base64(key)} }`;
+    assert.deepEqual(await asks(data(own), authority.certificate), { user: "xdskit" });
+    await assert.rejects(asks(data(strange), authority.certificate));
+    await assert.rejects(asks("{}", authority.certificate));
+    await write("own.pem", own.certificate);
+    await write("own.key", own.key);
+    const files = "{ client-certificate: own.pem, client-key: own.key }";
+    assert.deepEqual(await asks(files, authority.certificate), { user: "xdskit" });
+    await assert.rejects(asks(files, createAuthority("another").certificate), /certificate/);
   });
 
   it("names files that are read anew each time", async (t) => {

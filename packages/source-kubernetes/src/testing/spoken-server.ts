@@ -14,8 +14,8 @@ export interface Asked {
   readonly authorization: string | undefined;
   /** A line of a watch. */
   say(event: unknown): void;
-  /** The end of an answer, with a status of its own if nothing was said before. */
-  end(status?: number, body?: unknown): void;
+  /** The end of an answer, with a status and headers of its own if nothing was said before. */
+  end(status?: number, body?: unknown, headers?: Readonly<Record<string, string>>): void;
   /** The connection breaks. */
   cut(): void;
   readonly isClosed: boolean;
@@ -66,8 +66,8 @@ async function askedOf(request: IncomingMessage, response: ServerResponse): Prom
     query: url.searchParams,
     authorization: request.headers.authorization,
     say: (event) => void response.write(`${JSON.stringify(event)}\n`),
-    end(status = 200, body = undefined) {
-      if (!response.headersSent) response.writeHead(status);
+    end(status = 200, body = undefined, headers = {}) {
+      if (!response.headersSent) response.writeHead(status, headers);
       response.end(body === undefined ? "" : JSON.stringify(body));
     },
     cut: () => void response.destroy(),

@@ -180,4 +180,25 @@ describe("a watch", () => {
     second.say(added(thing("a", 1)));
     await heard("well");
   });
+
+  it("that is refused waits longer each time, by chance, and as long as the server wants", async (t) => {
+    let chance = 0;
+    t.mock.method(Math, "random", () => chance);
+    const server = await spokenServer(t);
+    watching(t, server);
+    let asked = await server.asked();
+    /** The time until it asks again. */
+    const waited = async (by: number, headers?: Readonly<Record<string, string>>) => {
+      chance = by;
+      const since = performance.now();
+      asked.end(503, { message: "not now" }, headers);
+      asked = await server.asked();
+      return performance.now() - since;
+    };
+    // Timers may ring a little early.
+    const atLeast = async (ms: number, wait: Promise<number>) => assert.ok((await wait) > ms - 5, `${ms} ms`);
+    await atLeast(250, waited(0));
+    await atLeast(1_000, waited(1));
+    await atLeast(2_000, waited(0, { "retry-after": "2" }));
+  });
 });
