@@ -8,9 +8,9 @@ export interface AuditEntry {
   readonly rule: string | null;
   /** The address that it came from; `unix` over a Unix socket. */
   readonly from: string;
-  /** Such as `change`, `rollback`, `rollout halt`, `settings`. */
+  /** Such as `change`, `rollback`, `rollout halt`, `settings`, `files`. */
   readonly action: string;
-  /** What it was about: a path of the API, or keys of the settings. */
+  /** What it was about: a path of the API, keys of the settings, or files. */
   readonly target: string;
   /** `refused`: the caller might not. `failed`: it was let in, and nothing was done. */
   readonly result: "done" | "refused" | "failed";

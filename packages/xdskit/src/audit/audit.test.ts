@@ -48,10 +48,16 @@ test("the audit has who did what and who was refused, without any secret, and xd
   await asked(server, "GET", "layers", token);
   await asked(server, "DELETE", "layers/api/resources/cluster/b", token);
   await server.folder.write("xdskit.yaml", `${settings(file)}limits: { streams: 5000 }\n`);
-  const lines = await eventually(
-    () => linesOf(file),
-    (found) => found.some(({ action }) => action === "settings"),
-  );
+  const noted = (wanted: string) =>
+    eventually(
+      () => linesOf(file),
+      (found) => found.some(({ action, result }) => `${action} ${result}` === wanted),
+    );
+  await noted("settings done");
+  await server.folder.write("b.yaml", clusterYaml("b2"));
+  await noted("files done");
+  await server.folder.write("b.yaml", "no: resource\n");
+  const lines = await noted("files failed");
   const short = ({ who, rule, action, target, result, status }: AuditEntry) =>
     [who, rule, action, target, result, status].join(" | ");
   assert.deepEqual(lines.map(short), [
@@ -64,6 +70,8 @@ test("the audit has who did what and who was refused, without any secret, and xd
     " |  | read | /api/v1/layers | refused | 401",
     "token ci | roles[0] | delete | /api/v1/layers/api/resources/cluster/b | done | 200",
     "the settings file |  | settings | limits | done | ",
+    "the folder |  | files | b.yaml | done | ",
+    "the folder |  | files | b.yaml | failed | ",
   ]);
   assert.ok(lines.every(({ time, from }) => /^\d{4}-.*Z$/.test(time) && (from === "127.0.0.1" || from === "file")));
   const text = await readFile(file, "utf8");

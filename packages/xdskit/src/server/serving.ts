@@ -40,7 +40,7 @@ import { adminPartsOf } from "./admin-parts.js";
 import { exampleNode } from "./example-node.js";
 import { createJsonFindings } from "./json-findings.js";
 import { warnOfOlderEnvoys } from "./older-envoys.js";
-import { openAudit } from "./open-audit.js";
+import { editOfFiles, editOfSettings, type NoteFiles, openAudit } from "./open-audit.js";
 import { type Listeners, opened, refuseOpen } from "./open-ports.js";
 import type { Served } from "./served.js";
 import { settingsTroubles } from "./settings-troubles.js";
@@ -175,19 +175,19 @@ export class Serving {
     // Without the roles that it had at the start, everybody on the network could do everything.
     const error = settings === undefined || insecure ? undefined : opened({ ...this.#listeners(), roles });
     if (error !== undefined) {
-      this.#noteSettings(undefined, "failed");
+      this.#note(editOfSettings(undefined, "failed"));
       throw error;
     }
     const taken = await this.access.trying(settings as AccessSettings | undefined, () => this.takeSettings?.(settings));
-    this.#noteSettings(taken, "done");
+    this.#note(editOfSettings(taken, "done"));
     return taken;
   }
 
-  #noteSettings(taken: TakenSettings | undefined, result: "done" | "failed"): void {
-    const keys = [...(taken?.applied ?? []), ...(taken?.restart ?? []).map((key) => `${key} (needs a restart)`)];
-    if (!this.#isFirst || (result === "done" && keys.length === 0)) return;
-    const target = keys.join(", ") || "not used";
-    this.#audit?.add({ who: "the settings file", rule: null, from: "file", action: "settings", target, result });
+  /** Notes an edit of the folder in the audit. */
+  readonly noteFiles: NoteFiles = (files, result) => this.#note(editOfFiles(files, result));
+
+  #note(edit: ReturnType<typeof editOfFiles> | undefined): void {
+    if (this.#isFirst && edit !== undefined) this.#audit?.add(edit);
   }
 
   #listeners(): Listeners {

@@ -1,7 +1,17 @@
+import { relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { leavesOutFiles, pendingSource, type SourceStatus, sourceAfter } from "@xdskit/admin/listener";
 import { type Log, logFinding } from "@xdskit/admin/log";
-import { type Finding, hasErrors, type Registry, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
+import {
+  errorsIn,
+  type Finding,
+  hasErrors,
+  maxListed,
+  type Registry,
+  type Resource,
+  type ResourceTypes,
+  type Where,
+} from "@xdskit/api";
 import {
   type CommitInfo,
   createFolderSource,
@@ -17,6 +27,7 @@ import {
 import { userName } from "../../process/user-name.js";
 import type { KeptHistory } from "../../revisions/retention.js";
 import { createSourceLog } from "../../server/logs/source-log.js";
+import type { NoteFiles } from "../../server/open-audit.js";
 import { ignoredFiles, type LoadedSettings } from "../../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../../settings/server-settings.js";
 import { layerInApi, writtenLayers } from "../../settings/written-layers.js";
@@ -63,6 +74,7 @@ interface Surroundings {
   readonly before: Pick<ServedFolder, "revision" | "rolledBackBy"> | undefined;
   /** Called when a change of the folder, or a rollback, is kept. */
   readonly onRevision: (revision: Revision) => void;
+  readonly noteFiles: NoteFiles;
   /** Called when a reading found nothing that can be served. */
   readonly nothingServed: (findings: readonly Finding[]) => void;
 }
@@ -80,7 +92,7 @@ export class ServedFolder {
   readonly #around: Surroundings;
   readonly #stopListening: () => void;
   readonly #dangling: DanglingCheck;
-  readonly #logReading: (summary: FolderSummary) => void;
+  readonly #logReading: ReturnType<typeof createSourceLog>;
   #status: SourceStatus;
   #last: FolderSummary | undefined;
   #revision: number;
@@ -245,8 +257,17 @@ export class ServedFolder {
     this.#last = summary;
     this.#status = sourceAfter(this.#status, summary, new Date());
     // Where one cannot take the place of another one, who tries it says why.
-    if (summary.serving || this.#around.before === undefined) this.#logReading(summary);
+    const isSaid = summary.serving || this.#around.before === undefined;
+    const result = isSaid ? this.#logReading(summary) : undefined;
+    if (result !== undefined) this.#around.noteFiles(filesOf(summary), result);
     if (!summary.serving) this.#around.nothingServed(summary.findings);
     this.checkNames();
   }
+}
+
+/** The first files of an edit, in the directory. */
+function filesOf({ applied, changedFiles, directory, findings }: FolderSummary): readonly string[] {
+  if (applied) return changedFiles;
+  const wrong = errorsIn(findings).flatMap(({ file }) => (file === undefined ? [] : relative(directory, file)));
+  return [...new Set(wrong)].slice(0, maxListed);
 }

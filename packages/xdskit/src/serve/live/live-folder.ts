@@ -31,7 +31,8 @@ export async function liveFolder(
   const { store, heads, written, history } = state;
   // Of a part: the groups that have the rest would lose all of it.
   const hasLastGood = folderLayers(loaded).every((name) => heads.some(({ layer }) => layer === name));
-  const around = { server, registry, types, log: serving.sharedLog, store, history, onRevision: revisions.tell };
+  const { sharedLog: log, noteFiles } = serving;
+  const around = { server, registry, types, log, noteFiles, store, history, onRevision: revisions.tell };
   const first = new ServedFolder(options, {
     ...{ ...around, loaded, hasLastGood, before: undefined },
     nothingServed: () => serving.announceAdmin(),

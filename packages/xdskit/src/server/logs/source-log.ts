@@ -12,14 +12,16 @@ export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>
  * Logs the result of each read of the folder: the changes, or everything that prevented them. A read with the same
  * result is no news. While old errors hold back a new edit, one line says how many there are, and the first one: the
  * author of the edit may have edited another file. A change is one line, with the first of its resources and files.
- * `hasLastGood`: where a start finds errors, a revision is served.
+ * `hasLastGood`: where a start finds errors, a revision is served. The returned function says what became of an edit;
+ * undefined: there was none, or it is the start.
  */
 export function createSourceLog(
   log: Log,
   about: About = () => ({}),
   hasLastGood = false,
-): (summary: FolderSummary) => void {
+): (summary: FolderSummary) => "done" | "failed" | undefined {
   let reported = "[]";
+  let isStart = true;
   let wrong = false;
   const logAdopted = createAdoptedLog(log);
   return (summary) => {
@@ -52,6 +54,10 @@ export function createSourceLog(
       const text = skipped === undefined ? inPart : (skippedText(skipped) ?? "what has errors is skipped");
       log.warn("files-left-out", { errors: errors.length, ...(skipped && { skipped }) }, text);
     }
+    const wasStart = isStart;
+    isStart = false;
+    const isEdit = !wasStart && (applied ? upserted + removed > 0 : news || parsed > 0);
+    return isEdit ? (applied ? "done" : "failed") : undefined;
   };
 }
 
