@@ -107,11 +107,12 @@ test("the chart gives a pod that serves the cluster the least rights, and these 
     ...rightsForRoutes,
     "list,watch configmaps",
     "list,watch secrets",
+    "create tokenreviews",
   ]);
   const bindings = all.filter(({ kind }) => /Binding$/.test(kind));
   assert.deepEqual(
     bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`),
-    ["RoleBinding shop", "RoleBinding bank"],
+    ["ClusterRoleBinding undefined", "RoleBinding shop", "RoleBinding bank"],
   );
   const [{ args, volumeMounts }] = podOf(all).containers;
   assert.deepEqual(args.slice(0, 8), [
@@ -293,10 +294,10 @@ test("the manifests for a cluster's own Services are ones that Kubernetes takes,
   const findings = judged(text, t);
   if (findings === undefined) return;
   assert.equal(findings, "");
-  for (const of of ["secrets", "configmaps"]) {
-    const rights = readFileSync(join(root, "deploy/kubernetes", `${of}.yaml`), "utf8");
+  for (const right of ["list,watch secrets", "list,watch configmaps", "create tokenreviews"]) {
+    const rights = readFileSync(join(root, "deploy/kubernetes", `${right.split(" ")[1]}.yaml`), "utf8");
     assert.equal(judged(rights, t), "");
-    assert.deepEqual(rightsOf(manifestsOf(rights)), [`list,watch ${of}`]);
+    assert.deepEqual(rightsOf(manifestsOf(rights)), [right]);
   }
   const routes = readFileSync(join(root, "deploy/kubernetes/routes.yaml"), "utf8");
   assert.equal(judged(routes, t), "");

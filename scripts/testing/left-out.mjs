@@ -23,6 +23,7 @@ export const leftOut = new Map([
   ["e2e/src/kubernetes-envoys.test.ts", "Envoys and gRPC's clients of Services of a real API server of Kubernetes"],
   ["e2e/src/kubernetes-faults.test.ts", "gRPC's clients of two servers of Kubernetes, which end"],
   ["e2e/src/kubernetes-secrets.test.ts", "Secrets of a real API server of Kubernetes at real Envoys, from a pod"],
+  ["e2e/src/kubernetes-tokens.test.ts", "tokens of pods that a real API server of Kubernetes reviews"],
   ["e2e/src/kubernetes.test.ts", "gRPC's clients of Services, and an API server of Kubernetes that is killed"],
   ["e2e/src/restart-resets.test.ts", "thousands of connections around a kill and a start"],
   ["e2e/src/tutorials.test.ts", "the tutorials of the manual, block by block, with an Envoy"],
@@ -76,6 +77,7 @@ export const runLater = new Set([
   "e2e/src/kubernetes-envoys.test.ts",
   "e2e/src/kubernetes-faults.test.ts",
   "e2e/src/kubernetes-secrets.test.ts",
+  "e2e/src/kubernetes-tokens.test.ts",
   "e2e/src/kubernetes.test.ts",
   "e2e/src/spire.test.ts",
 ]);

@@ -74,6 +74,7 @@ export { type Networks, readNetworks } from "./identity/networks.js";
 export { checkWhen, createRules, type Proof, type Rules, type RulesOptions } from "./identity/rules.js";
 export type { WhenFault } from "./identity/tokens/jwt-condition.js";
 export { defaultAlgorithms, type JwtWhen, knownAlgorithms } from "./identity/tokens/jwt-when.js";
+export type { TokenReview } from "./identity/tokens/reviewed-tokens.js";
 export type { When } from "./identity/when.js";
 export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./parts/on-demand/virtual-hosts.js";
 export { copiedRollouts } from "./parts/rollouts/records/copied-rollouts.js";

@@ -42,10 +42,11 @@ export function refusalOf(error: Error): readonly Finding[] {
 export function failureText(error: Error, { server, from }: KubernetesConnection, path = ""): string {
   const isRoute = path.startsWith("/apis/gateway.");
   if (error instanceof ApiError) {
-    const role = isRoute ? "routes" : (/\/(secrets|configmaps)$/.exec(path)?.[1] ?? "services");
+    const role = isRoute ? "routes" : (/\/(secrets|configmaps|tokenreviews)$/.exec(path)?.[1] ?? "services");
+    const orFewer = role === "tokenreviews" ? "" : ", or name the namespaces that it may read";
     const advice: Readonly<Record<number, string>> = {
       401: `; it does not accept the credentials of ${from}`,
-      403: `; allow it with the role in deploy/kubernetes/${role}.yaml, or name the namespaces that it may read`,
+      403: `; allow it with the role in deploy/kubernetes/${role}.yaml${orFewer}`,
       404: isRoute ? "; are the CRDs of the Gateway API installed?" : "; is there an API server of Kubernetes?",
     };
     return `the API server ${server.origin} refuses: ${error.message}${advice[error.status] ?? ""}`;

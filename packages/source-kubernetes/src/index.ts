@@ -10,3 +10,4 @@ export {
   kubernetesLocalityTypes,
 } from "./kubernetes-source.js";
 export { configMapLayer } from "./resources/config-map-folders.js";
+export { createTokenReview, type TokenReviewOptions } from "./token-review.js";

@@ -14,6 +14,9 @@ export const logEvents = {
   "folder-restored": "The folder has errors at the start: its last good revision is served.",
   "kubernetes-away": "The API server of Kubernetes does not answer, or refuses: what it said last is served.",
   "kubernetes-back": "It answers again.",
+  "token-review-failed":
+    "It cannot say whether tokens of pods are good (TokenReview): those that it knew hold until they end, and no others.",
+  "token-review-back": "It says it again.",
   "kubernetes-unchecked":
     "The kubeconfig has the certificate of the API server not checked (`insecure-skip-tls-verify`).",
   "files-left-out": "Files or resources with errors are left out, and the rest is served.",

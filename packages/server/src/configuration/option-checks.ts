@@ -30,7 +30,7 @@ export function anyOf(known: readonly string[]): string {
  * Checks facts that types alone cannot express: times and counts, and values from programs without types. Throws an
  * XdskitError (XDSKIT_SERVER_OPTION) that names the option.
  */
-export function checkOptions(options: ServerOptions): void {
+export function checkOptions(options: ServerOptions, { reviewToken } = options): void {
   const { addresses, keepalive, onDemand, ordering, references, registry } = options;
   const { rest, rollout, tls, types } = options;
   for (const { option, value, known } of wrongWords(options))
@@ -39,7 +39,7 @@ export function checkOptions(options: ServerOptions): void {
     throw wrong("references", '"strict", "refuse" or "warn"', references);
   if (addresses !== undefined && addresses !== "refuse" && addresses !== "warn")
     throw wrong("addresses", '"refuse" or "warn"', addresses);
-  for (const { field, message } of identityFaults(options.identities ?? []))
+  for (const { field, message } of identityFaults(options.identities ?? [], { mayReview: reviewToken !== undefined }))
     throw XdskitError.of("XDSKIT_SERVER_OPTION", `identities${field}: ${message}`);
   checkRollout(rollout);
   if (types !== undefined && typeof types.find !== "function")

@@ -98,6 +98,7 @@ export const serverOptions = {
   statusPeers: "function",
   readsClientStatus: "function",
   tokenName: "function",
+  reviewToken: "function",
   reflection: "boolean",
   rest: { options: numberOptions(defaultRestOptions) },
   ordering: {

@@ -2,6 +2,7 @@ import type { Clock, Registry, ResourceTypes, TypeUrl } from "@xdskit/api";
 import type { Keepalive } from "@xdskit/grpc-server";
 import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
 import type { IdentityRule } from "../identity/identity-rule.js";
+import type { TokenReview } from "../identity/tokens/reviewed-tokens.js";
 import type { GroupOf, GroupSettings, OnReject } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
@@ -93,6 +94,8 @@ export interface KernelOptions {
   readonly clientStatus?: boolean | undefined;
   /** The name of a token that a condition `token` of `identities` asks for; undefined: it is not known. */
   readonly tokenName?: ((token: string) => string | undefined) | undefined;
+  /** Says whether a token is good, for conditions `jwt` of `identities` with `review`. Default: nobody does. */
+  readonly reviewToken?: TokenReview | undefined;
   /**
    * Whether a caller of CSDS may hear of all clients. `undefined`: as without this function, where everybody may whom
    * no rule of `identities` restricts. `false`: it hears only of streams with its own proof, and nothing if no rule

@@ -80,6 +80,7 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
   const gate = createGate({
     rules: options.identities,
     tokenName: options.tokenName,
+    reviewToken: options.reviewToken,
     refused(refused) {
       counters.refuseCaller(refused.rule);
       events.emit("caller-refused", () => refused);

@@ -29,10 +29,13 @@ export interface IdentityRule {
 const leastAgeMs = 60_000;
 
 /** What is wrong with rules. `field`: from the list on, such as `[0].when.spiffe`. */
-export function identityFaults(rules: readonly IdentityRule[]): readonly { field: string; message: string }[] {
+export function identityFaults(
+  rules: readonly IdentityRule[],
+  { mayReview = true }: { readonly mayReview?: boolean } = {},
+): readonly { field: string; message: string }[] {
   return rules.flatMap((rule, index) => {
     const { when, node, groups, maxAgeMs = leastAgeMs } = rule;
-    const { faults, names } = checkWhen(when);
+    const { faults, names } = checkWhen(when, { mayReview });
     const found = faults.map(({ field, message }) => ({ field: field === "" ? "when" : `when.${field}`, message }));
     if (rule.deny === true) found.push(...faultsOfDenial(rule));
     else if (node === undefined)

@@ -4,6 +4,7 @@ import { type Condition, type Held, readConditions, type Shown } from "./conditi
 import { bearerOf, type Evidence } from "./evidence.js";
 import { type Captured, namesIn } from "./patterns/text-pattern.js";
 import { type JwtCondition, readJwt, type WhenFault } from "./tokens/jwt-condition.js";
+import type { TokenReview } from "./tokens/reviewed-tokens.js";
 import type { When } from "./when.js";
 
 /** The first rule whose conditions hold, and what held. */
@@ -33,6 +34,8 @@ export interface Rules {
 export interface RulesOptions {
   /** The name of a token whose hash is known; undefined: it is not. Default: there are no such tokens. */
   readonly tokenName?: ((token: string) => string | undefined) | undefined;
+  /** Says whether a token is good, for `review` in a condition `jwt`. Default: none is. */
+  readonly reviewToken?: TokenReview | undefined;
   /** In milliseconds since 1970. Default: `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -45,13 +48,24 @@ interface Rule {
   readonly asksCertificate: boolean;
 }
 
-/** What is wrong with the conditions of one rule, and the names that its patterns keep. */
-export function checkWhen(when: When): { readonly faults: readonly WhenFault[]; readonly names: readonly string[] } {
+/**
+ * What is wrong with the conditions of one rule, and the names that its patterns keep. `mayReview`: whether somebody
+ * can review tokens there.
+ */
+export function checkWhen(
+  when: When,
+  { mayReview = false }: { readonly mayReview?: boolean } = {},
+): { readonly faults: readonly WhenFault[]; readonly names: readonly string[] } {
   const ofKinds = faultsOfKinds(when);
   if (ofKinds.length > 0) return { faults: ofKinds, names: [] };
   const { faults } = readConditions(when);
   if (when.jwt !== undefined)
     for (const { field, message } of readJwt(when.jwt).faults) faults.push({ field: `jwt.${field}`, message });
+  if (when.jwt?.review !== undefined && !mayReview)
+    faults.push({
+      field: "jwt.review",
+      message: "nobody reviews tokens here, as serve --kubernetes does: give keys (jwks)",
+    });
   if (when.token === "") faults.push({ field: "token", message: "it must not be empty" });
   if (Object.values(when).every((value) => value === undefined))
     faults.push({ field: "", message: "it needs a condition: spiffe, dns, uri, subject, jwt, unix, network or token" });
@@ -65,7 +79,7 @@ export function checkWhen(when: When): { readonly faults: readonly WhenFault[]; 
 /** Makes rules that `checkWhen` has nothing against. */
 export function createRules(whens: readonly When[], options: RulesOptions = {}): Rules {
   const { tokenName = () => undefined, now = Date.now } = options;
-  const rules = whens.map(readRule);
+  const rules = whens.map((when) => readRule(when, options.reviewToken));
 
   function proveFrom(first: number, shown: Shown, evidence: Evidence): ReturnType<Rules["prove"]> {
     for (let index = first; index < rules.length; index++) {
@@ -110,12 +124,12 @@ export function createRules(whens: readonly When[], options: RulesOptions = {}):
   };
 }
 
-function readRule(when: When): Rule {
+function readRule(when: When, reviewToken: TokenReview | undefined): Rule {
   const { spiffe, dns, uri, subject, token, jwt } = when;
   return {
     conditions: readConditions(when).conditions,
     token,
-    jwt: jwt && readJwt(jwt).condition,
+    jwt: jwt && readJwt(jwt, reviewToken).condition,
     asksCertificate: [spiffe, dns, uri, subject].some((pattern) => pattern !== undefined),
   };
 }

@@ -32,7 +32,7 @@ interface Running {
 /** Replaces options of a running server. Throws an XdskitError, and changes nothing, if one is wrong. */
 export function reconfigure(change: LiveOptions, { settings, core, orders }: Running): void {
   checkServerCall("server.reconfigure", change);
-  checkOptions(change);
+  checkOptions(change, settings.options);
   const { references } = change;
   const given = Object.entries(change.limits ?? {}).filter(([, most]) => most !== undefined);
   const limits: ServerLimits = { ...defaultServerLimits, ...Object.fromEntries(given) };

@@ -72,7 +72,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const tls = serverTls(loaded, "tls");
   const server = createServer({
     ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
-    localityTypes: cluster?.localityTypes,
+    ...{ localityTypes: cluster?.localityTypes, reviewToken: cluster?.reviewToken },
     parts: cluster && [...defaultParts, cluster.source.part],
     statusPeers: () => peering.statusPeers(),
     ...serving.callers,

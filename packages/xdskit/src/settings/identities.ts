@@ -9,7 +9,8 @@ const textOrList = z.union([text, z.array(text).min(1)], { error: "expected a te
 const jwt = z.strictObject({
   issuer: text,
   audience: textOrList,
-  jwks: text,
+  jwks: text.optional(),
+  review: z.literal(true, { error: "expected true" }).optional(),
   claims: z.record(text, text).optional(),
   algorithms: z.array(text).min(1).optional(),
 });
@@ -88,6 +89,6 @@ export function rulesFrom<Rule extends { readonly when: When }>(rules: readonly 
 /** The same for the conditions of one rule. */
 export function whenFrom(when: When, file: string): When {
   const { jwt } = when;
-  if (jwt === undefined || /^https:/i.test(jwt.jwks)) return when;
+  if (jwt?.jwks === undefined || /^https:/i.test(jwt.jwks)) return when;
   return { ...when, jwt: { ...jwt, jwks: resolve(dirname(file), jwt.jwks) } };
 }

@@ -28,6 +28,8 @@ export const settingWords: Readonly<Record<string, string>> = {
   "jwt.issuer": "Its issuer.",
   "jwt.audience": "One of its audiences.",
   "jwt.jwks": "A file, or an `https:` URL, with the issuer's keys. Both are read again, and the last good keys stay.",
+  "jwt.review":
+    "`true`, in place of `jwks`, with `--kubernetes` and in `identities`: the API server says whether a token of a pod is good ([TokenReview](kubernetes.md#who-may-ask)). Its answers count for two minutes; while it is away, those that were good are good until they end, and no others.",
   "jwt.claims": "What its claims must be; patterns are allowed.",
   "jwt.algorithms": "Those that count. Default: all with public keys that are safe.",
   "when.unix":

@@ -1,5 +1,6 @@
 import { type Captured, readPattern, type TextPattern } from "../patterns/text-pattern.js";
 import { type JwtWhen, knownAlgorithms } from "./jwt-when.js";
+import { reviewedTokensFor, type TokenReview } from "./reviewed-tokens.js";
 import { type Claims, tokensFor, type VerifiedTokens } from "./verified-tokens.js";
 
 /** What a token proved. */
@@ -15,7 +16,7 @@ export interface ProvedByToken {
 
 /** The condition `jwt` of a rule. */
 export interface JwtCondition {
-  readonly tokens: VerifiedTokens;
+  readonly tokens: Pick<VerifiedTokens, "claimsOf">;
   /** What the claims prove; undefined: one does not match. */
   match(claims: Claims): ProvedByToken | undefined;
 }
@@ -28,7 +29,10 @@ export interface WhenFault {
 }
 
 /** Makes the condition, or says what is wrong with it. */
-export function readJwt(when: JwtWhen): { readonly condition: JwtCondition; readonly faults: readonly WhenFault[] } {
+export function readJwt(
+  when: JwtWhen,
+  reviewToken?: TokenReview,
+): { readonly condition: JwtCondition; readonly faults: readonly WhenFault[] } {
   const faults: WhenFault[] = [];
   const patterns = new Map<string, TextPattern>();
   for (const [claim, text] of Object.entries(when.claims ?? {})) {
@@ -40,7 +44,13 @@ export function readJwt(when: JwtWhen): { readonly condition: JwtCondition; read
   const audiences = [when.audience].flat();
   if (audiences.length === 0 || audiences.includes(""))
     faults.push({ field: "audience", message: "it must not be empty" });
-  if (/^[a-z][a-z0-9+.-]+:/i.test(when.jwks) && !/^https:\/\/[^/]/i.test(when.jwks))
+  const { jwks = "", review } = when;
+  if (review !== undefined && review !== true) faults.push({ field: "review", message: "expected true" });
+  if ((when.jwks === undefined) === (review === undefined))
+    faults.push({ field: "jwks", message: "expected the issuer's keys, or review: true in place of them" });
+  if (review !== undefined && when.algorithms !== undefined)
+    faults.push({ field: "algorithms", message: "a review decides that: leave it out" });
+  if (/^[a-z][a-z0-9+.-]+:/i.test(jwks) && !/^https:\/\/[^/]/i.test(jwks))
     faults.push({ field: "jwks", message: "keys come from a file or an https URL" });
   for (const algorithm of when.algorithms ?? [])
     if (!(knownAlgorithms as readonly string[]).includes(algorithm))
@@ -49,7 +59,7 @@ export function readJwt(when: JwtWhen): { readonly condition: JwtCondition; read
         message: `${JSON.stringify(algorithm)} is none of ${knownAlgorithms.join(", ")}`,
       });
   if (when.algorithms?.length === 0) faults.push({ field: "algorithms", message: "name one" });
-  const tokens = tokensFor(when);
+  const tokens = review === true ? reviewedTokensFor(when, reviewToken) : tokensFor({ ...when, jwks });
   return { condition: { tokens, match: (claims) => matchClaims(when.issuer, patterns, claims) }, faults };
 }
 

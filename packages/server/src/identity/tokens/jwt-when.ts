@@ -4,7 +4,9 @@ export interface JwtWhen {
   /** One of these must be in the token's `aud`. */
   readonly audience: string | readonly string[];
   /** The issuer's public keys (JWKS): a file, or an `https:` URL. Both are read again. */
-  readonly jwks: string;
+  readonly jwks?: string | undefined;
+  /** In place of `jwks`: the server's `reviewToken` says whether a token is good. */
+  readonly review?: true | undefined;
   /** Patterns for claims; a claim that is a list must have one value that matches. Default: none. */
   readonly claims?: Readonly<Record<string, string>> | undefined;
   /** The algorithms that a token may be signed by. Default: `defaultAlgorithms`. */

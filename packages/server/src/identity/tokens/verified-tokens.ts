@@ -8,13 +8,19 @@ import { KeySet } from "./key-set.js";
 const skewSeconds = 30;
 
 /** No issuer writes longer tokens. */
-const maxTokenLength = 16 * 1024;
+export const maxTokenLength = 16 * 1024;
 
 /** So many verified tokens are remembered. */
-const maxRemembered = 20_000;
+export const maxRemembered = 20_000;
 
 /** The claims of a verified token. `exp` is there. */
 export type Claims = JWTPayload & { readonly exp: number };
+
+/** Whether the token has begun, and has not ended. */
+export function isTimely({ exp, nbf }: Claims): boolean {
+  const seconds = Date.now() / 1_000;
+  return seconds < exp + skewSeconds && seconds >= (nbf ?? 0) - skewSeconds;
+}
 
 interface VerifiedToken {
   /** Undefined: the token is not good. */
@@ -28,13 +34,13 @@ interface VerifiedToken {
  * clients which all come back at once cost each one look-up.
  */
 export class VerifiedTokens {
-  readonly #when: JwtWhen;
+  readonly #when: WithKeys;
   readonly #keys: KeySet;
   readonly #remembered = new Map<string, VerifiedToken>();
   /** The number of signatures that were verified, for tests. */
   verified = 0;
 
-  constructor(when: JwtWhen) {
+  constructor(when: WithKeys) {
     this.#when = when;
     this.#keys = new KeySet(when.jwks);
   }
@@ -53,16 +59,11 @@ export class VerifiedTokens {
     if (known !== undefined && !(known.claims instanceof Promise) && this.#keys.isDue)
       return this.#keys.refresh().then(() => this.claimsOf(token));
     if (known?.version === this.#keys.version) {
-      if (known.claims instanceof Promise || this.#isTimely(known.claims)) return known.claims;
+      if (known.claims instanceof Promise || isTimely(known.claims)) return known.claims;
       this.#remembered.delete(hash);
       return undefined;
     }
     return this.#remember(hash, token);
-  }
-
-  #isTimely({ exp, nbf }: Claims): boolean {
-    const seconds = Date.now() / 1_000;
-    return seconds < exp + skewSeconds && seconds >= (nbf ?? 0) - skewSeconds;
   }
 
   #remember(hash: string, token: string): Promise<Claims | undefined> {
@@ -99,6 +100,8 @@ export class VerifiedTokens {
   }
 }
 
+type WithKeys = JwtWhen & { readonly jwks: string };
+
 const shared = new Map<string, WeakRef<VerifiedTokens>>();
 
 /** Conditions that are not used any more are forgotten once there are so many. */
@@ -108,7 +111,7 @@ const maxShared = 100;
  * The tokens for a condition. Rules that ask for the same, such as those after an edit, share its keys and what was
  * verified: nobody must be verified anew, or be refused while an issuer is slow or away.
  */
-export function tokensFor({ issuer, audience, jwks, algorithms }: JwtWhen): VerifiedTokens {
+export function tokensFor({ issuer, audience, jwks, algorithms }: WithKeys): VerifiedTokens {
   const key = JSON.stringify([issuer, audience, jwks, algorithms]);
   const known = shared.get(key)?.deref();
   if (known !== undefined) return known;

@@ -33,6 +33,8 @@ export interface ServedCluster {
   readonly addsToSettings: OfCluster;
   /** Of the server. */
   readonly localityTypes: ServerOptions["localityTypes"];
+  /** Of the server, too. */
+  readonly reviewToken: ServerOptions["reviewToken"];
   /** The API server. */
   readonly server: string;
   /** What the state of a server that serves no folder is called. */
@@ -55,9 +57,8 @@ export async function servedCluster(
 ): Promise<ServedCluster> {
   const { sharedLog: log } = serving;
   // Loaded only for those who serve a cluster.
-  const { configMapLayer, connectToKubernetes, createKubernetesSource, kubernetesLocalityTypes } = await import(
-    "@xdskit/source-kubernetes"
-  );
+  const { configMapLayer, connectToKubernetes, createKubernetesSource, createTokenReview, kubernetesLocalityTypes } =
+    await import("@xdskit/source-kubernetes");
   const connection = await connectToKubernetes({ kubeconfig: settings.kubeconfig });
   const server = connection.server.origin;
   if (!connection.isChecked) {
@@ -87,8 +88,21 @@ export async function servedCluster(
       if (state === "pending") serving.announceAdmin();
     },
   });
+  let isReviewing = true;
+  const reviewToken = createTokenReview({
+    connection,
+    failed(error) {
+      if (isReviewing === (error === undefined)) return;
+      isReviewing = error === undefined;
+      if (error === undefined) log.info("token-review-back", { server }, "tokens of pods are reviewed again");
+      else {
+        const then = "tokens that were good hold until they end, and others are refused";
+        log.error("token-review-failed", { server, reason: printable(error.message) }, then);
+      }
+    },
+  });
   return {
-    ...{ source, server, localityTypes: kubernetesLocalityTypes },
+    ...{ source, server, reviewToken, localityTypes: kubernetesLocalityTypes },
     addsToSettings: {
       ...{ lowest: source.name, hasSecrets: settings.tlsSecrets !== undefined },
       configMaps: settings.configMaps === undefined ? undefined : configMapLayer,
