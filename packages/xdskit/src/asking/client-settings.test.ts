@@ -88,8 +88,8 @@ describe("the servers in the arguments", () => {
   it("may come from a bootstrap, with its node by default", async () => {
     await using folder = await testFolder();
     const nodeOptions = { nodeId: "n", nodeCluster: "c" };
-    const server = { host: "127.0.0.1", port: 7 };
-    const bootstrap = await folder.write("grpc.json", grpcBootstrap({ server, tls: undefined, ...nodeOptions }));
+    const servers = [{ host: "127.0.0.1", port: 7 }];
+    const bootstrap = await folder.write("grpc.json", grpcBootstrap({ servers, tls: undefined, ...nodeOptions }));
     const { client } = await read({ bootstrap, nodeId: "other" });
     const [first] = client.servers ?? [];
     assert.equal(typeof first === "object" && first.kind === "grpc" && first.address, "127.0.0.1:7");

@@ -14,7 +14,7 @@ interface BootstrapArguments extends TlsOptions {
   readonly variant: SotwOrDelta | "rest";
   readonly ads?: true;
   readonly perType?: true;
-  readonly server?: ListenPlace;
+  readonly server?: readonly ListenPlace[];
   readonly nodeId: string;
   readonly nodeCluster: string;
   readonly locality?: string;
@@ -36,6 +36,7 @@ Examples:
   $ xdskit bootstrap --server xds.example.org:18000 --tls-ca /etc/xds/ca.pem --tls-cert /etc/xds/own.pem --tls-key /etc/xds/own.key
   $ xdskit bootstrap --server xds.example.org:18000 --tls-ca /etc/xds/ca.pem --token-file /run/xds/token --secrets /etc/envoy/secrets
   $ xdskit bootstrap --grpc-client > grpc.json && GRPC_XDS_BOOTSTRAP=grpc.json ./my-client
+  $ xdskit bootstrap --grpc-client --server xds.example.org:18000 --server relay.example.org:18000 > grpc.json
 
 With --per-type and with --variant rest, a resource must not name "ads: {}" as its source: an Envoy without ADS rejects it.
 Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md shows how.
@@ -57,8 +58,8 @@ export function bootstrapCommand(terminal: Terminal, exit: (status: number) => v
     .addOption(new Option("--per-type", "one stream for each type").conflicts("ads"))
     .option(
       "--server <host:port>",
-      "the address of the server, or unix:/PATH (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
-      readPlace,
+      "the address of the server, or unix:/PATH; gRPC: further ones are fallbacks, in order (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
+      (text: string, before: readonly ListenPlace[] = []) => [...before, readPlace(text)],
     )
     .option("--node-id <id>", "the client's node ID", "node-1")
     .option("--node-cluster <name>", "the client's cluster, a group of clients", "default")
@@ -94,12 +95,14 @@ export function bootstrapCommand(terminal: Terminal, exit: (status: number) => v
       checkOptions(options, command);
       const { variant } = options;
       const tls = tlsOf(options);
-      const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
-      checkToken(options, server, command);
+      const usual = { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
+      const [server = usual, ...fallbacks] = options.server ?? [];
+      const servers = [server, ...fallbacks];
+      checkToken(options, servers, command);
       if (options.grpcClient) {
         const { grpcBootstrap } = await import("./grpc.js");
         const { trusted: isTrusted, allowGrpcService: allowedServices } = options;
-        return terminal.out(grpcBootstrap({ ...options, server, tls, isTrusted, allowedServices }));
+        return terminal.out(grpcBootstrap({ ...options, servers, tls, isTrusted, allowedServices }));
       }
       // Loaded only now: YAML takes its time.
       const { envoyBootstrap, writeSecrets } = await import("./envoy.js");
@@ -130,12 +133,13 @@ function checkOptions(options: BootstrapArguments, command: Command): void {
     error("--tls-cert and --tls-server-name are for --tls-ca");
   if (grpcClient && options.tlsServerName !== undefined)
     error("gRPC clients have no --tls-server-name: the certificate must have the name of --server");
+  if (!grpcClient && (options.server?.length ?? 0) > 1) error("Envoy has one --server: several are for --grpc-client");
   if (!grpcClient && (options.trusted || options.allowGrpcService))
     error("--trusted and --allow-grpc-service are for --grpc-client");
 }
 
 /** The same for a token, which must not go over a network in plaintext. */
-function checkToken(options: BootstrapArguments, server: ListenPlace, command: Command): void {
+function checkToken(options: BootstrapArguments, servers: readonly ListenPlace[], command: Command): void {
   const { tokenFile, tlsCa, grpcClient, secrets } = options;
   const error = (text: string) => command.error(`error: ${text}`);
   if (tokenFile === undefined) {
@@ -146,6 +150,6 @@ function checkToken(options: BootstrapArguments, server: ListenPlace, command: C
     error("Envoy needs --secrets with --token-file: it would not read the token again");
   if (tlsCa !== undefined) return;
   if (grpcClient) error("gRPC clients send a token over TLS only: add --tls-ca");
-  if (!("path" in server) && !isLoopback(server.host))
+  if (servers.some((server) => !("path" in server) && !isLoopback(server.host)))
     error("the token would go to the server in plaintext: add --tls-ca");
 }

@@ -128,6 +128,20 @@ describe("xdskit bootstrap", () => {
     assert.match(bootstrap.server_listener_resource_name_template, /%s/);
   });
 
+  test("gives gRPC clients fallbacks in order, which have the same credentials, and Envoy one server", async () => {
+    const servers = ["--server", "a.test:1", "--server", "unix:/run/b.sock", "--server", "a.test:2"];
+    const { out } = await xdskitEnds("bootstrap", "--grpc-client", ...servers, "--tls-ca", "ca.pem");
+    const channel_creds = [{ type: "tls", config: { ca_certificate_file: "ca.pem" } }];
+    assert.deepEqual(
+      JSON.parse(out).xds_servers,
+      ["a.test:1", "unix:/run/b.sock", "a.test:2"].map((server_uri) => ({
+        ...{ server_uri, channel_creds, server_features: ["xds_v3"] },
+      })),
+    );
+    const { status, err } = await xdskitEnds("bootstrap", ...servers);
+    assert.deepEqual([status, /Envoy has one --server/.test(err)], [2, true], err);
+  });
+
   test("takes the files of TLS for both kinds of clients", async () => {
     const files = ["--tls-ca", "ca.pem", "--tls-cert", "own.pem", "--tls-key", "own.key"];
     const envoy = await xdskitEnds("bootstrap", ...files, "--tls-server-name", "xds.test", "--node-id", "edge-7");

@@ -35,9 +35,11 @@ test("our own client can use Envoy's bootstrap", async () => {
 });
 
 test("our own client can use the bootstrap of gRPC's clients", async () => {
-  const { kind, servers, node, grpc } = await printed("--grpc-client", "--server", "localhost:443");
+  const given = ["--server", "localhost:443", "--server", "localhost:444"];
+  const { kind, servers, node, grpc } = await printed("--grpc-client", ...given);
   assert.equal(kind, "grpc");
-  const [server] = servers ?? [];
+  const [server, fallback] = servers ?? [];
+  assert.equal(typeof fallback === "object" && fallback.kind === "grpc" && fallback.address, "localhost:444");
   assert.ok(typeof server === "object" && server.kind === "grpc");
   const { address, variant, aggregated } = server;
   assert.deepEqual({ address, variant, aggregated }, { address: "localhost:443", variant: "sotw", aggregated: true });

@@ -3,8 +3,9 @@ import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 
 export interface GrpcBootstrapOptions extends BootstrapNode {
-  readonly server: ListenPlace;
-  /** Undefined: plaintext. */
+  /** The first, and then its fallbacks in order (A71). */
+  readonly servers: readonly ListenPlace[];
+  /** Of all servers. Undefined: plaintext. */
   readonly tls: TlsSettings | undefined;
   /** The file of a token that goes with each stream. */
   readonly tokenFile?: string | undefined;
@@ -20,7 +21,7 @@ export interface GrpcBootstrapOptions extends BootstrapNode {
  * that the template names (A36).
  */
 export function grpcBootstrap(options: GrpcBootstrapOptions): string {
-  const { server, tls, tokenFile, isTrusted, allowedServices = [] } = options;
+  const { servers, tls, tokenFile, isTrusted, allowedServices = [] } = options;
   const token = { type: "jwt_token_file", config: { jwt_token_file: tokenFile } };
   const credentials = {
     channel_creds: [channelCredentials(tls)],
@@ -30,7 +31,11 @@ export function grpcBootstrap(options: GrpcBootstrapOptions): string {
   const features = ["xds_v3", ...(isTrusted ? ["trusted_xds_server"] : [])];
   const allowed = Object.fromEntries(allowedServices.map((target) => [target, credentials]));
   const bootstrap = {
-    xds_servers: [{ server_uri: formatAddress(server), ...credentials, server_features: features }],
+    xds_servers: servers.map((server) => ({
+      server_uri: formatAddress(server),
+      ...credentials,
+      server_features: features,
+    })),
     // gRPC's client for Node.js does not read a bootstrap whose node lacks a locality; for other clients it is empty by
     // default.
     node: { locality: {}, ...bootstrapNode(options) },
