@@ -18,6 +18,7 @@ import { HistoryView } from "./views/history/history-view.js";
 import { NodeView } from "./views/node/node-view.js";
 import { ProblemsView } from "./views/problems/problems-view.js";
 import { RolloutsView } from "./views/rollouts/rollouts-view.js";
+import { ServicesView } from "./views/services/services-view.js";
 
 /** What is over the page. Opened anew it is another one, also if the browser has not told that the last was closed. */
 interface Over {
@@ -103,6 +104,8 @@ function View({ place }: { readonly place: Place }) {
       return <HistoryView place={place} />;
     case "problems":
       return <ProblemsView chosen={parts[0]} />;
+    case "services":
+      return <ServicesView query={query} />;
     case "audit":
       return <AuditView query={query} />;
     default:

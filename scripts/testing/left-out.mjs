@@ -20,6 +20,7 @@ export const leftOut = new Map([
   ["e2e/src/dashboard-safety.test.ts", "changes that are made on the dashboard, in a browser"],
   ["e2e/src/grpc-moves.test.ts", "gRPC clients under traffic while everything moves"],
   ["e2e/src/kubernetes-config-maps.test.ts", "ConfigMaps of a real API server of Kubernetes"],
+  ["e2e/src/kubernetes-dashboard.test.ts", "the dashboard of a real API server of Kubernetes, in a browser"],
   ["e2e/src/kubernetes-envoys.test.ts", "Envoys and gRPC's clients of Services of a real API server of Kubernetes"],
   ["e2e/src/kubernetes-faults.test.ts", "gRPC's clients of two servers of Kubernetes, which end"],
   ["e2e/src/kubernetes-secrets.test.ts", "Secrets of a real API server of Kubernetes at real Envoys, from a pod"],
@@ -74,6 +75,7 @@ export const leftOut = new Map([
 export const runLater = new Set([
   "e2e/src/bench-kubernetes.test.ts",
   "e2e/src/kubernetes-config-maps.test.ts",
+  "e2e/src/kubernetes-dashboard.test.ts",
   "e2e/src/kubernetes-envoys.test.ts",
   "e2e/src/kubernetes-faults.test.ts",
   "e2e/src/kubernetes-secrets.test.ts",

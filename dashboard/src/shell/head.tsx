@@ -5,7 +5,7 @@ import { TimeButton } from "../parts/time-button.js";
 import { linkTo } from "../router.js";
 import { counted } from "../text/counts.js";
 import { isInTrouble, isUnderWay, type RolloutPage } from "../views/rollouts/rollout-state.js";
-import { views } from "./views.js";
+import { useViews } from "./use-views.js";
 
 /** The head of the page: its views, with what is wrong and what goes on, and how it is shown. */
 export function Head({
@@ -35,7 +35,7 @@ export function Head({
         </strong>
       )}
       <nav aria-label="Views">
-        {views.map(([one, name]) => (
+        {useViews().map(([one, name]) => (
           <a key={one} href={linkTo(one)} aria-current={one === view ? "page" : undefined}>
             {/* On a small screen there is room for the first half. */}
             {one === "config" ? (

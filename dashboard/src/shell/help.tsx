@@ -1,5 +1,5 @@
 import { Dialog } from "../parts/acting/dialog.js";
-import { views } from "./views.js";
+import { useViews } from "./use-views.js";
 
 /** The list of keys. */
 export function Help({ close }: { close(): void }) {
@@ -9,7 +9,7 @@ export function Help({ close }: { close(): void }) {
     ["j k", "next, previous row"],
     ["Enter o", "open the row"],
     ["x", "History: choose the row for a comparison"],
-    ...views.map(([, name, key]) => [key, name]),
+    ...useViews().map(([, name, key]) => [key, name]),
     ["t", "times: how long ago, or exact"],
     ["?", "this list"],
   ];

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "../parts/acting/dialog.js";
-import { go } from "../router.js";
+import { go, linkTo } from "../router.js";
 import { findAll, type Target } from "./find-all.js";
+import { useViews } from "./use-views.js";
 
 /** How long after the last key the search begins, in milliseconds. */
 const pauseMs = 120;
@@ -12,7 +13,9 @@ const signs: Readonly<Record<Target["kind"], string>> = { node: "⬡", resource:
 export function Palette({ close }: { close(): void }) {
   const [text, setText] = useState("");
   const [chosen, choose] = useState(0);
-  const { found, isBusy } = useFound(text);
+  const { found: all, isBusy } = useFound(text);
+  const hasServices = useViews().some(([view]) => view === "services");
+  const found = all.filter(({ link }) => hasServices || link !== linkTo("services"));
   const list = useRef<HTMLDivElement>(null);
   const target = found[Math.min(chosen, found.length - 1)];
   useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }));

@@ -7,6 +7,7 @@ export const views = [
   ["history", "History", "g h"],
   ["problems", "Problems", "g p"],
   ["audit", "Audit", "g a"],
+  ["services", "Services", "g s"],
 ] as const;
 
 /** The name of a view; undefined: there is none at this place. */

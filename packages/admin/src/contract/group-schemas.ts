@@ -6,6 +6,11 @@ export const whereSchema = z
 
 const namedSchema = z.object({ type: z.string(), name: z.string() }).openapi("NamedResource");
 
+const healthSchema = z
+  .enum(["well", "some", "none"])
+  .nullable()
+  .openapi({ description: "Of endpoints: all, some or none may be used; null: it has none itself" });
+
 export const groupResourceSchema = z
   .object({
     type: z.string().openapi({ example: "cluster" }),
@@ -17,6 +22,7 @@ export const groupResourceSchema = z
     uses: z.int(),
     usedBy: z.int(),
     dangling: z.array(namedSchema).openapi({ description: "What it names and the group lacks; at most 20" }),
+    health: healthSchema,
     unused: z.boolean().openapi({ description: "Nothing in the group names it, and clients ask for it only by name" }),
     where: whereSchema.nullable().openapi({ description: "Where it is written, if that is known" }),
   })
@@ -52,10 +58,7 @@ export const graphSchema = z
         isThere: z.boolean(),
         unused: z.boolean(),
         summary: z.string(),
-        health: z
-          .enum(["well", "some", "none"])
-          .nullable()
-          .openapi({ description: "Of endpoints: all, some or none may be used; null: it has none itself" }),
+        health: healthSchema,
       }),
     ),
     edges: z.array(z.object({ from: z.int(), to: z.int() })).openapi({ description: "Positions in `nodes`" }),

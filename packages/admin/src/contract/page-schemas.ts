@@ -15,11 +15,12 @@ export const sourceSchema = z
     replica: z.string().optional().openapi({ description: "The server that reads it, if there are several" }),
     state: z.string().openapi({
       description:
-        "A folder: `pending`, `applied`, `partial`, `refused`. An origin: `pending`, `cached`, `connected`, `away`",
+        "A folder: `pending`, `applied`, `partial`, `refused`. An origin, or a cluster of Kubernetes: `pending`, `cached`, `connected`, `away`",
     }),
     findings: z.array(findingSchema),
     lastError: z.object({ at: moment, message: z.string() }).nullish(),
     lastApplied: moment.nullable(),
+    asOf: moment.nullish().openapi({ description: "Of a cluster of Kubernetes: what is served is of then, or later" }),
     skipped: z
       .object({ lastGood: z.int(), absent: z.int() })
       .nullish()

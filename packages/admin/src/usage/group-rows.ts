@@ -7,7 +7,7 @@ import type { NodeResourcesQuery } from "../contract/fleet.js";
 import type { groupSortSchema } from "../contract/group-schemas.js";
 import { maxInEntry } from "../contract/limits.js";
 import type { GraphContext } from "./graph.js";
-import { resourceSummary } from "./summary.js";
+import { healthOf, resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { usageOf } from "./usage.js";
 
@@ -87,9 +87,11 @@ export function groupRow({ snapshot, types, show, layerOf, whereOf }: GroupConte
   const usage = usageOf(snapshot);
   const { type, name, version, references } = resource;
   const dangling = usage.dangling(resource).slice(0, maxInEntry);
+  const content = show(resource);
   return {
     ...{ type: type.name, typeUrl: type.typeUrl, name, version, layer: layerOf(resource) },
-    summary: resourceSummary(type.name, show(resource)),
+    summary: resourceSummary(type.name, content),
+    health: healthOf(content),
     uses: references.length,
     usedBy: usage.usedBy({ type: type.typeUrl, name }).length,
     dangling: dangling.map((one) => ({ type: types.byTypeUrl(one.type)?.type.name ?? one.type, name: one.name })),

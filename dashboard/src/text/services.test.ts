@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Finding, GroupResource } from "../api/types.js";
+import { otherFindings, servicesOf } from "./services.js";
+
+const row = (name: string, health: GroupResource["health"], file = "Service shop/cart"): GroupResource => ({
+  ...{ type: "endpoint", typeUrl: "t", name, version: "1", layer: "kubernetes", summary: "", health },
+  ...{ uses: 0, usedBy: 0, dangling: [], unused: false, where: { file } },
+});
+const finding = (file: string | undefined): Finding => ({
+  ...{ code: "XDSKIT_ANNOTATION", severity: "warning", message: "wrong" },
+  ...(file === undefined ? {} : { file }),
+});
+
+describe("Services of a cluster", () => {
+  it("have the ports that load assignments name, and what is wrong comes first", () => {
+    const rows = [
+      row("a.shop:80", "well", "Service shop/a"),
+      row("b.shop:80", "well", "Service shop/b"),
+      // The same for clients of a zone.
+      row("b.shop:80", "well", "Service shop/b"),
+      row("cart.shop:80", "well"),
+      row("cart.shop:81", null),
+      row("of a file", "well", "cluster.yaml"),
+    ];
+    const services = servicesOf(rows, [finding("Service shop/b"), finding("Service shop/bb")]);
+    assert.deepEqual(
+      services.map(({ name, ports, findings }) => [name, ports.map((one) => one.name), findings.length]),
+      [
+        ["cart", ["cart.shop:80", "cart.shop:81"], 0],
+        ["b", ["b.shop:80"], 1],
+        ["a", ["a.shop:80"], 0],
+      ],
+    );
+  });
+
+  it("stand beside other objects of the namespace, and what is about none", () => {
+    const files = ["Service shop/a", "ConfigMap shop/edge/a.yaml", "GRPCRoute bank/r", undefined];
+    const found = otherFindings(files.map(finding), "shop").map(({ file }) => file);
+    assert.deepEqual(found, ["ConfigMap shop/edge/a.yaml", undefined]);
+  });
+});
