@@ -5,14 +5,14 @@ import { useLive } from "../../api/use-live.js";
 import { curlOf } from "../../parts/acting/commands.js";
 import { Copy } from "../../parts/acting/copy.js";
 import { Empty, Failure, Findings, Loading } from "../../parts/message.js";
-import { Further, Search, Select } from "../../parts/search.js";
+import { Search, Select } from "../../parts/search.js";
 import { Time } from "../../parts/time.js";
 import { linkTo, replaceQuery } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import { isEmpty, otherFindings, type ServiceRow, servicesOf } from "../../text/services.js";
 
-/** The most load assignments that are asked for: a namespace has fewer. */
-const most = 1_000;
+/** The most load assignments that the API gives at once: a namespace has fewer. */
+const most = 2_000;
 
 /** The Services of a Kubernetes cluster: who answers, and which object is wrong. */
 export function ServicesView({ query }: { readonly query: URLSearchParams }) {
@@ -39,6 +39,7 @@ export function ServicesView({ query }: { readonly query: URLSearchParams }) {
     only === "empty" ? one.ports.some(isEmpty) : only === "" || one.findings.length > 0,
   );
   const others = otherFindings(cluster.findings, namespace);
+  const rest = rows.data === undefined ? 0 : rows.data.total - rows.data.resources.length;
   const empty = services.filter(({ ports }) => ports.some(isEmpty)).length;
   return (
     <>
@@ -49,6 +50,7 @@ export function ServicesView({ query }: { readonly query: URLSearchParams }) {
         </div>
         <p class="quiet">
           {counted(services.length, "Service")}, {empty} without endpoints
+          {rest > 0 ? `; ${counted(rest, "port is", "ports are")} not shown: name a namespace` : ""}
         </p>
       </header>
       {cluster.state === "connected" ? null : (
@@ -70,7 +72,6 @@ export function ServicesView({ query }: { readonly query: URLSearchParams }) {
         />
       </div>
       {rows.data === undefined ? <Loading /> : <Services group={group} services={shown} />}
-      <Further total={rows.data?.total ?? 0} shown={rows.data?.resources.length ?? 0} />
       {others.length === 0 ? null : (
         <section class="panel" aria-label="Other objects">
           <h2>Other objects</h2>
