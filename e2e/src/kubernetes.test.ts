@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { metric } from "./harness/basics/metrics.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
 import type { Network } from "./harness/basics/network.js";
 import { testInOwnNetwork } from "./harness/basics/own-network.js";
@@ -35,6 +36,8 @@ const targets: Readonly<Partial<Record<GrpcClientName, string>>> = {
   python: "cart.shop.svc.cluster.local:8080",
   "grpc-js": "cart.shop",
 };
+
+const eventToPublish = "xdskit_event_to_publish_seconds_count";
 
 /** Of the clients. */
 const inZoneA = ["--locality", "/a"];
@@ -93,6 +96,8 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await api.put({ ...cart.service, metadata: { ...cart.service.metadata, labels: { new: "label" } } });
     await quiet(1_000);
     assert.equal((await source()).lastApplied, lastApplied);
+    // What was there at the start, and this, was no event that changed something.
+    assert.equal(await metric(admin, eventToPublish), 0);
   });
 
   await scene.step("pods are replaced one after the other, and move to other zones", async () => {
@@ -117,6 +122,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     for (const pod of cart.pods) pod.zone = "d";
     await cart.write();
     await answered(...cart.pods.map(({ name }) => name));
+    assert.ok((await metric(admin, eventToPublish)) > 6);
     noneFailed();
   });
 
@@ -243,6 +249,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   await scene.step("the API server is killed: clients go on, and the status says of when the picture is", async () => {
     await api.kill();
     await eventually("it is missed", async () => (await source()).state === "away", { withinMs: 30_000 });
+    assert.equal(await metric(admin, "xdskit_source_away", { source: "kubernetes" }), 1);
     const { asOf } = await source();
     assert.match((await xdskit("status")).out, /kubernetes .*does not answer: ECONNREFUSED; what is served is of 20/);
     await quiet(1_000);
@@ -262,6 +269,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     process.kill(server.pid, "SIGCONT");
     await eventually("it is connected", async () => (await source()).state === "connected", { withinMs: 40_000 });
     assert.doesNotMatch((await xdskit("status")).out, /kubernetes/);
+    assert.equal(await metric(admin, "xdskit_source_away", { source: "kubernetes" }), 0);
     await answered(...others.map(({ name }) => name));
     noneFailed();
   });

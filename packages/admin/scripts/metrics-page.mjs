@@ -39,6 +39,10 @@ and the time in which a [rollout](rollouts.md) or a quarantine held the node bac
 histogram_quantile(0.99, sum by (le, type) (rate(xdskit_publish_to_ack_seconds_bucket[5m])))
 \`\`\`
 
+\`xdskit_event_to_publish_seconds\` is the way before it, of a [Kubernetes](kubernetes.md) cluster: from when the server read
+the event about the first object that a publication brings. What was there at the start, and events that change nothing for
+clients, do not count. Both together are the way from an EndpointSlice to the client.
+
 ## Of a client
 
 A program with \`@xdskit/client\`, and a [relay](relay.md) with its group as \`grpc.target\`, has the metrics of gRPC's

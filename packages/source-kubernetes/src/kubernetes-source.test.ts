@@ -80,8 +80,11 @@ describe("a source of Kubernetes", () => {
     said(slices, event("DELETED", slice("cart-2", "cart", "10.0.0.2")));
     await delay(500);
     assert.equal(sink.applied.length, 2);
+    const begun = performance.now();
     said(services, event("DELETED", service("cart")));
     await sink.untilApplied(3);
+    // Not from what changed nothing.
+    assert.ok((sink.delays[1] ?? Number.NaN) <= performance.now() - begun);
     assert.equal(held(sink).filter((key) => key.includes("cart")).length, 0);
     assert.equal(held(sink).length, 3);
   });
@@ -96,7 +99,10 @@ describe("a source of Kubernetes", () => {
     const begun = performance.now();
     said(slices, event("ADDED", slice("cart-1", "cart", "10.0.0.1")));
     await sink.untilApplied(2);
-    assert.ok(performance.now() - begun < settleMs / 2, "a lone change waits");
+    const elapsed = performance.now() - begun;
+    assert.ok(elapsed < settleMs / 2, "a lone change waits");
+    assert.equal(sink.delays.length, 1);
+    assert.ok((sink.delays[0] ?? Number.NaN) <= elapsed);
     for (const n of [2, 3]) {
       said(slices, event("ADDED", slice(`cart-${n}`, "cart", `10.0.0.${n}`)));
       await delay(50);
@@ -105,6 +111,9 @@ describe("a source of Kubernetes", () => {
     await sink.untilApplied(3);
     await delay(50);
     assert.equal(sink.applied.length, 3);
+    // Of the first of both.
+    assert.equal(sink.delays.length, 2);
+    assert.ok((sink.delays[1] ?? 0) > settleMs / 2);
   });
 
   it("watches each namespace that it is given, with the labels of Services", async (t) => {

@@ -254,13 +254,16 @@ class WatchedCluster implements KubernetesSource {
   }
 
   async #publish(): Promise<void> {
+    const changedAt = this.#watches.takeChangedAt();
     const changes = await inTurns(this.#tables.take((updates) => this.#sink?.check?.(updates) ?? []));
     this.#forget = undefined;
     this.#publishedAt = systemClock.now();
     if (this.#isClosed || this.#sink === undefined) return;
     const started = this.#started;
     const { configMaps, isDue } = this.#tables;
+    // What came meanwhile is among the changes, if nothing else is due.
     if (isDue) this.#soon();
+    else this.#watches.takeChangedAt();
     // As with a folder: clients would lose what they had of these before a restart.
     const hasErrors = this.#options.allowPartial !== true && configMaps?.hasErrors === true;
     const waits = started !== undefined && (hasErrors || configMaps?.isReading === true);
@@ -276,6 +279,7 @@ class WatchedCluster implements KubernetesSource {
       for (const layer of configMaps?.forgetEmpty() ?? []) this.#sink.drop?.(layer);
       this.#lastApplied = new Date();
       this.#started = undefined;
+      if (started === undefined && changedAt !== undefined) this.#sink.took?.(systemClock.now() - changedAt);
     } catch (error) {
       this.#refusals = refusalOf(error as Error);
       this.#lastError = { at: new Date(), message: (error as Error).message };

@@ -25,8 +25,9 @@ test("metrics are the server's numbers of the moment", async () => {
     version: "1",
     server,
     readiness: () => "ready",
-    sources: () => [source],
+    sources: () => [source, { name: "kubernetes", state: "away", findings: [], lastApplied: null }],
   });
+  await server.addSource({ name: "kubernetes", start: async (sink) => sink.took?.(30), close: async () => {} });
   server.config.set([create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })]);
   server.config.set([create(ClusterSchema, { name: "a" })]);
   assert.throws(() => server.config.set([create(ClusterSchema, { name: "" })]));
@@ -40,6 +41,11 @@ test("metrics are the server's numbers of the moment", async () => {
       'xdskit_source_findings{source="folder config",severity="error"} 2',
       'xdskit_source_findings{source="folder config",severity="warning"} 1',
       'xdskit_source_applied_timestamp_seconds{source="folder config"} 1767225600.5',
+      'xdskit_source_away{source="folder config"} 0',
+      'xdskit_source_away{source="kubernetes"} 1',
+      'xdskit_event_to_publish_seconds_bucket{source="kubernetes",le="0.025"} 0',
+      'xdskit_event_to_publish_seconds_bucket{source="kubernetes",le="0.05"} 1',
+      'xdskit_event_to_publish_seconds_sum{source="kubernetes"} 0.03',
     ]) {
       assert.ok(text.split("\n").includes(line), `${line}\n${text}`);
     }

@@ -3,6 +3,7 @@ import type { RolloutState, XdsServer } from "@xdskit/server";
 import type { Trouble } from "../contract/admin-options.js";
 import type { Readiness } from "../contract/readiness.js";
 import type { AnySourceStatus } from "../contract/source-status.js";
+import { addLoadMetrics } from "./load-metrics.js";
 import { type HistogramRow, type Row, Scrape } from "./scrape.js";
 import type { StoreNumbers } from "./store-numbers.js";
 
@@ -132,6 +133,13 @@ function addLatencyMetrics(scrape: Scrape): void {
     ["type", "group"],
     1_000,
     () => scrape.stats.lags.map(({ type, group, ms }): HistogramRow => [type, group, ms]),
+  );
+  scrape.histogram(
+    "xdskit_event_to_publish_seconds",
+    "From the API server's event about an object to the publication of the change (see below).",
+    ["source"],
+    1_000,
+    () => scrape.stats.sourceDelays.map(({ source, ms }): HistogramRow => [source, ms]),
   );
   scrape.histogram(
     "xdskit_stage_wait_seconds",
@@ -302,6 +310,10 @@ function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
           : [],
       ),
   );
+  const away = "1 while what is served may be old: the API server of Kubernetes, or a relay's origin, is away.";
+  scrape.gauge("xdskit_source_away", away, ["source"], () =>
+    sources().map(({ name, state }) => [name, state === "away" || state === "cached" ? 1 : 0]),
+  );
   const help = "1 while the last good revision is served, since a start with errors.";
   scrape.gauge("xdskit_source_restored", help, ["source"], () =>
     sources().map(({ name, restored }) => [name, restored == null ? 0 : 1]),
@@ -356,39 +368,6 @@ function addApiMetrics(scrape: Scrape, { api }: MetricsInput): void {
   );
   scrape.gauge("xdskit_api_event_readers", "Readers of the API's events.", [], () => [[api?.().eventReaders ?? 0]]);
   scrape.gauge("xdskit_leases", "Leases of resources that the API wrote.", [], () => [[api?.().leases ?? 0]]);
-}
-
-/** Load reports (LRS). */
-function addLoadMetrics(scrape: Scrape): void {
-  scrape.gauge("xdskit_load_report_streams_open", "Open streams of load reports (LRS).", ["api"], () =>
-    scrape.loads.streams.map(({ api, open }) => [api, open]),
-  );
-  scrape.counter("xdskit_load_reports_total", "Load reports received.", ["api"], () =>
-    scrape.loads.streams.map(({ api, reports }) => [api, reports]),
-  );
-  const nodes = "Nodes whose load report is kept.";
-  scrape.gauge("xdskit_load_report_nodes", nodes, [], () => [[scrape.loads.nodes]]);
-  const labels = ["cluster", "region", "zone", "sub_zone"];
-  const localities = (field: "successful" | "errors" | "issued" | "inProgress", ...result: readonly string[]) =>
-    scrape.loads.localities.map(
-      ({ cluster, locality: { region, zone, subZone }, [field]: value }): Row => [
-        ...[cluster, region, zone, subZone, ...result],
-        value,
-      ],
-    );
-  const ended = "Requests that ended with success or error, as clients reported them.";
-  scrape.counter("xdskit_load_requests_total", ended, [...labels, "result"], () => [
-    ...localities("successful", "success"),
-    ...localities("errors", "error"),
-  ]);
-  const issued = "Requests that began, as clients reported them.";
-  scrape.counter("xdskit_load_requests_issued_total", issued, labels, () => localities("issued"));
-  const inProgress = "Requests in progress, as clients with a stream last reported.";
-  scrape.gauge("xdskit_load_requests_in_progress", inProgress, labels, () => localities("inProgress"));
-  const drops = "Requests that clients dropped on purpose; (none) means no category, such as circuit breaking.";
-  scrape.counter("xdskit_load_drops_total", drops, ["cluster", "category"], () =>
-    scrape.loads.drops.map(({ cluster, category, count }) => [cluster, category, count]),
-  );
 }
 
 function isRunning(state: RolloutState): boolean {

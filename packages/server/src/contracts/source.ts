@@ -55,6 +55,11 @@ export interface SourceSink {
   prepare?(updates: readonly LayerUpdate[]): Promise<void>;
   /** Applies one atomic change of any number of layers. Unchanged resources are sent to no client. */
   apply(updates: readonly LayerUpdate[], how?: ApplyOptions): void;
+  /**
+   * How many milliseconds a change took from when the source heard of it until `apply` had published it: `ServerStats`
+   * counts that by source. A source that does not know it says nothing.
+   */
+  took?(ms: number): void;
   /** Why a change would be refused now; empty: it would be applied. Changes nothing, and tells nobody. */
   check?(updates: readonly LayerUpdate[]): readonly Finding[];
   /** The source has nothing in a layer any more: the server forgets the layer. */

@@ -71,6 +71,13 @@ export interface StageWaitStats {
   readonly ms: HistogramStats;
 }
 
+/** How long changes took from when a source heard of them until they were published; since the start. */
+export interface SourceDelayStats {
+  /** The name; `(other)` for all sources together after the first hundred. */
+  readonly source: string;
+  readonly ms: HistogramStats;
+}
+
 /** Unary `Fetch…` calls, by type. */
 export interface FetchStats {
   readonly typeUrl: TypeUrl;
@@ -140,6 +147,8 @@ export interface ServerStats {
   readonly types: readonly TypeStats[];
   readonly lags: readonly LagStats[];
   readonly stageWaits: readonly StageWaitStats[];
+  /** Of sources that say it, such as a Kubernetes cluster. */
+  readonly sourceDelays: readonly SourceDelayStats[];
   readonly fetches: readonly FetchStats[];
   readonly polls: readonly PollStats[];
   /** Polls that were refused, by HTTP status. */

@@ -24,6 +24,6 @@ export function serverStats(core: ServerCore): Omit<ServerStats, "certificate"> 
 
 /** The stream counters as of this call. */
 function countersOf({ streams, types, fetches, refused, waitsEnded, latencies }: Counters) {
-  const { lags, stageWaits } = latencies;
-  return { streams, types, lags, stageWaits, fetches, refused, waitsEnded };
+  const { lags, stageWaits, sourceDelays } = latencies;
+  return { streams, types, lags, stageWaits, sourceDelays, fetches, refused, waitsEnded };
 }

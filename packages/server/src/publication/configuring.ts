@@ -148,7 +148,7 @@ export class Configuring {
     const { name } = source;
     const isServed = [...this.#context.sources].some((other) => other.name === name);
     const predecessor = !this.#started.has(name) ? "nothing" : isServed ? "source" : "content";
-    const { troubles, events, publication, sources } = this.#context;
+    const { troubles, events, publication, sources, counters } = this.#context;
     return new ServedSource(source, predecessor, {
       ...{ troubles, events, refusedChanges: this.#refusedChanges },
       take: (wanted) => {
@@ -157,6 +157,7 @@ export class Configuring {
         return taken;
       },
       check: (updates, isJudged) => this.check(updates, { source, isJudged }),
+      took: (ms) => counters.latencies.tookSource(name, ms),
       drop: (layer) => void this.#drop(layer),
       publish: (changes, isLater) => void this.#publish(changes, undefined, isLater),
       resume: (steps) => this.#resume(steps),

@@ -1,8 +1,8 @@
 import { getOrInsert, type ResourceType } from "@xdskit/api";
 import { Histogram, timeBounds } from "../basics/histogram.js";
-import type { LagStats, StageWaitStats } from "../contracts/stats.js";
+import type { LagStats, SourceDelayStats, StageWaitStats } from "../contracts/stats.js";
 
-/** The number of groups with separate times: a function may name a group for each node. */
+/** The number of groups or sources with separate times: a function may name a group for each node. */
 const maxGroups = 100;
 /** Stands for all further ones. */
 const otherGroups = "(other)";
@@ -30,11 +30,16 @@ export class GroupLags {
 export class Latencies {
   readonly #groups = new Map<string, GroupLags>();
   readonly #waits = new Map<ResourceType, Histogram>();
+  readonly #sources = new Map<string, Histogram>();
 
   /** The times of a group, to which its streams add. */
   ofGroup(group: string): GroupLags {
-    const name = this.#groups.has(group) || this.#groups.size < maxGroups ? group : otherGroups;
-    return getOrInsert(this.#groups, name, () => new GroupLags());
+    return placeIn(this.#groups, group, () => new GroupLags());
+  }
+
+  /** A change of a source took this many milliseconds, from when that heard of it until it was published. */
+  tookSource(source: string, ms: number): void {
+    placeIn(this.#sources, source, () => new Histogram(timeBounds)).record(ms);
   }
 
   /** A type of a client waited for this many milliseconds, until others were acknowledged. */
@@ -49,4 +54,13 @@ export class Latencies {
   get stageWaits(): readonly StageWaitStats[] {
     return Array.from(this.#waits, ([{ typeUrl, name }, ms]) => ({ typeUrl, type: name, ms: ms.stats() }));
   }
+
+  get sourceDelays(): readonly SourceDelayStats[] {
+    return Array.from(this.#sources, ([source, ms]) => ({ source, ms: ms.stats() }));
+  }
+}
+
+/** The place of a name, or that of all further ones. */
+function placeIn<Place>(places: Map<string, Place>, name: string, make: () => Place): Place {
+  return getOrInsert(places, places.has(name) || places.size < maxGroups ? name : otherGroups, make);
 }

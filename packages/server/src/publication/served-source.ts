@@ -17,6 +17,8 @@ interface ServedSourceContext {
   /** See `SourceSink`. */
   check(updates: readonly LayerUpdate[], isJudged: boolean): readonly Finding[];
   /** See `SourceSink`. */
+  took(ms: number): void;
+  /** See `SourceSink`. */
   drop(layer: LayerName): void;
   publish(changes: readonly LayerChange[], isLater: boolean): void;
   resume(steps: readonly StepBack[]): void;
@@ -88,6 +90,8 @@ export class ServedSource implements SourceSink {
 
   readonly check = (updates: readonly LayerUpdate[]): readonly Finding[] =>
     this.#context.check(updates, this.#canBeJudged);
+
+  readonly took = (ms: number): void => this.#context.took(ms);
 
   readonly drop = (layer: LayerName): void => this.#context.drop(layer);
 

@@ -8,6 +8,8 @@ import { patienceMs } from "./basics/wait-for.js";
 export class RecordingSink implements SourceSink {
   readonly applied: (readonly LayerUpdate[])[] = [];
   readonly reports: (readonly Finding[])[] = [];
+  /** How long changes took, as the source says. */
+  readonly delays: number[] = [];
   /** Called after each change. */
   onApply: () => void = () => {};
   readonly #layers = new Map<string, Map<string, Resource>>();
@@ -21,6 +23,10 @@ export class RecordingSink implements SourceSink {
       this.#layers.set(layer, resources);
     }
     this.onApply();
+  }
+
+  took(ms: number): void {
+    this.delays.push(ms);
   }
 
   report(findings: readonly Finding[]): void {

@@ -1,3 +1,4 @@
+import { systemClock } from "@xdskit/api";
 import type { KubernetesConnection } from "../connection/connection.js";
 import type { ObjectShape } from "../objects/object-shape.js";
 import { ListWatch, type ListWatchOptions } from "./list-watch.js";
@@ -18,6 +19,7 @@ export class Watches {
   /** Those that have read everything once. */
   readonly #synced = new Set<number>();
   readonly #failures = new Map<number, Error>();
+  #changedAt: number | undefined;
 
   constructor(options: WatchesOptions) {
     this.#options = options;
@@ -38,6 +40,13 @@ export class Watches {
     return Math.min(...this.#all.map(({ heardAt }) => heardAt ?? Number.NaN));
   }
 
+  /** When the first change came since this was asked last, by the system's clock; undefined: there was none. */
+  takeChangedAt(): number | undefined {
+    const changedAt = this.#changedAt;
+    this.#changedAt = undefined;
+    return changedAt;
+  }
+
   add<Value>(
     path: string,
     selectors: Partial<Pick<ListWatchOptions<Value>, "labelSelector" | "fieldSelector">>,
@@ -50,6 +59,7 @@ export class Watches {
     const watch = new ListWatch<Value>({
       ...{ connection, path, read, silenceMs, labelSelector, fieldSelector },
       changed: (key, before, value) => {
+        this.#changedAt ??= systemClock.now();
         changed(key, before, value);
         this.#options.changed();
       },
