@@ -64,7 +64,7 @@ export function checkWhen(
   if (when.jwt?.review !== undefined && !mayReview)
     faults.push({
       field: "jwt.review",
-      message: "nobody reviews tokens here, as serve --kubernetes does: give keys (jwks)",
+      message: "only identities of serve --kubernetes have tokens reviewed: give keys (jwks)",
     });
   if (when.token === "") faults.push({ field: "token", message: "it must not be empty" });
   if (Object.values(when).every((value) => value === undefined))

@@ -47,6 +47,16 @@ test("what is wrong with a rule is said at its line and field", () => {
   assert.match(messages, /xdskit\.yaml:5:17: identities\[1\]\.node\.id: \{ns\} is in no pattern of "when"/);
 });
 
+test("tokens of callers may be reviewed in place of keys, and those of roles may not", () => {
+  const jwt = (more: string) => `{ jwt: { issuer: i, audience: a${more} } }`;
+  const callers = (more: string) => findingsOf(`identities:\n  - when: ${jwt(more)}\n    node: {}\n`).join();
+  assert.equal(callers(", review: true"), "");
+  assert.match(callers(""), /identities\[0\]\.when\.jwt\.jwks: expected the issuer's keys, or review: true/);
+  assert.match(callers(", review: yes please"), /identities\[0\]\.when\.jwt\.review: expected true/);
+  const roles = findingsOf(`roles:\n  - when: ${jwt(", review: true")}\n    may: [read]\n`).join();
+  assert.match(roles, /roles\[0\]\.when\.jwt\.review: only identities of serve --kubernetes have tokens reviewed/);
+});
+
 test("users of a Unix socket are numbers", () => {
   const found = (unix: string) => findingsOf(`identities:\n  - when: { unix: ${unix} }\n    node: {}\n`).join();
   for (const unix of ["{ uid: 0 }", "{ uid: [1000, 1001] }", "true"]) assert.equal(found(unix), "");

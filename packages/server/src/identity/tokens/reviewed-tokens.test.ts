@@ -121,12 +121,15 @@ describe("tokens that are reviewed", () => {
     assert.deepEqual(faults({ review: true, algorithms: ["ES256"] }), ["jwt.algorithms"]);
     assert.deepEqual(faults({ review: "yes" }), ["jwt.review"]);
     const identities = [{ when, node: {} }];
-    assert.throws(() => createServer({ identities }), /identities\[0\]\.when\.jwt\.review: nobody reviews tokens here/);
+    assert.throws(
+      () => createServer({ identities }),
+      /identities\[0\]\.when\.jwt\.review: only identities of serve --kubernetes/,
+    );
     const server = createServer({ identities, reviewToken: async () => undefined });
     server.reconfigure({ identities });
     await server.close();
     const without = createServer();
-    assert.throws(() => without.reconfigure({ identities }), /nobody reviews tokens here/);
+    assert.throws(() => without.reconfigure({ identities }), /only identities of serve --kubernetes/);
     await without.close();
   });
 });
