@@ -9,7 +9,8 @@ import { peer } from "./harness/basics/peers.js";
 import { freePort } from "./harness/basics/ports.js";
 import type { Scene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
-import { type GrpcClientName, grpcClientCommand } from "./harness/peers/grpc-client.js";
+import { PodsOfService } from "./harness/mesh/pods.js";
+import { type GrpcClientName, grpcClientCommand, startGrpcClient } from "./harness/peers/grpc-client.js";
 import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { rightsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
@@ -81,6 +82,23 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await api.put(service({ "xdskit.github.io/timeout": "300ms" }));
     pod.isSilent = true;
     await ended("DEADLINE_EXCEEDED");
+  });
+
+  await scene.step("calls with one value of a header go to one pod, and others to all", async () => {
+    const users = new PodsOfService(api, scene, network, "users");
+    for (const name of ["one", "two", "three"]) await users.add(name, "a");
+    const annotations = { "xdskit.github.io/lb-policy": "ring_hash", "xdskit.github.io/hash-header": "x-user" };
+    await api.put({ ...users.service, metadata: { ...users.service.metadata, ...{ annotations } } });
+    await users.write();
+    const command = commands[clients.indexOf("grpc-js")] ?? assert.fail("no client");
+    const called = async (id: string, header?: string) => {
+      const of = { name: "grpc-js", server: `127.0.0.1:${port}`, target: "users.shop:8080", pauseMs: 5 } as const;
+      const client = await startGrpcClient(scene, { ...of, command, id, ...(header === undefined ? {} : { header }) });
+      await eventually("200 answers", () => client.ok() >= 200, { withinMs: 30_000 });
+      assert.deepEqual(client.failures(), []);
+      return new Set(client.lastBackends(200)).size;
+    };
+    assert.deepEqual([await called("any"), await called("anna", "x-user=anna")], [3, 1]);
   });
 }
 
