@@ -1,56 +1,203 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { type CST, isMap, isScalar, isSeq, type ParsedNode, type Parser } from "yaml";
+import type { FieldStep } from "../errors/field-path.js";
 import type { SourceDocument } from "../text/source-document.js";
-import { parseYaml, type YamlBudget, yamlBudget } from "./yaml-source.js";
+import type { EarlierItems } from "./yaml-reader.js";
 
-/** Thrown if the text must be read as a whole. */
-export class NoList extends Error {}
+/** Thrown if a text must be read as a whole. */
+export class NeedsWhole extends Error {}
 
-/** Parts of a long list end after this many characters: their values are few enough to die young. */
-const partLength = 65_536;
+/**
+ * Tokens of a text that is read at once, with spaces and line ends: the parser needs about 300 bytes for each. Ordinary
+ * files have that many in ten megabytes.
+ */
+export const maxTokens = 1_500_000;
+
+/** What ends a document, and begins it, costs more than what is in it. */
+export const tokensOfDocument = 16;
+
+/** How a text is cut. */
+export interface YamlPartsOptions {
+  /** Whether a list may come as several documents, so that nothing keeps all of its values. Default: false. */
+  readonly splits?: boolean;
+  /** Parts end after this many tokens: their nodes are few enough to die young. */
+  readonly tokens?: number;
+  /** Characters of a collection's items from which on they are worth a part. */
+  readonly shortest?: number;
+}
 
 /** Whether a text is long enough to be read in parts. */
 export function isLong(text: string): boolean {
-  return text.length >= partLength;
+  return text.length >= 65_536;
+}
+
+/** A block collection that may still be open. */
+type Collection = CST.BlockMap | CST.BlockSequence;
+
+/** The items that were taken out of a collection, if a node is what is left of it. */
+type Earlier = (node: ParsedNode) => EarlierItems | undefined;
+
+/** How parts are read. */
+interface PartReader {
+  /** Reads a part's items into a value. Throws `NeedsWhole` if something is wrong, or depends on what is outside. */
+  read(
+    part: Collection,
+    into: JsonObject | JsonValue[],
+    depth: number,
+    earlier: Earlier,
+  ): { readonly node: ParsedNode; readonly document: SourceDocument };
+  /** Reads the text of a part again, for places. */
+  parse(text: string): SourceDocument | undefined;
 }
 
 /**
- * Reads a long YAML list in parts, each a separate document. The parser needs some fifty times the memory of its input,
- * and values that outlive the garbage collector's young generation take time too.
- *
- * It is cut before a line that begins with a dash. Nothing that began earlier can continue there in any style, so if
- * all parts are valid lists, together they are the list. If one is not, or if a part may depend on another (an anchor,
- * a directive), it throws `NoList`, and the results of earlier parts are dropped.
+ * Reads a long text in parts. The parser keeps the tokens and nodes of a whole document, some eighty times the memory
+ * of its text. So after some thousand tokens the open collections lose the items that are complete, to which the parser
+ * does not come back: these are read, and only their values stay. Places in them are found in their text, later.
  */
-export function* partsOfYamlList(text: string): Generator<SourceDocument> {
-  // A directive applies to all that follows, but a part would begin without it: YAML 1.1 reads words and numbers
-  // differently.
-  if (!beginsWithDash(text) || text.includes("&") || /^%/m.test(text)) throw new NoList();
-  const budget = yamlBudget(text.length);
-  for (let from = 0; from < text.length; ) {
-    const line = text.indexOf("\n- ", from + partLength);
-    const end = line === -1 ? text.length : line + 1;
-    yield documentOf(text.slice(from, end), from, budget);
-    from = end;
+export class YamlParts {
+  /** Parts end after so many. */
+  readonly tokens: number;
+  readonly #text: string;
+  readonly #splits: boolean;
+  readonly #shortest: number;
+  readonly #reader: PartReader;
+  /** By the offset of what is left of their collections. */
+  readonly #taken = new Map<number, TakenItems>();
+  /** Where parts ended whose tokens are still there. */
+  #held: number[] = [];
+  #last: { readonly part: Part; readonly document: SourceDocument | undefined } | undefined;
+
+  constructor(text: string, options: YamlPartsOptions, reader: PartReader) {
+    const { splits = false, tokens = 8_192, shortest = 4_096 } = options;
+    this.tokens = tokens;
+    this.#text = text;
+    this.#splits = splits;
+    this.#shortest = shortest;
+    this.#reader = reader;
+  }
+
+  /** Takes the complete items of all collections. Those of a list around everything may come as a document. */
+  *take({ stack, offset }: Parser): Generator<SourceDocument> {
+    this.#held.push(offset);
+    for (const [index, token] of stack.entries()) {
+      if (token.type !== "block-map" && token.type !== "block-seq") continue;
+      const items = token.items as CST.CollectionItem[];
+      // The last item may be open, and comments may still move to the one before.
+      const rest = items.at(-2);
+      if (rest === undefined) continue;
+      const start = startOfItem(items[0] ?? rest);
+      const end = startOfItem(rest);
+      if (end - start < this.#shortest) continue;
+      const before = this.#taken.get(token.offset);
+      this.#taken.delete(token.offset);
+      const part = { ...token, offset: start, items: items.splice(0, items.length - 2) } as Collection;
+      const earlier = this.#takenWithin(start, end);
+      const isRoot = index === 1;
+      if (isRoot && this.#splits && token.type === "block-seq") yield this.#reader.read(part, [], 0, earlier).document;
+      else {
+        const taken = before ?? new TakenItems(token, (again) => this.#again(again));
+        const { node } = this.#reader.read(part, taken.value, index - 1, earlier);
+        taken.add(node, { start, end }, earlier);
+        this.#taken.set(end, taken);
+      }
+      token.offset = end;
+      const from = isRoot ? 0 : (before?.offset ?? start);
+      this.#held = this.#held.filter((at) => at < from || at >= end);
+    }
+    if (this.#held.length * this.tokens > maxTokens) throw new NeedsWhole();
+  }
+
+  /** What was taken out of a document. `count`: how many documents there are. */
+  endOfDocument(count: number): Earlier {
+    if (count * tokensOfDocument > maxTokens) throw new NeedsWhole();
+    this.#held = [];
+    return this.#takenWithin(0, Number.POSITIVE_INFINITY);
+  }
+
+  #takenWithin(start: number, end: number): Earlier {
+    const within = new Map<number, TakenItems>();
+    for (const [offset, items] of this.#taken) {
+      if (offset < start || offset >= end) continue;
+      within.set(offset, items);
+      this.#taken.delete(offset);
+    }
+    return (node) => {
+      const items = within.get(node.range[0]);
+      return items !== undefined && (isMap(node) || isSeq(node)) && isSeq(node) === Array.isArray(items.value)
+        ? items
+        : undefined;
+    };
+  }
+
+  /** Reads a part again, at its own column: the first item may stand behind a dash. */
+  #again(part: Part): { readonly document: SourceDocument | undefined; readonly shift: number } {
+    const { start, end } = part;
+    const column = start - this.#text.lastIndexOf("\n", start - 1) - 1;
+    if (this.#last?.part !== part)
+      this.#last = { part, document: this.#reader.parse(" ".repeat(column) + this.#text.slice(start, end)) };
+    return { document: this.#last.document, shift: start - column };
   }
 }
 
-/** Whether the first line with content begins with a dash. Otherwise no part is a list. */
-function beginsWithDash(text: string): boolean {
-  for (let from = 0; from < text.length; ) {
-    const end = text.indexOf("\n", from);
-    const line = text.slice(from, end === -1 ? text.length : end).trimEnd();
-    if (line !== "" && line !== "---" && !line.startsWith("#")) return line.startsWith("-");
-    from = end === -1 ? text.length : end + 1;
-  }
-  return false;
+/** Items of a collection between two offsets. */
+interface Part {
+  readonly start: number;
+  readonly end: number;
+  /** How many items came before. */
+  readonly first: number;
 }
 
-function documentOf(part: string, from: number, budget: YamlBudget): SourceDocument {
-  const { documents, problems } = parseYaml(part, "envoy", budget);
-  const [document] = documents;
-  if (problems.length > 0 || documents.length !== 1 || !Array.isArray(document?.value)) throw new NoList();
-  return {
-    value: document.value,
-    offset: from + document.offset,
-    locate: (steps) => from + document.locate(steps),
-  };
+type ReadAgain = (part: Part) => { readonly document: SourceDocument | undefined; readonly shift: number };
+
+/** The items that were taken out of one collection. */
+class TakenItems implements EarlierItems {
+  readonly value: JsonObject | JsonValue[];
+  readonly offset: number;
+  readonly #again: ReadAgain;
+  readonly #offsets = new Map<string | number, number>();
+  readonly #parts: Part[] = [];
+
+  constructor({ type, offset }: Collection, again: ReadAgain) {
+    this.value = type === "block-seq" ? [] : {};
+    this.offset = offset;
+    this.#again = again;
+  }
+
+  get count(): number {
+    return this.#offsets.size;
+  }
+
+  add(node: ParsedNode, range: Omit<Part, "first">, earlier: Earlier): void {
+    this.#parts.push({ ...range, first: this.count });
+    if (isSeq(node)) {
+      for (const item of node.items as ParsedNode[])
+        this.#offsets.set(this.count, earlier(item)?.offset ?? item.range[0]);
+    } else if (isMap(node)) {
+      for (const { key } of node.items) {
+        if (!isScalar(key)) continue;
+        // What is merged comes behind all keys.
+        if (key.value === "<<") throw new NeedsWhole();
+        const name = String(key.value);
+        if (!this.has(name)) this.#offsets.set(name, key.range?.[0] ?? 0);
+      }
+    }
+  }
+
+  has(key: string | number): boolean {
+    return this.#offsets.has(key);
+  }
+
+  locate(key: string | number, rest: readonly FieldStep[]): number {
+    const offset = this.#offsets.get(key) ?? this.offset;
+    const part = this.#parts.findLast(({ start }) => start <= offset);
+    if (rest.length === 0 || part === undefined) return offset;
+    const { document, shift } = this.#again(part);
+    const step = typeof key === "number" ? key - part.first : { key };
+    return document === undefined ? offset : shift + document.locate([step, ...rest]);
+  }
+}
+
+function startOfItem({ start, key, sep, value }: CST.CollectionItem): number {
+  return (start[0] ?? key ?? sep?.[0] ?? value)?.offset ?? 0;
 }

@@ -1,59 +1,19 @@
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import {
-  Composer,
-  type CST,
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  type ParsedNode,
-  Parser,
-  type Tags,
-} from "yaml";
-import type { FieldStep } from "../errors/field-path.js";
-import { maxErrors, maxValues, tooManyValues } from "../errors/limits.js";
-import {
-  keysOfStep,
-  nestingLimit,
-  noteWritten,
-  type SourceDocument,
-  type SourceText,
-  type SyntaxProblem,
-  setOwn,
-  writtenAs,
-} from "../text/source-document.js";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { Composer, type CST, type Document, Lexer, type ParsedNode, Parser, type Tags } from "yaml";
+import { maxErrors } from "../errors/limits.js";
+import { nestingLimit, type SourceDocument, type SourceText } from "../text/source-document.js";
+import { isLong, maxTokens, NeedsWhole, tokensOfDocument, YamlParts, type YamlPartsOptions } from "./yaml-parts.js";
 import { inPlainWords, withoutContent } from "./yaml-problems.js";
-import { asWritten, envoyScalar, scalarValue } from "./yaml-scalars.js";
-
-/**
- * The number of values that the aliases of one file may add to the written ones: a few kilobytes of nested aliases can
- * mean billions. A long text counts as several values, since each resource gets a copy.
- */
-const aliasLimit = 2_000_000;
-
-/** The tag of entries that Envoy drops from a mapping. */
-const ignoredTag = "!ignore";
-
-/**
- * Tokens of a text that is read at once, with spaces and line ends: the parser needs about 300 bytes for each. Ordinary
- * files have that many in ten megabytes.
- */
-const maxTokens = 1_500_000;
-
-/** What the parts of one file may have together. */
-export interface YamlBudget {
-  /** Values that aliases may add. */
-  aliased: number;
-  /** Written values. */
-  values: number;
-}
-
-/** The budget of a file. */
-export function yamlBudget(length: number): YamlBudget {
-  return { aliased: aliasLimit, values: maxValues(length) };
-}
+import {
+  ignoredTag,
+  ReadingEnds,
+  tooDeep,
+  tooManyErrors,
+  type YamlDialect,
+  YamlReader,
+  type YamlReading,
+  yamlBudget,
+} from "./yaml-reader.js";
 
 /** Collections and times of YAML 1.1 have no meaning of their own to Envoy, nor here: their content counts. */
 const plainTags: Tags = [
@@ -69,34 +29,111 @@ const plainTags: Tags = [
  * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings, and a duplicate key in a mapping is a
  * problem. So is more than a file may have: its reading stops there.
  *
- * @param dialect with `envoy` some words and numbers have their meaning to Envoy, see `envoyScalar`
- * @param budget of a longer text that this is a part of
+ * @param inParts whether to try that first: the result is the same, and takes less memory
  */
-export function parseYaml(
-  written: string,
-  dialect: "core" | "envoy" = "core",
-  budget: YamlBudget = yamlBudget(written.length),
-): SourceText {
-  // The parser does not know lines that end with CR alone.
-  const text = /\r(?!\n)/.test(written) ? written.replaceAll(/\r(?!\n)/g, "\n") : written;
-  const documents: SourceDocument[] = [];
-  const problems: SyntaxProblem[] = [];
+export function parseYaml(written: string, dialect: YamlDialect = "core", inParts = isLong(written)): SourceText {
+  if (inParts) {
+    try {
+      return { documents: [...documentsInParts(written, dialect)], problems: [] };
+    } catch (error) {
+      if (!(error instanceof NeedsWhole)) throw error;
+    }
+  }
+  const reading = startReading(written, dialect);
   try {
-    readDocuments(text, dialect, budget, documents, problems);
+    return { documents: [...readDocuments(reading)], problems: reading.problems };
   } catch (error) {
     if (!(error instanceof ReadingEnds)) throw error;
     return { documents: [], problems: [{ offset: error.offset, message: error.message }] };
   }
-  return { documents, problems };
 }
 
-function readDocuments(
-  text: string,
-  dialect: "core" | "envoy",
-  budget: YamlBudget,
-  documents: SourceDocument[],
-  problems: SyntaxProblem[],
-): void {
+/**
+ * Reads a valid text with little more memory than its values need. Throws `NeedsWhole`, possibly after some documents,
+ * if only `parseYaml` can read it, or can say what is wrong.
+ */
+export function* documentsInParts(
+  written: string,
+  dialect: YamlDialect,
+  options: YamlPartsOptions = {},
+): Generator<SourceDocument> {
+  const reading = startReading(written, dialect);
+  const parts = new YamlParts(reading.text, options, {
+    read(token, into, depth, earlier) {
+      const part: CST.Document = { type: "document", offset: token.offset, start: [], value: token };
+      const [document] = createComposer().compose([part]) as Iterable<ParsedDocument>;
+      const node = document && contentOf(document, reading);
+      if (node === undefined) throw new NeedsWhole();
+      const reader = new YamlReader(reading, earlier);
+      reader.readItems(node, into, depth);
+      assertIndependent(reader);
+      return { node, document: documentOf(node, into, reader) };
+    },
+    parse: (text) => parseYaml(text, dialect).documents[0],
+  });
+  try {
+    yield* readDocuments(reading, parts);
+  } catch (error) {
+    throw error instanceof ReadingEnds ? new NeedsWhole() : error;
+  }
+}
+
+function startReading(written: string, dialect: YamlDialect): YamlReading {
+  // The parser does not know lines that end with CR alone.
+  const text = /\r(?!\n)/.test(written) ? written.replaceAll(/\r(?!\n)/g, "\n") : written;
+  return { text, dialect, budget: yamlBudget(text.length), problems: [] };
+}
+
+type ParsedDocument = Document.Parsed<ParsedNode>;
+
+function* readDocuments(reading: YamlReading, parts?: YamlParts): Generator<SourceDocument> {
+  const composer = createComposer();
+  const parser = new Parser();
+  let count = 0;
+  function* read(documents: Iterable<Document>): Generator<SourceDocument> {
+    for (const document of documents as Iterable<ParsedDocument>) {
+      count += 1;
+      const reader = new YamlReader(reading, parts?.endOfDocument(count));
+      const node = contentOf(document, reading);
+      const value = node && reader.read(node, 0);
+      if (parts !== undefined) assertIndependent(reader);
+      if (node !== undefined && value !== undefined) yield documentOf(node, value, reader);
+    }
+  }
+  for (const token of boundedTokens(reading.text, parser, parts?.tokens)) {
+    if (token !== undefined) {
+      // A directive applies to all that follows, but a part would begin without it.
+      if (parts !== undefined && /^(?:error|directive)$/.test(token.type)) throw new NeedsWhole();
+      yield* read(composer.next(token));
+    } else {
+      // The document before the one that has begun: the composer keeps it.
+      if (parser.stack[0]?.type === "document") yield* read(composer.end());
+      yield* parts?.take(parser) ?? [];
+    }
+  }
+  yield* read(composer.end(false, reading.text.length));
+  const streamErrors = count === 0 ? composer.streamInfo().errors : [];
+  for (const error of streamErrors) reading.problems.push({ offset: error.pos[0], message: withoutContent(error) });
+}
+
+/** The content of a document. Undefined: there is none, or it is wrong. */
+function contentOf({ contents, errors, warnings }: ParsedDocument, reading: YamlReading): ParsedNode | undefined {
+  const { text, problems } = reading;
+  const found = errors.filter(({ code, pos }) => code !== "NON_STRING_KEY" || text.slice(...pos) !== ignoredTag);
+  problems.push(...inPlainWords([...found, ...warnings], text));
+  return found.length === 0 ? (contents ?? undefined) : undefined;
+}
+
+function documentOf(node: ParsedNode, value: JsonValue, reader: YamlReader): SourceDocument {
+  return { value, offset: reader.startOf(node), locate: (steps) => reader.locate(node, steps) };
+}
+
+/** A part must have all that it needs: no anchor of another one, and nothing that is wrong. */
+function assertIndependent({ reading, anchors }: YamlReader): void {
+  if (reading.problems.length > 0 || anchors.size > 0) throw new NeedsWhole();
+}
+
+function createComposer(): Composer<ParsedNode> {
   const composer = new Composer<ParsedNode>({
     uniqueKeys: false,
     stringKeys: true,
@@ -104,41 +141,7 @@ function readDocuments(
     customTags: (tags) => [...tags, ...plainTags],
   });
   endAfterTooManyErrors(composer);
-  const parsed = Array.from(composer.compose(boundedTokens(text), false, text.length)) as Document.Parsed<ParsedNode>[];
-  const streamErrors = parsed.length === 0 ? composer.streamInfo().errors : [];
-  for (const error of streamErrors) problems.push({ offset: error.pos[0], message: withoutContent(error) });
-  for (const document of parsed) {
-    const errors = document.errors.filter(({ code, pos }) => {
-      return code !== "NON_STRING_KEY" || text.slice(...pos) !== ignoredTag;
-    });
-    problems.push(...inPlainWords([...errors, ...document.warnings], text));
-    if (errors.length > 0 || document.contents === null) continue;
-    const reader = new Reader(problems, budget, dialect);
-    const value = reader.read(document.contents, 0);
-    documents.push({
-      value,
-      offset: document.contents.range[0],
-      locate: (steps) => locate(document.contents, reader.anchors, steps),
-    });
-  }
-}
-
-/** Thrown where the rest of a text is not read. */
-class ReadingEnds extends Error {
-  readonly offset: number;
-
-  constructor(offset: number, message: string) {
-    super(message);
-    this.offset = offset;
-  }
-}
-
-function tooDeep(offset: number): ReadingEnds {
-  return new ReadingEnds(offset, `nested deeper than ${nestingLimit} levels`);
-}
-
-function tooManyErrors(offset: number): ReadingEnds {
-  return new ReadingEnds(offset, `more than ${maxErrors} mistakes: the rest is not read`);
+  return composer;
 }
 
 /** The composer collects all errors. One text in quotes can have one in each of its lines. */
@@ -168,10 +171,9 @@ const deepestStack = nestingLimit + 8;
 
 /**
  * The tokens of a text, up to our limits. The parser has none, and the composer after it is recursive: a line of a
- * hundred thousand dashes would take seconds, or end the process.
+ * hundred thousand dashes would take seconds, or end the process. In parts there is an undefined one after each part.
  */
-function* boundedTokens(text: string): Generator<CST.Token> {
-  const parser = new Parser();
+function* boundedTokens(text: string, parser: Parser, partTokens?: number): Generator<CST.Token | undefined> {
   let tokens = 0;
   let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
@@ -181,8 +183,12 @@ function* boundedTokens(text: string): Generator<CST.Token> {
     }
     if (parser.stack.length > deepestStack) throw tooDeep(parser.offset);
     // What ends a document, and begins it, costs more than what is in it.
-    tokens += lexeme === documentMark ? 16 : 1;
-    if (tokens > maxTokens) throw new ReadingEnds(parser.offset, tooManyTokens);
+    tokens += lexeme === documentMark ? tokensOfDocument : 1;
+    if (partTokens !== undefined) {
+      if (tokens < partTokens) continue;
+      tokens = 0;
+      yield undefined;
+    } else if (tokens > maxTokens) throw new ReadingEnds(parser.offset, tooManyTokens);
   }
   yield* parser.end();
 }
@@ -191,183 +197,3 @@ function* boundedTokens(text: string): Generator<CST.Token> {
 const documentMark = "---";
 
 const tooManyTokens = `more than ${maxTokens} words, marks, comments and line ends at once: write a list of resources, or JSON`;
-
-interface Anchored {
-  readonly node: ParsedNode;
-  readonly value: JsonValue;
-  /** The number of values in it, with aliases expanded. */
-  readonly size: number;
-}
-
-const wrongMerge = 'the value of the merge key "<<" must be a mapping or a list of mappings';
-
-/** Turns the nodes of one document into plain values. Aliases share them. */
-class Reader {
-  readonly anchors = new Map<string, Anchored>();
-  private readonly problems: SyntaxProblem[];
-  private readonly budget: YamlBudget;
-  private readonly dialect: "core" | "envoy";
-  private size = 0;
-
-  constructor(problems: SyntaxProblem[], budget: YamlBudget, dialect: "core" | "envoy") {
-    this.problems = problems;
-    this.budget = budget;
-    this.dialect = dialect;
-  }
-
-  read(node: ParsedNode, depth: number): JsonValue {
-    this.size += weightOf(node);
-    this.budget.values -= 1;
-    if (this.budget.values < 0) throw new ReadingEnds(node.range?.[0] ?? 0, tooManyValues(maxValues(0)));
-    if (isAlias(node)) return this.alias(node.source, node.range[0])?.value ?? null;
-    const anchor = node.anchor;
-    if (anchor === undefined) return this.content(node, depth);
-    const before = this.size;
-    const value = this.content(node, depth);
-    this.anchors.set(anchor, { node, value, size: this.size - before + weightOf(node) });
-    return value;
-  }
-
-  private content(node: ParsedNode, depth: number): JsonValue {
-    if (isScalar(node)) return this.dialect === "envoy" ? envoyScalar(node) : scalarValue(node);
-    if (depth > nestingLimit) {
-      this.problem(node.range?.[0] ?? 0, `nested deeper than ${nestingLimit} levels`);
-      return null;
-    }
-    if (isSeq(node)) {
-      const list: JsonValue[] = [];
-      for (const item of node.items) {
-        list.push(this.read(item as ParsedNode, depth + 1));
-        this.noteWritten(list, list.length - 1, item as ParsedNode);
-      }
-      return list;
-    }
-    if (isMap(node)) return this.mapping(node, depth);
-    return null;
-  }
-
-  private mapping(
-    node: ParsedNode & { items: readonly { key: unknown; value: unknown }[] },
-    depth: number,
-  ): JsonObject {
-    const object: JsonObject = {};
-    const merged: ParsedNode[] = [];
-    for (const { key, value } of node.items) {
-      if (!isScalar(key)) continue;
-      if (key.value === "<<" && key.type === "PLAIN") {
-        if (value === null) this.problem(key.range?.[0] ?? 0, wrongMerge);
-        else merged.push(value as ParsedNode);
-        continue;
-      }
-      const name = String(key.value);
-      if (Object.hasOwn(object, name) && key.tag !== ignoredTag)
-        this.problem(key.range?.[0] ?? 0, `the key ${JSON.stringify(name)} comes twice`);
-      const content = value === null ? null : this.read(value as ParsedNode, depth + 1);
-      // It may exist only as the target of aliases.
-      if (key.tag === ignoredTag) continue;
-      setOwn(object, name, content);
-      this.noteWritten(object, name, value as ParsedNode | null);
-    }
-    for (const source of merged) this.merge(object, source, depth + 1);
-    return object;
-  }
-
-  /** Keys of a merged mapping come after written keys, and after those merged before. */
-  private merge(into: JsonObject, source: ParsedNode, depth: number): void {
-    const value = this.read(source, depth);
-    for (const from of Array.isArray(value) ? value : [value]) {
-      if (from === null || typeof from !== "object" || Array.isArray(from)) {
-        this.problem(source.range?.[0] ?? 0, wrongMerge);
-        return;
-      }
-      for (const key of Object.keys(from)) {
-        if (Object.hasOwn(into, key)) continue;
-        setOwn(into, key, from[key] ?? null);
-        const written = writtenAs(from, key);
-        if (written !== undefined) noteWritten(into, key, written);
-      }
-    }
-  }
-
-  /** Notes the spelling of a value for text fields. */
-  private noteWritten(container: object, key: string | number, node: ParsedNode | null): void {
-    const scalar = isAlias(node) ? this.anchors.get(node.source)?.node : node;
-    if (this.dialect !== "envoy" || !isScalar(scalar)) return;
-    const written = asWritten(scalar);
-    if (written !== undefined) noteWritten(container, key, written);
-  }
-
-  private alias(name: string, offset: number): Anchored | undefined {
-    const anchored = this.anchors.get(name);
-    if (anchored === undefined) {
-      // Without its name: it may be a secret that begins with a star.
-      this.problem(
-        offset,
-        'an alias without an anchor that is complete before it: a text that begins with "*" needs quotes',
-      );
-      return undefined;
-    }
-    this.size += anchored.size;
-    this.budget.aliased -= anchored.size;
-    if (this.budget.aliased >= 0) return anchored;
-    throw new ReadingEnds(offset, `the aliases of this file stand for more than ${aliasLimit} values`);
-  }
-
-  private problem(offset: number, message: string): void {
-    this.problems.push({ offset, message });
-    if (this.problems.length > maxErrors) throw tooManyErrors(offset);
-  }
-}
-
-function weightOf(node: ParsedNode): number {
-  return isScalar(node) && typeof node.value === "string" ? 1 + Math.floor(node.value.length / 32) : 1;
-}
-
-function locate(root: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>, steps: readonly FieldStep[]): number {
-  let offset = root?.range?.[0] ?? 0;
-  let node = root;
-  for (const step of steps) {
-    node = resolve(node, anchors);
-    let next: ParsedNode | undefined;
-    if (isSeq(node) && typeof step === "number") {
-      next = node.items[step] as ParsedNode | undefined;
-      offset = next?.range?.[0] ?? offset;
-    } else if (isMap(node) && typeof step !== "number") {
-      const pair = keysOfStep(step)
-        .map((name) => findPair(node as ParsedNode, name, anchors))
-        .find((found) => found !== undefined);
-      offset = pair?.offset ?? offset;
-      next = pair?.value;
-    }
-    if (next === undefined) return offset;
-    node = next;
-  }
-  return offset;
-}
-
-function resolve(node: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>): ParsedNode | null {
-  return isAlias(node) ? (anchors.get(node.source)?.node ?? null) : node;
-}
-
-function findPair(
-  node: ParsedNode | null,
-  name: string,
-  anchors: ReadonlyMap<string, Anchored>,
-): { readonly offset: number; readonly value: ParsedNode | undefined } | undefined {
-  const map = resolve(node, anchors);
-  if (!isMap(map)) return undefined;
-  const merged: ParsedNode[] = [];
-  for (const { key, value } of map.items) {
-    if (!isScalar(key)) continue;
-    if (key.value === name) return { offset: key.range?.[0] ?? 0, value: (value as ParsedNode | null) ?? undefined };
-    if (key.value === "<<" && key.type === "PLAIN") merged.push(value as ParsedNode);
-  }
-  for (const source of merged) {
-    const target = resolve(source, anchors);
-    for (const part of isSeq(target) ? target.items : [target]) {
-      const found = findPair(part as ParsedNode, name, anchors);
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
-}
