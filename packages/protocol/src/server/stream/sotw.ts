@@ -2,7 +2,7 @@ import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api"
 import { longestText } from "../../model/basics/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { emptyResourceSet, ResourceSets } from "../../model/sets/resource-set.js";
-import { sameSubscription } from "../../model/subscribed/subscription.js";
+import { type Subscription, sameSubscription } from "../../model/subscribed/subscription.js";
 import { type NamesIdentity, sameNames } from "../../wire/requests/names.js";
 import { readSotwRequest, type SotwRequest } from "../../wire/requests/requests.js";
 import { sotwRest } from "../../wire/responses/response-rest.js";
@@ -28,6 +28,11 @@ import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
  */
 export interface SotwSubscriber extends Subscriber {
   subscription: SotwSubscription;
+  /**
+   * The part of the subscription that the stale requests since the last response have too. A client drops the resource
+   * of a name that it leaves out, whether or not the request counts. Undefined: all of it.
+   */
+  repeatedPart: Subscription | undefined;
   /** The names of the last request that counted, to recognise repetitions. */
   lastNames: NamesIdentity;
   /**
@@ -55,6 +60,7 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
     const subscriber: SotwSubscriber = Object.assign(empty, {
       isWhole: type.fullState,
       subscription: next(undefined, request, type, surroundings),
+      repeatedPart: undefined,
       lastNames: request.names.identity,
       crossed: undefined,
       claimed: undefined,
@@ -66,7 +72,8 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
   receive(subscriber, request, surroundings, now) {
     const { exchange, type } = subscriber;
     const { lastSent } = exchange;
-    const repeated = sameNames(request.names.identity, subscriber.lastNames);
+    const sameAsBefore = sameNames(request.names.identity, subscriber.lastNames);
+    const repeated = sameAsBefore && subscriber.repeatedPart === undefined;
     // Rule 30: before the first response, any nonce in a request is of another stream. The request counts, since no
     // acknowledgement with its names will follow.
     if (request.nonce === "" || lastSent === undefined) {
@@ -77,8 +84,9 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
         return [];
       }
       const before = subscriber.subscription;
+      const kept = takeRepeatedPart(subscriber);
       subscribe(subscriber, request, surroundings);
-      noteAsked(subscriber, subscriber.subscription.names, before);
+      noteAsked(subscriber, subscriber.subscription.names, kept);
       // gRPC on the wire, 3: a second watch, or a growing list before the first answer. Each request replaces the last.
       if (lastSent === undefined) startAnew(subscriber, request);
       else answerEverything(subscriber);
@@ -87,6 +95,7 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
     if (request.nonce === subscriber.crossed?.nonce) {
       const { crossed } = subscriber;
       subscriber.crossed = undefined;
+      if (!sameAsBefore) noteLeftOut(subscriber, request, surroundings);
       return [answered(subscriber, crossed, request.error, now, "superseded")];
     }
     if (request.nonce !== lastSent.nonce) {
@@ -98,6 +107,8 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
       }
       // Rules 27–29: an old nonce. New names are ignored too. The client repeats them when it answers the response on
       // its way. A rejection of a known response counts, whatever was sent since.
+      if (!sameAsBefore && isEarlierNonce(request.nonce, lastSent.count))
+        noteLeftOut(subscriber, request, surroundings);
       const known = exchange.inFlight.find(({ nonce }) => nonce === request.nonce);
       const effect = known && answered(subscriber, known, request.error, now, "superseded");
       return [effect?.kind === "rejected" ? effect : { kind: "stale", type }];
@@ -228,6 +239,27 @@ function subscribe(subscriber: SotwSubscriber, request: SotwRequest, surrounding
   subscriber.usual = undefined;
 }
 
+/** Rules 27, 70: a name that a stale request leaves out is resent if the next request that counts has it again. */
+function noteLeftOut(subscriber: SotwSubscriber, request: SotwRequest, surroundings: Surroundings): void {
+  const { subscription, repeatedPart = subscription, type } = subscriber;
+  const { wildcard, names } = next(subscription, request, type, surroundings);
+  const part = {
+    wildcard: repeatedPart.wildcard && wildcard,
+    names: repeatedPart.names.without(repeatedPart.names.notIn(names)),
+    parameters: subscription.parameters,
+  };
+  if (sameSubscription(part, subscription)) return;
+  subscriber.repeatedPart = part;
+  subscriber.usual = undefined;
+}
+
+/** The part of the subscription that no request since the last one that counted left out. */
+function takeRepeatedPart(subscriber: SotwSubscriber): Subscription {
+  const { repeatedPart, subscription } = subscriber;
+  subscriber.repeatedPart = undefined;
+  return repeatedPart ?? subscription;
+}
+
 /** Takes a new list of names in the middle of a stream. */
 function changeNames(
   subscriber: SotwSubscriber,
@@ -235,13 +267,16 @@ function changeNames(
   surroundings: Surroundings,
 ): readonly StreamEffect[] {
   const before = subscriber.subscription;
+  const kept = takeRepeatedPart(subscriber);
   subscribe(subscriber, request, surroundings);
-  noteAsked(subscriber, subscriber.subscription.names, before);
-  if (sameSubscription(before, subscriber.subscription)) return [];
-  const { wildcard, parameters } = subscriber.subscription;
-  if (wildcard && (!before.wildcard || parameters !== before.parameters)) answerEverything(subscriber);
-  else addNewNames(subscriber, before);
-  return [subscribedEffect(subscriber)];
+  const { subscription } = subscriber;
+  noteAsked(subscriber, subscription.names, kept);
+  const isSame = sameSubscription(before, subscription);
+  if (isSame && sameSubscription(kept, subscription)) return [];
+  const { wildcard, parameters } = subscription;
+  if (wildcard && (!kept.wildcard || parameters !== kept.parameters)) answerEverything(subscriber);
+  else addNewNames(subscriber, kept);
+  return isSame ? [] : [subscribedEffect(subscriber)];
 }
 
 /**
@@ -290,7 +325,7 @@ function isInterested({ subscription: { wildcard, names } }: SotwSubscriber): bo
  * Rules 69–71, 75: names that the previous request did not have are pending, whatever was sent earlier. Dropped names
  * are not.
  */
-function addNewNames(subscriber: SotwSubscriber, before: SotwSubscription): void {
+function addNewNames(subscriber: SotwSubscriber, before: Subscription): void {
   const { wildcard, names } = subscriber.subscription;
   const { set, pending, everything, mustAnswer } = subscriber.sent;
   const added: ResourceName[] = [];

@@ -165,7 +165,10 @@ export class ModelStream {
       this.#variant === "sotw" && subscriber.isAnswered && expected !== "answer" && this.#sentSince(type);
     const saysNothing = expected === "earlier" && subscriber.repeats(request) && !isQuestion;
     this.#checkEffects(effects, saysNothing ? "stale" : expected, request);
-    if (expected === "stale" || expected === "crossed") return;
+    if (expected === "stale" || expected === "crossed") {
+      subscriber.leavesOut(request);
+      return;
+    }
     this.#after = undefined;
     const version = this.#group.snapshot.of(typeOf(type)).version;
     const has = new Map(

@@ -35,6 +35,8 @@ export class ModelSubscriber {
   #asked = false;
   wildcard = false;
   names: ReadonlySet<string> = new Set();
+  /** What stale requests since the last one that counted have left of these (rules 27, 70); undefined: all. */
+  #kept: { readonly wildcard: boolean; readonly names: ReadonlySet<string> } | undefined;
   /** The client's resources, as far as the server can know. */
   readonly sent = new Map<string, Content>();
   /** Names; true if the absence of a resource must be reported too (delta). */
@@ -166,6 +168,16 @@ export class ModelSubscriber {
     return new Map(found.map(({ name, content = "" }) => [name, content]));
   }
 
+  /** SotW: the request does not count, and the client has dropped what it leaves out. */
+  leavesOut(request: ModelRequest): void {
+    if (this.#delta || !this.nonces.includes(request.nonce)) return;
+    const { wildcard, names } = this.#kept ?? this;
+    const explicit = request.names.includes("*");
+    const implicit = request.names.length === 0 && this.wildcard && this.#isImplicit;
+    const left = [...names].filter((name) => request.names.includes(name));
+    this.#kept = { wildcard: wildcard && (explicit || implicit), names: new Set(left) };
+  }
+
   /** The request repeats the subscription. */
   repeats({ names }: ModelRequest): boolean {
     const explicit = new Set(names.filter((name) => name !== "*"));
@@ -186,12 +198,14 @@ export class ModelSubscriber {
   }
 
   #requestSotw(request: ModelRequest, there: Contents, first: boolean, version: string, asksAgain: boolean): void {
-    const before = { wildcard: this.wildcard, names: this.names };
+    const asked = { wildcard: this.wildcard, names: this.names };
+    const before = this.#kept ?? asked;
+    this.#kept = undefined;
     const explicit = new Set(request.names.filter((name) => name !== "*"));
     const star = request.names.includes("*");
     // Rules 38, 43, 46: no names are the wildcard until any name was given.
     const isImplicit =
-      request.names.length === 0 && (first ? wholeTypes.has(this.type) : before.wildcard && this.#isImplicit);
+      request.names.length === 0 && (first ? wholeTypes.has(this.type) : asked.wildcard && this.#isImplicit);
     this.#isImplicit = isImplicit;
     this.wildcard = star || isImplicit;
     this.names = explicit;
@@ -202,7 +216,9 @@ export class ModelSubscriber {
       this.#honourClaim(there, version);
       return;
     }
-    const same = this.wildcard === before.wildcard && sameNames(explicit, before.names);
+    const same = [asked, before].every(
+      ({ wildcard, names }) => this.wildcard === wildcard && sameNames(explicit, names),
+    );
     if (!same) this.#claimed = undefined;
     if (this.wildcard && !before.wildcard) this.#mayBeEmpty = true;
     if (this.#whole) {
