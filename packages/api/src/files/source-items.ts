@@ -5,6 +5,7 @@ import { type DocumentItem, type Form, Taker } from "../adoption/form.js";
 import { formOf, hintFor } from "../adoption/recognize.js";
 import { CompiledResources } from "../compiled/compiled-resources.js";
 import type { FieldStep } from "../errors/field-path.js";
+import { maxSmallBody } from "../errors/limits.js";
 import { mayHideMistakes } from "../json/json-expected.js";
 import { readJsonMessage, without } from "../json/json-message.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
@@ -53,11 +54,14 @@ export function itemReader(reading: FileReading, file: FileText, document: Sourc
   };
 }
 
-/** Computed only if the compiled pass leaves something to the explaining readers. */
+/**
+ * Computed only if the compiled pass leaves something to the explaining readers. What is long is explained first: a
+ * message takes many times the memory of its text, and mostly there is a mistake.
+ */
 function carefulnessOf({ text }: FileText): () => boolean {
   let careful: boolean | undefined;
   return () => {
-    careful ??= mayHideMistakes(text);
+    careful ??= text.length > maxSmallBody || mayHideMistakes(text);
     return careful;
   };
 }

@@ -15,8 +15,8 @@ export type ReadMessage =
 
 /**
  * Reads one message by the proto3 JSON mapping: both spellings of fields, the other forms that Envoy accepts, and its
- * parts in base64 (`unknown/keys.ts`). `@type` is not one of its fields. Without `careful` it accepts the mistakes that
- * `mayHideMistakes` detects.
+ * parts in base64 (`unknown/keys.ts`). `@type` is not one of its fields. With `careful` it looks for problems before it
+ * makes a message, and without it accepts the mistakes that `mayHideMistakes` detects.
  */
 export function readJsonMessage(
   schema: DescMessage,
@@ -33,12 +33,12 @@ function readPlain(
   registry: Registry,
   { careful }: { readonly careful: boolean },
 ): ReadMessage {
+  const problems = careful ? explainJson(schema, json, registry) : [];
+  if (problems.length > 0) return { kind: "problems", problems };
   try {
-    const message = messageFromJson(schema, json, registry);
-    const problems = careful ? explainJson(schema, json, registry) : [];
-    return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
+    return { kind: "message", message: messageFromJson(schema, json, registry) };
   } catch (error) {
-    const problems = explainJson(schema, json, registry);
+    const problems = careful ? [] : explainJson(schema, json, registry);
     if (problems.length > 0) return { kind: "problems", problems };
     const message = error instanceof RangeError ? "nested too deep" : reasonOf(error);
     return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message }] };

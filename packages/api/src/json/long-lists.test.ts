@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readResources } from "../files/resource-file.js";
+import { readWithin } from "../testing/memory/read-within.js";
 import { parseJson } from "./json-source.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -63,3 +64,20 @@ describe("A long JSON list", () => {
     });
   }
 });
+
+for (const [what, mistake] of [
+  ["a field that there is not", '"no_such_field":1,'],
+  ["a value of a wrong kind", '"domains":5,'],
+] as const)
+  it(`a resource with ${what} takes at most ten times the memory of its text`, () => {
+    const host = (index: number) =>
+      `{${index === 19_000 ? mistake : '"domains":["a"],'}"name":"h${index}",
+        "routes":[{"match":{"prefix":"/"},"route":{"cluster":"c${index % 100}","timeout":"15s"}}]}`;
+    const hosts = Array.from({ length: 20_000 }, (_, index) => host(index));
+    const text = `{"@type":"type.googleapis.com/envoy.config.route.v3.RouteConfiguration","virtual_hosts":[${hosts}]}`;
+    const line = text.slice(0, text.indexOf(mistake)).split("\n").length;
+    assert.deepEqual(
+      readWithin(10, "a.json", text)?.map((finding) => finding.line),
+      [line],
+    );
+  });
