@@ -111,6 +111,36 @@ describe("tokens that are reviewed", () => {
     assert.deepEqual(new Set(await all), new Set([isGood]));
   });
 
+  it("that were good are not refused for thousands of others, and come before them", async (t) => {
+    const { own, asked, proves } = reviewer();
+    const text = await token();
+    assert.equal(await proves(text), isGood);
+    const waiting: (() => void)[] = [];
+    own.answer = (one) => new Promise((resolve) => waiting.push(() => resolve(one === text ? sub : undefined)));
+    later(t, 121_000);
+    const [head, payload] = text.split(".");
+    let refused = 0;
+    const forged = Array.from({ length: 5_100 }, async (_, index) => {
+      assert.equal(await proves(`${head}.${payload}.${index}`), undefined);
+      refused += 1;
+    });
+    const turns = async () => await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let round = 0; refused < 80 && round < 500; round++) await turns();
+    assert.deepEqual([asked.length, refused], [21, 80], "all places are taken, and nobody more may wait");
+    const good = proves(text);
+    for (let round = 0; asked.at(-1) !== text && round < 50; round++) {
+      await turns();
+      waiting.shift()?.();
+      await turns();
+    }
+    assert.equal(asked.at(-1), text);
+    waiting.pop()?.();
+    assert.equal(await good, isGood);
+    own.answer = away;
+    for (const answer of waiting) answer();
+    await Promise.all(forged);
+  });
+
   it("need somebody who reviews, and no keys", async () => {
     const faults = (more: object, mayReview = true) =>
       checkWhen({ jwt: { ...jwt, ...more } }, { mayReview }).faults.map(({ field }) => field);

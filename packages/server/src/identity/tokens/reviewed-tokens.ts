@@ -13,7 +13,7 @@ export type TokenReview = (token: string, audiences: readonly string[]) => Promi
 /** How long an answer counts, in milliseconds: as long as the API server itself keeps those of others. */
 const countsMs = 2 * 60_000;
 
-/** So many questions are open at once, and so many callers wait for their turn; further ones are refused. */
+/** So many questions are open at once, and so many new callers wait for their turn; further ones are refused. */
 const most = { open: 20, waiting: 5_000 } as const;
 
 /** After a question that nobody answered, none is asked for so long: thousands may wait, in milliseconds. */
@@ -62,9 +62,11 @@ export class ReviewedTokens {
   /** While nobody answers, `before` counts on. */
   async #ask(token: string, before: Claims | undefined): Promise<Claims | undefined> {
     const claims = await this.#read(token);
-    if (claims === undefined || this.#waiting.length >= most.waiting) return undefined;
-    if (this.#open >= most.open) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#open += 1;
+    if (claims === undefined) return undefined;
+    // Anyone can make thousands of tokens: those that were good, which are few enough, need not wait for them.
+    if (before === undefined && this.#waiting.length >= most.waiting) return undefined;
+    if (this.#open < most.open) this.#open += 1;
+    else await new Promise<void>((resolve) => this.#waiting[before === undefined ? "push" : "unshift"](resolve));
     try {
       if (this.#isPaused) return before;
       // What the token says of itself counts only as far as they say the same.
