@@ -29,7 +29,21 @@ describe("Services of a cluster", () => {
       [
         ["cart", ["cart.shop:80", "cart.shop:81"], 0],
         ["b", ["b.shop:80"], 1],
+        ["bb", [], 1],
         ["a", ["a.shop:80"], 0],
+      ],
+    );
+  });
+
+  it("are there without ports too, if something is wrong with them", () => {
+    const files = ["Service shop/a", "Service shop/external", "Service bank/refused", "GRPCRoute shop/r", undefined];
+    const rows = [row("a.shop:80", "well", "Service shop/a")];
+    const services = servicesOf(rows, files.map(finding), "sh");
+    assert.deepEqual(
+      services.map(({ namespace, name, ports, findings }) => [namespace, name, ports.length, findings.length]),
+      [
+        ["shop", "a", 1, 1],
+        ["shop", "external", 0, 1],
       ],
     );
   });

@@ -13,18 +13,28 @@ export function isEmpty({ health }: Pick<GroupResource, "health">): boolean {
   return health === null || health === "none";
 }
 
-/** The Services that load assignments were made of: first those with a port where nobody answers, or a finding. */
-export function servicesOf(rows: readonly GroupResource[], findings: readonly Finding[]): readonly ServiceRow[] {
+/**
+ * The Services that load assignments were made of, and others with findings in namespaces that begin so: first those
+ * with a port where nobody answers, or a finding.
+ */
+export function servicesOf(
+  rows: readonly GroupResource[],
+  findings: readonly Finding[],
+  namespaces = "",
+): readonly ServiceRow[] {
   const found = new Map<string, ServiceRow & { readonly ports: GroupResource[] }>();
-  for (const row of rows) {
-    const [, namespace = "", name = ""] = /^Service ([^/]+)\/(.+)$/.exec(row.where?.file ?? "") ?? [];
-    if (name === "") continue;
+  const add = (file: string | undefined, row?: GroupResource) => {
+    const [, namespace = "", name = ""] = /^Service ([^/]+)\/(.+)$/.exec(file ?? "") ?? [];
+    if (name === "" || (row === undefined && !namespace.startsWith(namespaces))) return;
     const key = `${namespace}/${name}`;
     const service = found.get(key) ?? { namespace, name, ports: [], findings: findings.filter(isAbout(key)) };
     // Clients at some places have a load assignment of their own, with the same endpoints.
-    if (!service.ports.some((port) => port.name === row.name)) service.ports.push(row);
+    if (row !== undefined && !service.ports.some((port) => port.name === row.name)) service.ports.push(row);
     found.set(key, service);
-  }
+  };
+  for (const row of rows) add(row.where?.file, row);
+  // One of the type ExternalName has no load assignment, nor has one that is not served.
+  for (const { file } of findings) add(file);
   const rank = (one: ServiceRow) => (one.ports.some(isEmpty) ? 0 : one.findings.length > 0 ? 1 : 2);
   const text = ({ namespace, name }: ServiceRow) => `${namespace}/${name}`;
   return [...found.values()].sort((a, b) => rank(a) - rank(b) || (text(a) < text(b) ? -1 : 1));

@@ -33,7 +33,7 @@ export function ServicesView({ query }: { readonly query: URLSearchParams }) {
         <Empty title="This server serves no Services of Kubernetes." />
       </>
     );
-  const services = servicesOf(rows.data?.resources ?? [], cluster.findings);
+  const services = servicesOf(rows.data?.resources ?? [], cluster.findings, namespace);
   const only = query.get("only") ?? "";
   const shown = services.filter((one) =>
     only === "empty" ? one.ports.some(isEmpty) : only === "" || one.findings.length > 0,
