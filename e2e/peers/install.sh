@@ -4,7 +4,7 @@
 # h2spec, built from the sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven:
 # without these two there is no Java client. Does nothing when all is there already.
 #
-# `install.sh kubernetes` builds a kube-apiserver and its etcd instead: ten minutes of processor time, the first time.
+# `install.sh kubernetes` builds a kube-apiserver, its etcd and kubectl instead: ten minutes of processor time at first.
 # `install.sh spire` builds SPIRE's server and agent: eight minutes.
 # `install.sh rust` builds gRPC's client for Rust, which only reports/conformance-clients.md needs. It needs cargo.
 set -euo pipefail
@@ -81,14 +81,15 @@ install_h2spec() {
   (cd "$here/go-h2spec" && go build -trimpath -o "$cache/bin/h2spec" github.com/summerwind/h2spec/cmd/h2spec)
 }
 
-# An API server of Kubernetes, and an etcd that has all that it can use.
+# An API server of Kubernetes, an etcd that has all that it can use, and what people ask it with.
 install_kubernetes() {
   local version
   version=$(cd "$here/go-kubernetes" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
   (cd "$here/go-kubernetes" \
     && go build -trimpath -ldflags="-s -w" -o "$cache/bin/kube-etcd" ./etcd \
     && go build -trimpath -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
-      -o "$cache/bin/kube-apiserver" k8s.io/kubernetes/cmd/kube-apiserver)
+      -o "$cache/bin/kube-apiserver" k8s.io/kubernetes/cmd/kube-apiserver \
+    && go build -trimpath -ldflags="-s -w" -o "$cache/bin/kube-kubectl" k8s.io/kubernetes/cmd/kubectl)
   "$cache/bin/kube-apiserver" --version
 }
 

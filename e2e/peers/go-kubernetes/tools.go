@@ -1,6 +1,9 @@
 //go:build tools
 
-// Names the module of kube-apiserver, of which install.sh builds its command.
+// Names the commands of Kubernetes that install.sh builds.
 package main
 
-import _ "k8s.io/kubernetes/cmd/kube-apiserver"
+import (
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kubectl"
+)

@@ -30,6 +30,7 @@ export type PeerName =
   | "etcdctl"
   | "kube-apiserver"
   | "kube-etcd"
+  | "kube-kubectl"
   | "kube-gateway-api"
   | "kube-route-judge"
   | "kube-load"

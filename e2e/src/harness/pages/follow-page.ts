@@ -40,15 +40,17 @@ interface Reader {
 
 /**
  * Does what a page says, in an empty folder, as somebody would who copies each block. `excerpt` judges the blocks that
- * are only a part of a program.
+ * are only a part of a program. `more`: variables and programs (shell scripts by name) that this page's reader has, and
+ * ports on which nothing listens here.
  */
 export async function followPage(
   scene: Scene,
   name: string,
   excerpt: (step: PageStep & { kind: "excerpt" }) => void = ({ language, text }) =>
     assert.fail(`${name}: nobody runs this block of ${language}:\n${text}`),
+  more: More = { env: {}, programs: {}, others: [] },
 ): Promise<void> {
-  const reader = await createReader(scene);
+  const reader = await createReader(scene, more);
   const steps = pageSteps(name);
   assert.ok(steps.length >= 5, `${name} has ${steps.length} blocks`);
   for (const step of steps) {
@@ -59,13 +61,19 @@ export async function followPage(
   }
 }
 
-async function createReader(scene: Scene): Promise<Reader> {
+interface More {
+  readonly env: Readonly<Record<string, string>>;
+  readonly programs: Readonly<Record<string, string>>;
+  readonly others: readonly string[];
+}
+
+async function createReader(scene: Scene, more: More): Promise<Reader> {
   const folder = join(scene.directory, "reader");
   const bin = join(scene.directory, "bin");
   await mkdir(folder);
   await mkdir(bin);
   const ports = new Map<string, string>();
-  for (const port of portsOfPages) ports.set(port, String(await freePort()));
+  for (const port of portsOfPages) ports.set(port, more.others.includes(port) ? port : String(await freePort()));
   const at = (port: string): string => `127.0.0.1:${ports.get(port)}`;
   const { command, args } = xdskitCommand();
   const program = async (name: string, text: string): Promise<void> => {
@@ -92,7 +100,8 @@ async function createReader(scene: Scene): Promise<Reader> {
       `case " $* " in *--use-dynamic-base-id*) ;; *) set -- "$@" --use-dynamic-base-id;; esac
 exec "${envoy}" "$@" --concurrency 1 --log-level warning`,
     );
-  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  for (const [name, text] of Object.entries(more.programs)) await program(name, text);
+  for (const part of ["node_modules", "deploy"]) await symlink(join(root, part), join(folder, part));
   const env = {
     PATH: `${bin}:${process.env.PATH}`,
     HOME: scene.directory,
@@ -105,6 +114,7 @@ exec "${envoy}" "$@" --concurrency 1 --log-level warning`,
     XDSKIT_ADMIN_PORT: ports.get("9901") ?? "",
     // Of examples/control-plane.
     ...{ REGISTRY: at("8500"), GRPC: at("18000"), ADMIN: at("19000"), INGRESS: at("10000"), LEASE_SECONDS: "4" },
+    ...more.env,
   };
   return { scene, folder, env, ports, started: [] };
 }
