@@ -110,6 +110,28 @@ test("the audit has who did what and who was refused, without any secret, and xd
   );
 });
 
+test("the audit has an edit whose resources are skipped for their errors", async () => {
+  await using beside = await testFolder();
+  const file = `${beside.path}/audit.jsonl`;
+  const settings = `on_invalid: skip\naudit: { file: ${file} }\n`;
+  await using server = await served({ "a.yaml": clusterYaml("a"), "xdskit.yaml": settings });
+  const lines = (count: number) =>
+    eventually(
+      async () => (await linesOf(file)).filter(({ action }) => action === "files"),
+      (found) => found.length >= count,
+    );
+  await server.folder.write("b.yaml", clusterYaml("b", "-1s"));
+  await lines(1);
+  await server.folder.write("b.yaml", clusterYaml("b"));
+  await lines(2);
+  await server.folder.write("c.yaml", `${clusterYaml("c")}---\n${clusterYaml("d", "-1s")}`);
+  const found = await lines(3);
+  assert.deepEqual(
+    found.map(({ target, result }) => `${target} ${result}`),
+    ["b.yaml failed", "b.yaml done", "c.yaml done"],
+  );
+});
+
 test("a login is noted when it comes, and not when its answer ends", async () => {
   await using beside = await testFolder();
   const file = `${beside.path}/audit.jsonl`;

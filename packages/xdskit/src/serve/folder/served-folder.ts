@@ -27,7 +27,7 @@ import {
 import { userName } from "../../process/user-name.js";
 import type { KeptHistory } from "../../revisions/retention.js";
 import { createSourceLog } from "../../server/logs/source-log.js";
-import type { NoteFiles } from "../../server/open-audit.js";
+import type { EditResult, NoteFiles } from "../../server/open-audit.js";
 import { ignoredFiles, type LoadedSettings } from "../../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../../settings/server-settings.js";
 import { layerInApi, writtenLayers } from "../../settings/written-layers.js";
@@ -259,15 +259,15 @@ export class ServedFolder {
     // Where one cannot take the place of another one, who tries it says why.
     const isSaid = summary.serving || this.#around.before === undefined;
     const result = isSaid ? this.#logReading(summary) : undefined;
-    if (result !== undefined) this.#around.noteFiles(filesOf(summary), result);
+    if (result !== undefined) this.#around.noteFiles(filesOf(summary, result), result);
     if (!summary.serving) this.#around.nothingServed(summary.findings);
     this.checkNames();
   }
 }
 
 /** The first files of an edit, in the directory. */
-function filesOf({ applied, changedFiles, directory, findings }: FolderSummary): readonly string[] {
-  if (applied) return changedFiles;
+function filesOf({ changedFiles, directory, findings }: FolderSummary, result: EditResult): readonly string[] {
+  if (result === "done") return changedFiles;
   const wrong = errorsIn(findings).flatMap(({ file }) => (file === undefined ? [] : relative(directory, file)));
   return [...new Set(wrong)].slice(0, maxListed);
 }

@@ -56,8 +56,9 @@ export function createSourceLog(
     }
     const wasStart = isStart;
     isStart = false;
-    const isEdit = !wasStart && (applied ? upserted + removed > 0 : news || parsed > 0);
-    return isEdit ? (applied ? "done" : "failed") : undefined;
+    if (wasStart) return undefined;
+    if (applied && upserted + removed > 0) return "done";
+    return (wrong && news) || (!applied && parsed > 0) ? "failed" : undefined;
   };
 }
 
