@@ -39,6 +39,11 @@ test("the page says which Services have endpoints, and which object is wrong", {
     ...[service("shop", "cart"), slice("shop", "cart", "10.0.0.1", "10.0.0.2"), service("shop", "empty")],
     ...[service("shop", "wrong", { "xdskit.github.io/retrys": "1" }), slice("shop", "wrong", "10.0.0.3")],
     service("bank", "vault"),
+    // It has no load assignment.
+    {
+      ...service("bank", "outside", { "xdskit.github.io/retrys": "1" }),
+      spec: { type: "ExternalName", externalName: "example.org", ports: [{ port: 443 }] },
+    },
   );
   const args = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--state", "off"];
   const maps = ["--config-maps", "serve=true", "--namespace", "shop", "--namespace", "bank"];
@@ -52,9 +57,9 @@ test("the page says which Services have endpoints, and which object is wrong", {
   await scene.step("those without endpoints come first, then those with findings", async () => {
     await page.keyboard.press("g");
     await page.keyboard.press("s");
-    await page.getByText("4 Services, 2 without endpoints").waitFor();
+    await page.getByText("5 Services, 2 without endpoints").waitFor();
     const names = await rows.getByRole("rowheader").allInnerTexts();
-    assert.deepEqual(names, ["vault", "empty", "wrong", "cart"]);
+    assert.deepEqual(names, ["vault", "empty", "outside", "wrong", "cart"]);
     await row("cart").getByText("2 endpoints").waitFor();
     await row("empty").getByText("no endpoints").waitFor();
     await row("wrong")
@@ -72,6 +77,12 @@ test("the page says which Services have endpoints, and which object is wrong", {
     await page.getByLabel("Only").selectOption("wrong");
     assert.deepEqual(await rows.getByRole("rowheader").allInnerTexts(), ["wrong"]);
     await page.getByRole("searchbox", { name: "Namespace" }).fill("bank");
+    await row("outside").waitFor();
+    assert.deepEqual(await rows.getByRole("rowheader").allInnerTexts(), ["outside"]);
+    await page.getByLabel("Only").selectOption("empty");
+    await row("vault").waitFor();
+    await page.getByLabel("Only").selectOption("wrong");
+    await page.getByRole("searchbox", { name: "Namespace" }).fill("none");
     await page.getByText("No Service fits.").waitFor();
     assert.equal(await page.getByRole("region", { name: "Other objects" }).count(), 0);
   });

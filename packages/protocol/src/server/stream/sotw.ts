@@ -29,8 +29,8 @@ import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 export interface SotwSubscriber extends Subscriber {
   subscription: SotwSubscription;
   /**
-   * The part of the subscription that the stale requests since the last response have too. A client drops the resource
-   * of a name that it leaves out, whether or not the request counts. Undefined: all of it.
+   * The part of the subscription that all stale requests have, too, since the last request that counted. A client drops
+   * the resource of a name that it leaves out, whether or not the request counts. Undefined: all of it.
    */
   repeatedPart: Subscription | undefined;
   /** The names of the last request that counted, to recognise repetitions. */
