@@ -96,7 +96,7 @@ export class ClientType {
       const key = canonicalName(name);
       const found = this.#held.find(key);
       if (!this.wanted.add(name, found === undefined ? "requested" : "held")) continue;
-      this.#claimed.widened(key === wildcard, found);
+      this.#claimed.widened(key === wildcard, found, this.#stream.isAsked);
       if (!this.#context.isOpen()) continue;
       this.#stream.want(key);
       this.#wait(key, now);

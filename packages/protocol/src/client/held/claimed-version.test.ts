@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ClaimedVersion } from "./claimed-version.js";
 
-type Event = "hold all" | "hold names" | "more" | "everything" | "less" | "empty" | "lose" | "good" | "bad" | "partial";
+type Event =
+  | ("hold all" | "hold names" | "more" | "everything" | "everything later" | "less" | "empty" | "lose")
+  | ("good" | "bad" | "partial");
 
 /** What a first request on the next stream claims after these events, and a repeated one on this stream. */
 function claimsAfter(isFullState: boolean, ...events: readonly (Event | "next stream")[]) {
@@ -13,8 +15,9 @@ function claimsAfter(isFullState: boolean, ...events: readonly (Event | "next st
     "next stream": () => void stream++,
     "hold all": () => claimed.hold("v", true),
     "hold names": () => claimed.hold("v", false),
-    more: () => claimed.widened(false, undefined),
-    everything: () => claimed.widened(true, undefined),
+    more: () => claimed.widened(false, undefined, true),
+    everything: () => claimed.widened(true, undefined, false),
+    "everything later": () => claimed.widened(true, undefined, true),
     less: () => claimed.narrowed(false),
     empty: () => claimed.narrowed(true),
     lose: () => claimed.lose(),
@@ -57,14 +60,20 @@ describe("the version that a client claims", () => {
     assert.deepEqual(claimsAfter(false, "hold names", "more", "good"), both);
   });
 
+  it("is not claimed on the next stream if everything was asked for in the middle of one", () => {
+    assert.deepEqual(claimsAfter(true, "everything", "good"), both);
+    assert.deepEqual(claimsAfter(true, "everything later", "good"), first);
+    assert.deepEqual(claimsAfter(true, "everything later", "next stream", "good"), both);
+  });
+
   it("is lost with a name of elsewhere that this server was not asked for, once a response came", () => {
     const claimed = new ClaimedVersion(false, () => 1);
     claimed.hold("v", false);
     const held = { stream: 0 } as Parameters<ClaimedVersion["widened"]>[1];
-    claimed.widened(false, held);
+    claimed.widened(false, held, true);
     assert.equal(claimed.isWhole, true);
     claimed.taken({ isGood: true, isPart: false, isChanged: false });
-    claimed.widened(false, held);
+    claimed.widened(false, held, true);
     assert.equal(claimed.isWhole, false);
   });
 });

@@ -20,6 +20,8 @@ export class ClaimedVersion {
   #lostOn: number | undefined;
   /** What that version is of, if it is from elsewhere: no response was taken since. */
   #heldFor: "all" | "names" | undefined;
+  /** The newest stream on which everything was asked for after other names: its responses may be of those alone. */
+  #widenedOn: number | undefined;
 
   /** `isFullState`: each response of the type has all of it. `stream`: the number of the newest stream, from 1. */
   constructor(isFullState: boolean, stream: () => number) {
@@ -58,8 +60,9 @@ export class ClaimedVersion {
     this.#version = version;
   }
 
-  /** Everything is asked for, or one more name, of which this is held. */
-  widened(isWildcard: boolean, held: Held | undefined): void {
+  /** Everything is asked for, or one more name, of which this is held. `isAsked`: after a request on this stream. */
+  widened(isWildcard: boolean, held: Held | undefined, isAsked: boolean): void {
+    if (isWildcard && isAsked) this.#widenedOn = this.#stream();
     // The previous content was not everything.
     if (isWildcard ? this.#heldFor !== "all" : this.#heldFor !== undefined && held === undefined)
       this.#lostOn ??= fromElsewhere;
@@ -87,7 +90,7 @@ export class ClaimedVersion {
     // asks without a version.
     const isAll = this.#isFullState || this.#lostOn !== this.#stream();
     if (isGood) this.#heldFor = undefined;
-    if (isGood && !isPart && isAll) this.#lostOn = undefined;
+    if (isGood && !isPart && isAll && this.#widenedOn !== this.#stream()) this.#lostOn = undefined;
     else if (isChanged) this.lose();
   }
 }
