@@ -1,3 +1,5 @@
+import { Agent as PlainAgent } from "node:http";
+import { Agent as TlsAgent } from "node:https";
 import type { TokenReview } from "@xdskit/server";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { failureText } from "./findings.js";
@@ -12,15 +14,23 @@ export interface TokenReviewOptions {
 
 /** Clients wait meanwhile, in milliseconds. */
 const answerMs = 5_000;
+/** An idle connection is kept so long, in milliseconds: a balancer on the way may forget it after minutes. */
+const keptMs = 10_000;
 const path = "/apis/authentication.k8s.io/v1/tokenreviews";
 
 /** Asks the API server whose the token of a pod is, if it is good: the option `reviewToken` of a server. */
 export function createTokenReview({ connection, failed }: TokenReviewOptions): TokenReview {
+  // A handshake costs ten times as much as a question, and a whole fleet may come at once.
+  const agent = new (connection.server.protocol === "http:" ? PlainAgent : TlsAgent)({
+    keepAlive: true,
+    timeout: keptMs,
+  });
   return async (token, audiences) => {
     const spec = { token, audiences };
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec };
     try {
-      const answer = await sendJson(connection, { method: "POST", path, body }, AbortSignal.timeout(answerMs));
+      const request = { method: "POST", path, body, agent } as const;
+      const answer = await sendJson(connection, request, AbortSignal.timeout(answerMs));
       failed(undefined);
       const { authenticated, user, audiences: good = [] } = (answer as ReviewShape).status ?? {};
       // A server that knows no audiences says none: then it was not asked about ours.

@@ -28,11 +28,17 @@ export interface SpokenServer {
   asked(): Promise<Asked>;
   /** Requests that nobody has answered yet. */
   readonly waiting: number;
+  /** How many connections were made to it. */
+  readonly connections: number;
 }
 
 export async function spokenServer(test: TestContext, token: () => string = () => "t"): Promise<SpokenServer> {
   const queue: Asked[] = [];
   const server = createServer(async (request, response) => queue.push(await askedOf(request, response)));
+  let connections = 0;
+  server.on("connection", () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   test.after(() => {
     server.closeAllConnections();
@@ -53,6 +59,9 @@ export async function spokenServer(test: TestContext, token: () => string = () =
     },
     get waiting() {
       return queue.length;
+    },
+    get connections() {
+      return connections;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as plainRequest, type RequestOptions } from "node:http";
+import { type Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { maxBody, maxSmallBody, systemClock, XdskitError } from "@xdskit/api";
 import { hostOf } from "@xdskit/server/address";
@@ -20,6 +20,8 @@ export interface ApiRequest {
   readonly path: string;
   /** Undefined: none. Of a PATCH it is a merge patch. */
   readonly body?: object | undefined;
+  /** Keeps connections, over which a request may be sent twice. Undefined: each request has one of its own. */
+  readonly agent?: Agent | undefined;
 }
 
 /** Sends a document, and resolves to that of the answer. Rejects with an ApiError for what the server refuses. */
@@ -104,7 +106,7 @@ const contentTypes = { GET: undefined, POST: "application/json", PATCH: "applica
 
 async function open(
   connection: KubernetesConnection,
-  { method, path, body }: ApiRequest,
+  { method, path, body, agent }: ApiRequest,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { server, isChecked, serverName } = connection;
@@ -112,7 +114,7 @@ async function open(
   const { token, cert, key, ca } = await untilAborted(connection.credentials(signal), signal);
   const base = server.pathname.replace(/\/$/, "");
   const options: RequestOptions = {
-    ...{ method, path: base + path, signal, agent: false },
+    ...{ method, path: base + path, signal },
     ...{ hostname: hostOf(server), port: server.port },
     headers: {
       accept: "application/json",
@@ -124,20 +126,25 @@ async function open(
     ...{ rejectUnauthorized: isChecked, ca, cert, key },
     ...(serverName === undefined ? {} : { servername: serverName }),
   };
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = server.protocol === "http:" ? plainRequest(options) : tlsRequest({ ...options, ...tls });
-    const late = () => request.destroy(new Error(`no answer within ${answerMs / 1000} s`));
-    const forget = systemClock.after(answerMs, late);
-    request.on("response", (answer) => {
-      forget();
-      resolve(answer);
+  const answerOver = async (agent: Agent | false): Promise<IncomingMessage> =>
+    await new Promise<IncomingMessage>((resolve, reject) => {
+      const own = { ...options, agent };
+      const request = server.protocol === "http:" ? plainRequest(own) : tlsRequest({ ...own, ...tls });
+      const late = () => request.destroy(new Error(`no answer within ${answerMs / 1000} s`));
+      const forget = systemClock.after(answerMs, late);
+      request.on("response", (answer) => {
+        forget();
+        resolve(answer);
+      });
+      request.on("error", (error: NodeJS.ErrnoException) => {
+        forget();
+        // The server may have ended a connection that was kept just then.
+        if (request.reusedSocket && error.code === "ECONNRESET") resolve(answerOver(false));
+        else reject(error);
+      });
+      request.end(body === undefined ? undefined : JSON.stringify(body));
     });
-    request.on("error", (error) => {
-      forget();
-      reject(error);
-    });
-    request.end(body === undefined ? undefined : JSON.stringify(body));
-  });
+  const response = await answerOver(agent ?? false);
   const { statusCode: status = 0, headers } = response;
   if (status === 200 || status === 201) return response;
   if (status === 401) connection.refused();
