@@ -40,6 +40,11 @@ testInOwnNetwork({
 
 const withinMs = 45_000;
 
+/** Those with A61. */
+const withFamilies: readonly GrpcClientName[] = ["go", "java", "python", "grpc-js"];
+/** Java's has A61 only with it. */
+const env = { GRPC_EXPERIMENTAL_XDS_DUALSTACK_ENDPOINTS: "true" };
+
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
   const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
   const etcdctl = peer("etcdctl", t) ?? "";
@@ -69,7 +74,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
       commands.flatMap(([name, command]) => {
         if (command === undefined || cannot.includes(name)) return [];
         const id = `${target.replace(/\W.*/, "")}-${name}`;
-        return startGrpcClient(scene, { name, command, server: balanced, target, id, maxOwnFaults: 0 });
+        return startGrpcClient(scene, { name, command, server: balanced, target, id, maxOwnFaults: 0, env });
       }),
     );
   const clients: GrpcClient[] = [];
@@ -94,7 +99,29 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   });
   if (!begun) return;
 
-  await scene.step("a headless Service, and one of another domain", async () => {
+  await scene.step("pods come, drain, go, and move to other zones", async () => {
+    for (const zone of ["b", "c"]) {
+      const [old] = cart.pods;
+      assert.ok(old);
+      await cart.add(`in-${zone}`, zone);
+      old.state = "leaving";
+      await cart.write();
+      const others = cart.pods.filter((pod) => pod !== old);
+      await answeredBy(
+        clients,
+        others.map(({ name }) => name),
+        { withinMs },
+      );
+      cart.drop(old);
+      await cart.write();
+      old.backend.stop();
+    }
+    for (const pod of cart.pods) pod.zone = "d";
+    await cart.write();
+    await areServed();
+  });
+
+  await scene.step("a headless Service, one of another domain, and pods of IPv6 and of both families", async () => {
     const headless = new PodsOfService(api, scene, network, "headless");
     headless.pods.push(...cart.pods);
     await api.put({ ...headless.service, spec: { clusterIP: "None", ports: [{ name: "grpc", port: 8080 }] } });
@@ -102,10 +129,16 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     const outside = { type: "ExternalName", externalName: "localhost", ports: [{ port: 9100 }] };
     await api.put({ ...cart.service, metadata: { name: "outside", namespace: "shop" }, spec: outside });
     await startGrpcBackend(scene, "outside", "127.0.0.1:9100");
+    const [six, silent] = [await network.address("IPv6"), await network.address()];
+    await startGrpcBackend(scene, "six", `[${six}]:9000`);
+    await api.put(...inFamilies("six", { IPv6: six }), ...inFamilies("both", { IPv4: silent, IPv6: six }));
     const pods = cart.pods.map(({ name }) => name);
     const called = await Promise.all([
       startClients("headless.shop").then((these) => ({ these, names: pods })),
       startClients("outside.shop:9100", ["go-v2", "tonic"]).then((these) => ({ these, names: ["outside"] })),
+      startClients("six.shop", withFamilies).then((these) => ({ these, names: ["six"] })),
+      // Nobody listens at its first address.
+      startClients("both.shop", ["go-v2", "tonic"]).then((these) => ({ these, names: ["six"] })),
     ]);
     for (const { these, names } of called) {
       await answeredBy(these, names, { withinMs });
@@ -181,6 +214,21 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     await areServed();
     assert.equal(await state(), "connected");
   });
+}
+
+/** A Service with one pod, which has an address in each of these families. */
+function inFamilies(name: string, addresses: Readonly<Record<string, string>>): readonly KubernetesObject[] {
+  const [namespace, ports] = ["shop", [{ name: "grpc", port: 9000 }]];
+  const labels = { "kubernetes.io/service-name": name };
+  const targetRef = { kind: "Pod", namespace, name, uid: `uid-of-${name}` };
+  return [
+    { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, ...{ spec: { ports } } },
+    ...Object.entries(addresses).map(([addressType, address]) => ({
+      ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType, ports },
+      metadata: { name: `${name}-${addressType.toLowerCase()}`, namespace, labels },
+      endpoints: [{ addresses: [address], conditions: { ready: true }, targetRef }],
+    })),
+  ];
 }
 
 /** A server of the cluster, once it serves. */

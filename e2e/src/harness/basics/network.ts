@@ -19,7 +19,7 @@ export interface Network {
   /** A further place, with an address of its own. */
   place(): Promise<Place>;
   /** A further address of this process's own network, which is none of loopback. */
-  address(): Promise<string>;
+  address(family?: "IPv4" | "IPv6"): Promise<string>;
 }
 
 const bridge = "switch";
@@ -35,10 +35,10 @@ export async function createNetwork(scene: Scene): Promise<Network> {
   let places = 0;
   let addresses = 0;
   return {
-    async address() {
+    async address(family = "IPv4") {
       addresses += 1;
-      const own = `10.1.0.${addresses}`;
-      await ip("addr", "add", `${own}/32`, "dev", "lo");
+      const [own, bits] = family === "IPv4" ? [`10.1.0.${addresses}`, 32] : [`fd00::${addresses}`, 128];
+      await ip("addr", "add", `${own}/${bits}`, "dev", "lo");
       return own;
     },
     async place() {

@@ -95,6 +95,7 @@ export async function startGrpcClient(
     readonly pauseMs?: number;
     /** `NAME=VALUE`: a header of each call. Only grpc-js can do that. */
     readonly header?: string;
+    readonly env?: Readonly<Record<string, string>>;
     /** How many failures may be the client's own fault. Default 3. */
     readonly maxOwnFaults?: number;
   },
@@ -113,7 +114,7 @@ export async function startGrpcClient(
       String(options.pauseMs ?? 20),
       ...(options.header === undefined ? [] : [options.header]),
     ],
-    env: { GRPC_XDS_BOOTSTRAP: bootstrap, ...tokensAreSent, ...logging() },
+    env: { GRPC_XDS_BOOTSTRAP: bootstrap, ...tokensAreSent, ...logging(), ...options.env },
   });
   const failures: string[] = [];
   let ownFaults = 0;
