@@ -100,5 +100,18 @@ export function readPolicy(annotations: Readonly<Record<string, string>>): {
   // Ours last: they win.
   for (const [annotation, text] of Object.entries(annotations))
     if (annotation.startsWith(prefix)) read(annotation, annotation.slice(prefix.length), text);
-  return { policy, faults };
+  return { policy, faults: [...faults, ...uselessIn(policy)] };
+}
+
+/** What says nothing without another one. */
+function uselessIn({ backoffMs, retries, retryOn, hashHeader, balancing }: Policy): readonly PolicyFault[] {
+  const useless = (name: string, message: string) => [{ annotation: `${prefix}${name}`, message }];
+  return [
+    ...(backoffMs !== undefined && retries === undefined && retryOn === undefined
+      ? useless("retry-backoff", "it says nothing without retries or retry-on")
+      : []),
+    ...(hashHeader !== undefined && balancing !== "ring_hash"
+      ? useless("hash-header", "it says nothing without lb-policy: ring_hash")
+      : []),
+  ];
 }

@@ -259,6 +259,18 @@ describe("the annotations of a Service", () => {
     assert.deepEqual(table.faults(), []);
   });
 
+  it("that say nothing without others are told", () => {
+    const table = new Table();
+    const both = { "xdskit.github.io/retry-backoff": "25ms", "xdskit.github.io/hash-header": "x-user" };
+    table.put(annotated(both));
+    assert.deepEqual(table.faults(), [
+      "shop/cart xdskit.github.io/retry-backoff: it says nothing without retries or retry-on",
+      "shop/cart xdskit.github.io/hash-header: it says nothing without lb-policy: ring_hash",
+    ]);
+    table.put(annotated({ ...both, "xdskit.github.io/retries": "1", "xdskit.github.io/lb-policy": "ring_hash" }));
+    assert.deepEqual(table.faults(), []);
+  });
+
   it("may be those of wongnai/xds, and ours win", () => {
     const table = new Table();
     const theirs = {
