@@ -7,13 +7,14 @@ import { CompiledResources } from "../compiled/compiled-resources.js";
 import type { FieldStep } from "../errors/field-path.js";
 import { maxSmallBody } from "../errors/limits.js";
 import { mayHideMistakes } from "../json/json-expected.js";
-import { readJsonMessage, without } from "../json/json-message.js";
+import { type MessageReading, readJsonMessage, without } from "../json/json-message.js";
+import { hasLongList, judgedMessage } from "../json/judged-message.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { schemaOf, v3NameOf } from "../messages/v2-names.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
 import { typeNameOf } from "../names/identifiers.js";
 import { type AdoptionRecord, recordOf } from "../reading/adoption-record.js";
-import { addFinding, addResource, type FilePart, type FileReading } from "../reading/file-reading.js";
+import { addFinding, addResource, type FilePart, type FileReading, isRefused } from "../reading/file-reading.js";
 import { readAny, unpack } from "../reading/message-items.js";
 import { mayLackSecrets } from "../redact/left-out-secrets.js";
 import { responseName, type Wrapping, wrappedVersionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
@@ -263,12 +264,23 @@ class SourceItems {
       addFinding(this.reading, part, "XDSKIT_TYPE_UNKNOWN", message);
       return;
     }
-    const message = this.readMessage(schema, without(item, "@type"), part);
+    const json = without(item, "@type");
+    const isLong = wrapping.problem === undefined && hasLongList(json);
+    if (isLong) {
+      const judged = this.readMessage(schema, json, part, { careful: true, make: judgedMessage });
+      if (judged === undefined || isRefused(this.reading, part, schema, judged)) return;
+    }
+    const message = this.readMessage(schema, json, part, { careful: !isLong && this.isCareful() });
     if (message !== undefined) addResource(this.reading, part, schema, message, wrapping);
   }
 
-  private readMessage(schema: DescMessage, json: JsonValue, part: FilePart) {
-    const read = readJsonMessage(schema, json, this.registry, { careful: this.isCareful() });
+  private readMessage(
+    schema: DescMessage,
+    json: JsonValue,
+    part: FilePart,
+    how: MessageReading = { careful: this.isCareful() },
+  ) {
+    const read = readJsonMessage(schema, json, this.registry, how);
     if (read.kind === "message") return read.message;
     for (const { code, message, steps } of read.problems) addFinding(this.reading, part, code, message, steps);
     return undefined;

@@ -13,6 +13,13 @@ export type ReadMessage =
   | { readonly kind: "message"; readonly message: Message }
   | { readonly kind: "problems"; readonly problems: readonly FieldProblem[] };
 
+/** How a message is read. */
+export interface MessageReading {
+  readonly careful: boolean;
+  /** Makes it of valid JSON. Default: the whole of it. */
+  readonly make?: ((schema: DescMessage, json: JsonValue, registry: Registry) => Message) | undefined;
+}
+
 /**
  * Reads one message by the proto3 JSON mapping: both spellings of fields, the other forms that Envoy accepts, and its
  * parts in base64 (`unknown/keys.ts`). `@type` is not one of its fields. With `careful` it looks for problems before it
@@ -22,7 +29,7 @@ export function readJsonMessage(
   schema: DescMessage,
   json: JsonValue,
   registry: Registry,
-  options: { readonly careful: boolean } = { careful: true },
+  options: MessageReading = { careful: true },
 ): ReadMessage {
   return readTaken(schema, json, registry, (clean) => readPlain(schema, clean, registry, options));
 }
@@ -31,12 +38,12 @@ function readPlain(
   schema: DescMessage,
   json: JsonValue,
   registry: Registry,
-  { careful }: { readonly careful: boolean },
+  { careful, make = messageFromJson }: MessageReading,
 ): ReadMessage {
   const problems = careful ? explainJson(schema, json, registry) : [];
   if (problems.length > 0) return { kind: "problems", problems };
   try {
-    return { kind: "message", message: messageFromJson(schema, json, registry) };
+    return { kind: "message", message: make(schema, json, registry) };
   } catch (error) {
     const problems = careful ? [] : explainJson(schema, json, registry);
     if (problems.length > 0) return { kind: "problems", problems };

@@ -50,7 +50,7 @@ export type Unpack = (any: Any) => UnpackedAny | undefined;
 
 /** Reads each `Any` once. Use it for one message, then drop it. */
 export function createUnpack(registry: Registry): Unpack {
-  const read = new Map<Any, UnpackedAny | undefined>();
+  const read = new WeakMap<Any, UnpackedAny | undefined>();
   return (any) => {
     if (read.has(any)) return read.get(any);
     const unpacked = unpackBytes(any.typeUrl, any.value, registry);

@@ -15,7 +15,7 @@ import type { ResourceTypes } from "../resource-types/resource-type.js";
 import { createResource, type Resource } from "../resources/resource.js";
 import { keyOf } from "../resources/variant.js";
 import type { Wrapping } from "../resources/wrapping.js";
-import { checkMessage } from "../validate/validate-message.js";
+import { checkMessage, type RuleProblem } from "../validate/validate-message.js";
 import type { AdoptionRecord } from "./adoption-record.js";
 
 /** A resource and its place in the file. */
@@ -109,6 +109,23 @@ export function stopReading(reading: FileReading, error: unknown): void {
   addFinding(reading, { at: error.at }, "XDSKIT_SYNTAX", error.message);
 }
 
+function problemsOf(reading: FileReading, schema: DescMessage, message: Message): readonly RuleProblem[] {
+  return reading.validate ? checkMessage(schema, message, reading.registry, undefined, reading) : [];
+}
+
+function addProblems(reading: FileReading, part: FilePart, problems: readonly RuleProblem[]): void {
+  for (const { code, message, steps, rule, severity } of problems)
+    addFinding(reading, part, code, message, steps, rule, severity);
+}
+
+/** Whether a message breaks rules; what is wrong is then reported. */
+export function isRefused(reading: FileReading, part: FilePart, schema: DescMessage, message: Message): boolean {
+  const problems = problemsOf(reading, schema, message);
+  if (!hasErrors(problems)) return false;
+  addProblems(reading, part, problems);
+  return true;
+}
+
 /** Checks a message and adds it as a resource. */
 export function addResource(
   reading: FileReading,
@@ -121,13 +138,9 @@ export function addResource(
     addFinding(reading, part, "XDSKIT_CONSTRAINTS", wrapping.problem);
     return;
   }
-  if (reading.validate) {
-    const problems = checkMessage(schema, message, reading.registry, undefined, reading);
-    for (const { code, message: text, steps, rule, severity } of problems) {
-      addFinding(reading, part, code, text, steps, rule, severity);
-    }
-    if (hasErrors(problems)) return;
-  }
+  const problems = problemsOf(reading, schema, message);
+  addProblems(reading, part, problems);
+  if (hasErrors(problems)) return;
   if (reading.mayLeaveOutSecrets) {
     const fields = leftOutSecrets(schema, message, createUnpack(reading.registry));
     // A dump never contains secrets. Its other resources can still be served.
