@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { Client, credentials } from "@grpc/grpc-js";
 import { createConfigFolder } from "./harness/basics/config-folder.js";
 import type { Network } from "./harness/basics/network.js";
 import { testInOwnNetwork } from "./harness/basics/own-network.js";
 import { peer } from "./harness/basics/peers.js";
 import { freePort } from "./harness/basics/ports.js";
-import { answering, listener } from "./harness/basics/resources.js";
+import { answering, configSource, httpListener, listener } from "./harness/basics/resources.js";
 import type { Scene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
 import { PodsOfService } from "./harness/mesh/pods.js";
@@ -40,7 +41,14 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   const port = await freePort();
   const own = (body: string) =>
     listener({ name: "own", port, routes: { route_config: { name: "r", virtual_hosts: [answering("all", body)] } } });
-  const folder = await createConfigFolder(scene.directory, { "listeners.yaml": [own("hello")] });
+  const called = await freePort();
+  const toPods = httpListener({
+    ...{ name: "to-pods", port: called, routeName: "cart.shop:8080", source: configSource("ads-delta") },
+  });
+  const folder = await createConfigFolder(scene.directory, {
+    "listeners.yaml": [own("hello")],
+    "pods.yaml": [toPods],
+  });
   const args = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit")];
   const { grpc } = await serve(scene, folder.path, { args });
   const client = await startGrpcClient(scene, { name: "go", command, server: grpc, target: "cart.shop:8080" });
@@ -50,9 +58,12 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     const envoy = await startEnvoy(scene, { path, variant, server: grpc, id: variant });
     const endpointsOf = async (name: string) => (await envoy.admin.endpoints()).get(name);
     await scene.step(`${variant}: an Envoy gets its listener, and the clusters of Services`, async () => {
-      assert.deepEqual([...(await envoy.admin.activeListeners()).keys()], ["own"]);
+      assert.deepEqual([...(await envoy.admin.activeListeners()).keys()].sort(), ["own", "to-pods"]);
       assert.deepEqual(await endpointsOf("cart.shop:8080"), [`${one.address}:9000`]);
       assert.equal(await answer(), "hello");
+    });
+    await scene.step(`${variant}: a call of gRPC through it is answered by a pod`, async () => {
+      await eventually("an answer", () => answerTo(called), { withinMs });
     });
     await scene.step(`${variant}: a Service comes, a listener changes, and a Service goes`, async () => {
       await api.put(more.service);
@@ -73,5 +84,20 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
       assert.deepEqual([client.lastBackends(5), client.failures()], [Array(5).fill("one"), []]);
     });
     await envoy.process.stop();
+  }
+}
+
+/** What a call of gRPC gets there. */
+async function answerTo(port: number): Promise<string> {
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const bytes = (value: Buffer): Buffer => value;
+  try {
+    return await new Promise((resolve, reject) => {
+      client.makeUnaryRequest("/xdskit.e2e.Echo/Name", bytes, bytes, Buffer.alloc(0), (error, answer) =>
+        error ? reject(error) : resolve(`${answer}`),
+      );
+    });
+  } finally {
+    client.close();
   }
 }

@@ -38,7 +38,8 @@ export class PodsOfService {
       metadata: { name: this.name, namespace },
       spec: {
         selector: { app: this.name },
-        ports: [{ name: "grpc", port: 8080, protocol: "TCP", targetPort: podPort }],
+        // Else Envoys speak HTTP/1.1 to its pods.
+        ports: [{ name: "grpc", port: 8080, protocol: "TCP", targetPort: podPort, appProtocol: "kubernetes.io/h2c" }],
       },
     };
   }

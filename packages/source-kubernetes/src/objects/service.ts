@@ -6,6 +6,8 @@ import { type Policy, readPolicy } from "./policy.js";
 export interface ServicePort {
   readonly name: string;
   readonly port: number;
+  /** Whether its pods speak HTTP/2 in plain text, as those of gRPC do. */
+  readonly isHttp2: boolean;
 }
 
 /** A Service of Kubernetes, as far as it decides what is served. */
@@ -33,9 +35,19 @@ interface ServiceShape extends ObjectShape {
     readonly externalName?: string;
     readonly trafficDistribution?: string;
     readonly ipFamilies?: readonly Family[];
-    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
+    readonly ports?: readonly PortShape[];
   };
 }
+
+interface PortShape {
+  readonly name?: string;
+  readonly port: number;
+  readonly protocol?: string;
+  readonly appProtocol?: string;
+}
+
+/** Kubernetes' own word for it, and that of meshes. */
+const http2 = ["kubernetes.io/h2c", "grpc"];
 
 const distributions: Readonly<Record<string, Service["distribution"]>> = {
   // An older word for the same.
@@ -54,9 +66,13 @@ export function readService(object: ObjectShape): Service {
     name: metadata.name ?? "",
     uid: metadata.uid,
     externalName: type === "ExternalName" ? externalName : undefined,
-    ports: ports.filter(isTcp).map(({ name = "", port }) => ({ name, port })),
+    ports: ports.filter(isTcp).map(readPort),
     family: ipFamilies?.[0],
     distribution: read.policy.failover ?? distributions[trafficDistribution],
     ...read,
   };
+}
+
+function readPort({ name = "", port, appProtocol = "" }: PortShape): ServicePort {
+  return { name, port, isHttp2: http2.includes(appProtocol) };
 }

@@ -1,9 +1,11 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import { createResource, type Resource, renamedResource, resourcesAlike } from "@xdskit/api";
 import { edsCluster, grpcListener, type RouteOption, routeConfiguration } from "@xdskit/api/builders";
 import { Cluster_DiscoveryType, Cluster_LbPolicy, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { OutlierDetectionSchema } from "@xdskit/api/envoy/config/cluster/v3/outlier_detection";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { HttpProtocolOptionsSchema } from "@xdskit/api/envoy/extensions/upstreams/http/v3/http_protocol_options";
 import type { Policy } from "../objects/policy.js";
 import type { Service, ServicePort } from "../objects/service.js";
 import { callsOf } from "./calls.js";
@@ -12,8 +14,8 @@ import { portName, targetsOf, unresolvedName } from "./names.js";
 
 /** Everything about a Service but where it is answered: changes of its pods change none of it. */
 export function serviceResources(service: Service, attached: AttachedRoutes): readonly Resource[] {
-  const alike = alikeOf(service.policy);
   return service.ports.flatMap((port) => {
+    const alike = alikeOf(service.policy, port.isHttp2);
     const name = portName(service, port);
     const routes = attached.get(port.port);
     return [
@@ -25,28 +27,28 @@ export function serviceResources(service: Service, attached: AttachedRoutes): re
   });
 }
 
-/** What the ports of Services with one policy have alike but for their names. */
+/** What the ports of Services with one policy and protocol have alike but for their names. */
 interface Alike {
   readonly cluster: (name: string) => Resource;
   /** Without attached routes. */
   readonly route: (name: string) => Resource;
 }
 
-/** By policy: most Services have one of a few. */
+/** By policy and protocol: most Services have one of a few. */
 const known = new Map<string, Alike>();
 const mostKnown = 16;
 
-function alikeOf(policy: Policy): Alike {
-  const key = JSON.stringify(Object.entries(policy).sort());
+function alikeOf(policy: Policy, isHttp2: boolean): Alike {
+  const key = JSON.stringify([isHttp2, Object.entries(policy).sort()]);
   const found = known.get(key);
   if (found !== undefined) return found;
   const alike: Alike = {
-    cluster: (name) => createResource(edsCluster(clusterOptions(name, policy))),
+    cluster: (name) => createResource(edsCluster(clusterOptions(name, policy, isHttp2))),
     route: (name) => routeOf(name, [{ prefix: "", cluster: name, route: callsOf(policy) }]),
   };
   if (known.size >= mostKnown) return alike;
   known.set(key, { cluster: resourcesAlike(alike.cluster), route: resourcesAlike(alike.route) });
-  return alikeOf(policy);
+  return alikeOf(policy, isHttp2);
 }
 
 function routeOf(name: string, routes: readonly RouteOption[]): Resource {
@@ -69,20 +71,34 @@ function unresolvedOf(routes: readonly RouteOption[], name: string): readonly Re
 /** The most that the field takes: who calls a Service over DNS has no limit either. */
 const unlimited = 0xffff_ffff;
 
-function clusterOptions(name: string, policy: Policy) {
+/** Without it, Envoys speak HTTP/1.1 to pods. gRPC's clients read nothing of it. */
+const overHttp2 = {
+  "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": anyPack(
+    HttpProtocolOptionsSchema,
+    create(HttpProtocolOptionsSchema, {
+      upstreamProtocolOptions: {
+        case: "explicitHttpConfig",
+        value: { protocolConfig: { case: "http2ProtocolOptions", value: {} } },
+      },
+    }),
+  ),
+};
+
+function clusterOptions(name: string, policy: Policy, isHttp2: boolean) {
   const maxRequests = policy.maxRequests ?? unlimited;
   return {
     name,
     circuitBreakers: { thresholds: [{ maxConnections: unlimited, maxPendingRequests: unlimited, maxRequests }] },
     lbPolicy: balancings[policy.balancing ?? "round_robin"],
     ...(policy.ejectPercent === undefined ? {} : { outlierDetection: ejecting(policy.ejectPercent) }),
+    ...(isHttp2 ? { typedExtensionProtocolOptions: overHttp2 } : {}),
   };
 }
 
 function dnsCluster({ policy }: Service, externalName: string, port: ServicePort, name: string): Resource {
   return createResource(
     create(ClusterSchema, {
-      ...clusterOptions(name, policy),
+      ...clusterOptions(name, policy, port.isHttp2),
       clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.LOGICAL_DNS },
       loadAssignment: externalAssignment(name, externalName, port),
     }),

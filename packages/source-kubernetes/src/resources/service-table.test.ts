@@ -223,6 +223,19 @@ describe("the annotations of a Service", () => {
       assert.deepEqual(validateMessage(readBody(type, type.typeUrl, body, envoyRegistry()), { envoy: true }), [], name);
   });
 
+  it("are called over HTTP/2 by Envoys if a port says so", () => {
+    const options = (appProtocol: string) => {
+      const ports = [{ name: "grpc", port: 8080, appProtocol }];
+      const table = new Table();
+      table.put(service({ ports }));
+      const { typedExtensionProtocolOptions } = cluster(table);
+      return Object.values(typedExtensionProtocolOptions).map(({ value }) => [...value]);
+    };
+    // explicit_http_config { http2_protocol_options {} }
+    const http2 = [[0x1a, 2, 0x12, 0]];
+    assert.deepEqual(["kubernetes.io/h2c", "grpc", "http"].map(options), [http2, http2, []]);
+  });
+
   it("of no retries are no policy: Go's client rejects one that has none", () => {
     const table = new Table();
     table.put(annotated({ "xdskit.github.io/retries": "0", "xdskit.github.io/retry-on": "internal" }));
