@@ -10,7 +10,20 @@ import { replaceQuery } from "../../router.js";
 /** How many are shown. */
 const pageSize = 100;
 
-const actions = ["", "change", "delete", "rollback", "rollout*", "quarantine*", "lease*", "settings", "call", "read"];
+const actions = [
+  "",
+  "change",
+  "delete",
+  "rollback",
+  "rollout*",
+  "quarantine*",
+  "lease*",
+  "settings",
+  "files",
+  "login",
+  "call",
+  "read",
+];
 
 /** Who changed what, and who was refused. */
 export function AuditView({ query }: { readonly query: URLSearchParams }) {
