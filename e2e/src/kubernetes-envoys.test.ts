@@ -12,8 +12,8 @@ import { eventually } from "./harness/basics/wait.js";
 import { PodsOfService } from "./harness/mesh/pods.js";
 import { startEnvoy } from "./harness/peers/envoy.js";
 import { grpcClientCommand, startGrpcClient } from "./harness/peers/grpc-client.js";
-import { KubeApiserver } from "./harness/peers/kube-apiserver.js";
-import { rightsIn } from "./harness/peers/kube-objects.js";
+import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { rightsIn, routeCrdsIn } from "./harness/peers/kube-objects.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
 testInOwnNetwork({
@@ -29,9 +29,11 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
   const path = peer("envoy", t) ?? "";
   const command = grpcClientCommand("go", t);
-  if (Object.values({ ...programs, path }).includes("") || command === undefined || network === undefined) return;
+  const crds = peer("kube-gateway-api", t) ?? "";
+  if (Object.values({ ...programs, path, crds }).includes("") || command === undefined || network === undefined) return;
   const api = await KubeApiserver.start(scene, programs);
   await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...rightsIn("services.yaml"));
+  await api.put(...routeCrdsIn(crds), ...rightsIn("routes.yaml"));
   const [cart, more] = ["cart", "more"].map((name) => new PodsOfService(api, scene, network, name));
   assert.ok(cart && more);
   const one = await cart.add("one", "a");
@@ -49,7 +51,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     "listeners.yaml": [own("hello")],
     "pods.yaml": [toPods],
   });
-  const args = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit")];
+  const args = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--gateway-api"];
   const { grpc } = await serve(scene, folder.path, { args });
   const client = await startGrpcClient(scene, { name: "go", command, server: grpc, target: "cart.shop:8080" });
   const answer = async () => (await fetch(`http://127.0.0.1:${port}`)).text();
@@ -62,9 +64,14 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
       assert.deepEqual(await endpointsOf("cart.shop:8080"), [`${one.address}:9000`]);
       assert.equal(await answer(), "hello");
     });
-    await scene.step(`${variant}: a call of gRPC through it is answered by a pod`, async () => {
-      await eventually("an answer", () => answerTo(called), { withinMs });
-    });
+    await scene.step(
+      `${variant}: a call of gRPC through it is answered by a pod, with the header of a route`,
+      async () => {
+        await eventually("an answer", () => answerTo(called), { withinMs });
+        await api.put(routeWith(variant));
+        await eventually("the route's header", async () => (await answerTo(called)) === variant, { withinMs });
+      },
+    );
     await scene.step(`${variant}: a Service comes, a listener changes, and a Service goes`, async () => {
       await api.put(more.service);
       await eventually("its cluster", async () => (await endpointsOf("more.shop:8080")) !== undefined, { withinMs });
@@ -87,15 +94,34 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   }
 }
 
-/** What a call of gRPC gets there. */
+/** Each answer gets this header. */
+const routeWith = (value: string): KubernetesObject => ({
+  ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "GRPCRoute", metadata: { name: "cart", namespace: "shop" } },
+  spec: {
+    parentRefs: [{ group: "", kind: "Service", name: "cart" }],
+    rules: [
+      {
+        filters: [{ type: "ResponseHeaderModifier", responseHeaderModifier: { set: [{ name: "x-route", value }] } }],
+        backendRefs: [{ name: "cart", port: 8080 }],
+      },
+    ],
+  },
+});
+
+/** The header of an answer of gRPC there, or "none". */
 async function answerTo(port: number): Promise<string> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   const bytes = (value: Buffer): Buffer => value;
+  let header = "none";
   try {
     return await new Promise((resolve, reject) => {
-      client.makeUnaryRequest("/xdskit.e2e.Echo/Name", bytes, bytes, Buffer.alloc(0), (error, answer) =>
-        error ? reject(error) : resolve(`${answer}`),
-      );
+      client
+        .makeUnaryRequest("/xdskit.e2e.Echo/Name", bytes, bytes, Buffer.alloc(0), (error) =>
+          error ? reject(error) : resolve(header),
+        )
+        .on("metadata", (metadata) => {
+          header = `${metadata.get("x-route")[0] ?? header}`;
+        });
     });
   } finally {
     client.close();

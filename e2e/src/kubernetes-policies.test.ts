@@ -12,7 +12,7 @@ import { eventually } from "./harness/basics/wait.js";
 import { PodsOfService } from "./harness/mesh/pods.js";
 import { type GrpcClientName, grpcClientCommand, startGrpcClient } from "./harness/peers/grpc-client.js";
 import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
-import { rightsIn } from "./harness/peers/kube-objects.js";
+import { rightsIn, routeCrdsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { startServe } from "./harness/xdskit/xdskit.js";
 
@@ -28,16 +28,19 @@ testInOwnNetwork({
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
   const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
   const commands = clients.map((name) => grpcClientCommand(name, t));
-  if (Object.values(programs).includes("") || commands.includes(undefined) || network === undefined) return;
+  const crds = peer("kube-gateway-api", t) ?? "";
+  if (Object.values({ ...programs, crds }).includes("") || commands.includes(undefined) || network === undefined)
+    return;
   const api = await KubeApiserver.start(scene, programs);
   await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...rightsIn("services.yaml"));
+  await api.put(...routeCrdsIn(crds), ...rightsIn("routes.yaml"));
   const address = await network.address();
   const pod = await startPod(scene, `${address}:9000`);
   await api.put(service({}), slice(address));
   const port = await freePort();
   const server = startServe(scene, undefined, {
     grpc: `0.0.0.0:${port}`,
-    args: ["--insecure", "--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--state", "off"],
+    args: ["--insecure", "--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--state", "off", "--gateway-api"],
   });
   await server.line(/^ready$/, 60_000);
   const bootstrap = join(scene.directory, "bootstrap.json");
@@ -81,6 +84,18 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   await scene.step("a call ends at the timeout, long before the deadline of the client", async () => {
     await api.put(service({ "xdskit.github.io/timeout": "300ms" }));
     pod.isSilent = true;
+    await ended("DEADLINE_EXCEEDED");
+  });
+
+  await scene.step("an HTTPRoute says the same", async () => {
+    await api.put(service({}), {
+      ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute" },
+      metadata: { name: "cart", namespace: "shop" },
+      spec: {
+        parentRefs: [{ group: "", kind: "Service", name: "cart" }],
+        rules: [{ timeouts: { request: "300ms" }, backendRefs: [{ name: "cart", port: 8080 }] }],
+      },
+    });
     await ended("DEADLINE_EXCEEDED");
   });
 

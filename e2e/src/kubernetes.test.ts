@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
-import { parse } from "yaml";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { metric } from "./harness/basics/metrics.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
@@ -23,7 +20,7 @@ import {
   startGrpcClient,
 } from "./harness/peers/grpc-client.js";
 import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
-import { eventsOf, rightsIn } from "./harness/peers/kube-objects.js";
+import { eventsOf, rightsIn, routeCrdsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
@@ -54,7 +51,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   const [crds, judge] = [peer("kube-gateway-api", t) ?? "", peer("kube-route-judge", t) ?? ""];
   if (Object.values({ ...programs, crds, judge }).includes("") || network === undefined) return;
   const api = await KubeApiserver.start(scene, programs);
-  await api.put(...["grpcroutes", "httproutes", "referencegrants"].map((name) => crdIn(crds, name)));
+  await api.put(...routeCrdsIn(crds));
   await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await api.put(...rightsIn("services.yaml"), ...rightsIn("routes.yaml"));
   const cart = new PodsOfService(api, scene, network, "cart");
@@ -142,10 +139,16 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   });
 
   await scene.step(
-    "pods of the client's zone are called first if the Service wants that, and others if there is none",
+    "pods of the client's zone are called first if hints or the Service want that, and others if there is none",
     async () => {
       const near = await cart.add("near", "a");
       const far = cart.pods.filter((pod) => pod !== near).map(({ name }) => name);
+      await cart.write();
+      await answered(near.name, ...far);
+      for (const pod of cart.pods) pod.hint = pod === near ? "a" : "b";
+      await cart.write();
+      await answered(near.name);
+      for (const pod of cart.pods) pod.hint = undefined;
       await cart.write();
       await answered(near.name, ...far);
       const wish = {
@@ -483,11 +486,6 @@ async function conditionsOf(
     },
     { withinMs: 15_000 },
   );
-}
-
-/** A CRD of the Gateway API, by its plural. */
-function crdIn(folder: string, name: string): KubernetesObject {
-  return parse(readFileSync(join(folder, `gateway.networking.k8s.io_${name}.yaml`), "utf8"));
 }
 
 /** The Service as it is, without a wish about zones. */

@@ -9,6 +9,8 @@ export interface Pod {
   readonly address: string;
   readonly backend: GrpcBackend;
   zone: string;
+  /** The zone whose clients it is for. */
+  hint?: string | undefined;
   /** `leaving`: it ends, and still answers. */
   state: "ready" | "starting" | "leaving";
 }
@@ -77,9 +79,10 @@ export class PodsOfService {
         },
       },
       ports: [{ name: "grpc", port: podPort, protocol: "TCP" }],
-      endpoints: pods.map(({ name: pod, address, zone, state }) => ({
+      endpoints: pods.map(({ name: pod, address, zone, hint, state }) => ({
         ...{ addresses: [address], zone, nodeName: `node-of-${zone}` },
         conditions: { ready: state === "ready", serving: state !== "starting", terminating: state === "leaving" },
+        ...(hint === undefined ? {} : { hints: { forZones: [{ name: hint }] } }),
         targetRef: { kind: "Pod", namespace, name: pod, uid: `uid-of-${pod}` },
       })),
     };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { root } from "../basics/peers.js";
 import type { KubeApiserver, KubernetesObject } from "./kube-apiserver.js";
 
@@ -36,4 +36,10 @@ export function accountIn(manifest: string): readonly KubernetesObject[] {
 function objectsIn(manifest: string): readonly KubernetesObject[] {
   const text = readFileSync(join(root, "deploy/kubernetes", manifest), "utf8");
   return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+}
+
+/** The CRDs of the Gateway API that routes of Services need. */
+export function routeCrdsIn(folder: string): readonly KubernetesObject[] {
+  const names = ["grpcroutes", "httproutes", "referencegrants"];
+  return names.map((name) => parse(readFileSync(join(folder, `gateway.networking.k8s.io_${name}.yaml`), "utf8")));
 }
