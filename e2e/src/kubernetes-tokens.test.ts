@@ -10,10 +10,11 @@ import { rightsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
-/** As docs/kubernetes.md has it. */
+/** As docs/kubernetes.md has it, and by certificate. */
 const reviewed = `
-tls: { cert: server.pem, key: server.key }
+tls: { cert: server.pem, key: server.key, client_ca: mesh.pem, client_certs: optional }
 identities:
+  - { when: { spiffe: "spiffe://mesh.example/ns/{ns}/sa/{sa}" }, node: { id: "{sa}.{ns}.*" } }
   - when:
       jwt:
         issuer: https://kubernetes.default.svc
@@ -27,7 +28,9 @@ const account = (name: string): KubernetesObject => ({
   ...{ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "shop" } },
 });
 
-test("the API server says whether tokens of pods are good", { timeout: 240_000 }, async (t) => {
+test("pods prove their account: by tokens of which the API server says whether they are good, and by certificates", {
+  timeout: 240_000,
+}, async (t) => {
   const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
   if (Object.values(programs).includes("")) return;
   const scene = await createScene(t);
@@ -40,14 +43,16 @@ test("the API server says whether tokens of pods are good", { timeout: 240_000 }
   const { put, putPair } = movedFiles(scene.directory);
   const authority = createAuthority("of servers");
   await putPair("server", authority.issue("server", "IP:127.0.0.1"));
+  const mesh = createAuthority("of the mesh");
+  await put("mesh.pem", mesh.certificate);
   const [ca, settings] = [await put("servers.pem", authority.certificate), await put("xdskit.yaml", reviewed)];
   const args = ["--kubernetes", "--kubeconfig", api.kubeconfig("xdskit"), "--settings", settings, "--state", "off"];
   const { grpc, process: server } = await serve(scene, undefined, { args });
-  const asking = async (token: string, node: string) => {
-    const proof = ["--tls-ca", ca, "--token-file", await put("token", token), "--node-id", node];
+  const showing = (node: string, ...proof: readonly string[]) => {
     const name = ["--type", "endpoint", "-o", "name", "cart.shop:8080"];
-    return await runXdskit(scene, "get", "--server", grpc, ...proof, ...name);
+    return runXdskit(scene, "get", "--server", grpc, "--tls-ca", ca, ...proof, "--node-id", node, ...name);
   };
+  const asking = async (token: string, node: string) => showing(node, "--token-file", await put("token", token));
   const served = async (token: string, node: string) =>
     assert.match((await asking(token, node)).out, /endpoint\/cart\.shop:8080/);
   const refused = async (token: string, node: string) =>
@@ -82,6 +87,12 @@ test("the API server says whether tokens of pods are good", { timeout: 240_000 }
       await refused(late, "gone.shop.1");
     },
   );
+
+  await scene.step("a certificate proves a pod as well", async () => {
+    const own = await putPair("web", mesh.issue("web", "URI:spiffe://mesh.example/ns/shop/sa/web"));
+    assert.match((await showing("web.shop.1", ...own)).out, /endpoint\/cart\.shop:8080/);
+    assert.match((await showing("web.bank.1", ...own)).err, /PERMISSION_DENIED/i);
+  });
 
   await scene.step("while the API server is away, known tokens hold, and others are refused", async () => {
     const late = await api.token("shop", "web", "xdskit");
