@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { movedFiles } from "./harness/basics/moved-files.js";
-import { peer } from "./harness/basics/peers.js";
 import { createScene } from "./harness/basics/scene.js";
 import { eventually, quiet } from "./harness/basics/wait.js";
-import { KubeApiserver } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver } from "./harness/peers/kube-apiserver.js";
 import { eventsOf, rightsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { startWatch } from "./harness/xdskit/watched.js";
@@ -41,7 +40,7 @@ const settings = `groups:
 `;
 
 test("ConfigMaps of a real API server are folders", { timeout: 300_000 }, async (t) => {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   if (Object.values(programs).includes("")) return;
   const scene = await createScene(t);
   const api = await KubeApiserver.start(scene, programs);

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
-import { peer } from "./harness/basics/peers.js";
 import { createScene } from "./harness/basics/scene.js";
-import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { rightsIn } from "./harness/peers/kube-objects.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
@@ -24,7 +23,7 @@ const badMap: KubernetesObject = {
 };
 
 test("the page says which Services have endpoints, and which object is wrong", { timeout: 240_000 }, async (t) => {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   if (Object.values(programs).includes("")) return;
   const scene = await createScene(t);
   const browser = await startBrowser(scene, t);

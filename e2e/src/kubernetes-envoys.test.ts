@@ -12,7 +12,7 @@ import { eventually } from "./harness/basics/wait.js";
 import { PodsOfService } from "./harness/mesh/pods.js";
 import { startEnvoy } from "./harness/peers/envoy.js";
 import { grpcClientCommand, startGrpcClient } from "./harness/peers/grpc-client.js";
-import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { rightsIn, routeCrdsIn } from "./harness/peers/kube-objects.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
@@ -26,7 +26,7 @@ testInOwnNetwork({
 const withinMs = 30_000;
 
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   const path = peer("envoy", t) ?? "";
   const command = grpcClientCommand("go", t);
   const crds = peer("kube-gateway-api", t) ?? "";

@@ -23,7 +23,7 @@ import {
   grpcClients,
   startGrpcClient,
 } from "./harness/peers/grpc-client.js";
-import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { eventsOf, rightsIn } from "./harness/peers/kube-objects.js";
 import { startBalancer } from "./harness/traffic/balancer.js";
 import { startGrpcBackend } from "./harness/traffic/grpc-backend.js";
@@ -46,7 +46,7 @@ const withFamilies: readonly GrpcClientName[] = ["go", "java", "python", "grpc-j
 const env = { GRPC_EXPERIMENTAL_XDS_DUALSTACK_ENDPOINTS: "true" };
 
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   const etcdctl = peer("etcdctl", t) ?? "";
   const commands = ([...grpcClients, "tonic"] as const).map((name) => [name, grpcClientCommand(name, t)] as const);
   const isMissing = commands.some(([name, command]) => command === undefined && name !== "tonic");

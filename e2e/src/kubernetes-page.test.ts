@@ -5,12 +5,12 @@ import { parse } from "yaml";
 import { peer } from "./harness/basics/peers.js";
 import { createScene } from "./harness/basics/scene.js";
 import { followPage } from "./harness/pages/follow-page.js";
-import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 
 test("docs/kubernetes.md does what it says, block by block, with kubectl and a real API server", {
   timeout: 300_000,
 }, async (t) => {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   const [kubectl, crds] = [peer("kube-kubectl", t) ?? "", peer("kube-gateway-api", t) ?? ""];
   if (Object.values({ ...programs, kubectl, crds }).includes("")) return;
   const scene = await createScene(t);

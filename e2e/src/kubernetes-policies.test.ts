@@ -11,7 +11,7 @@ import type { Scene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
 import { PodsOfService } from "./harness/mesh/pods.js";
 import { type GrpcClientName, grpcClientCommand, startGrpcClient } from "./harness/peers/grpc-client.js";
-import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { rightsIn, routeCrdsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { startServe } from "./harness/xdskit/xdskit.js";
@@ -26,7 +26,7 @@ testInOwnNetwork({
 });
 
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   const commands = clients.map((name) => grpcClientCommand(name, t));
   const crds = peer("kube-gateway-api", t) ?? "";
   if (Object.values({ ...programs, crds }).includes("") || commands.includes(undefined) || network === undefined)

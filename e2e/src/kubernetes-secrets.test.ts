@@ -12,7 +12,7 @@ import { answering, configSource, listener } from "./harness/basics/resources.js
 import { createScene } from "./harness/basics/scene.js";
 import { eventually, quiet } from "./harness/basics/wait.js";
 import { startEnvoy } from "./harness/peers/envoy.js";
-import { KubeApiserver } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver } from "./harness/peers/kube-apiserver.js";
 import { accountIn, eventsOf } from "./harness/peers/kube-objects.js";
 import { handshake, startHandshakes } from "./harness/traffic/handshakes.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
@@ -30,7 +30,7 @@ identities:
 `;
 
 test("a pod serves Secrets of certificates to Envoys that may have them", { timeout: 300_000 }, async (t) => {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   const [path, bwrap] = [peer("envoy", t) ?? "", peer("bwrap", t) ?? ""];
   if (Object.values({ ...programs, path, bwrap }).includes("")) return;
   const scene = await createScene(t);

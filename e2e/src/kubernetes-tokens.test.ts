@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { movedFiles } from "./harness/basics/moved-files.js";
-import { peer } from "./harness/basics/peers.js";
 import { createScene } from "./harness/basics/scene.js";
 import { eventually } from "./harness/basics/wait.js";
-import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { rightsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { serve } from "./harness/xdskit/xdskit.js";
@@ -31,7 +30,7 @@ const account = (name: string): KubernetesObject => ({
 test("pods prove their account: by tokens of which the API server says whether they are good, and by certificates", {
   timeout: 240_000,
 }, async (t) => {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   if (Object.values(programs).includes("")) return;
   const scene = await createScene(t);
   const api = await KubeApiserver.start(scene, programs);

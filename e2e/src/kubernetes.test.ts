@@ -19,7 +19,7 @@ import {
   grpcClientCommand,
   startGrpcClient,
 } from "./harness/peers/grpc-client.js";
-import { KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
+import { apiserverPrograms, KubeApiserver, type KubernetesObject } from "./harness/peers/kube-apiserver.js";
 import { eventsOf, rightsIn, routeCrdsIn } from "./harness/peers/kube-objects.js";
 import { runXdskit } from "./harness/xdskit/run-xdskit.js";
 import { serve } from "./harness/xdskit/xdskit.js";
@@ -47,7 +47,7 @@ testInOwnNetwork({
 });
 
 async function run(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
-  const programs = { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
+  const programs = apiserverPrograms(t);
   const [crds, judge] = [peer("kube-gateway-api", t) ?? "", peer("kube-route-judge", t) ?? ""];
   if (Object.values({ ...programs, crds, judge }).includes("") || network === undefined) return;
   const api = await KubeApiserver.start(scene, programs);

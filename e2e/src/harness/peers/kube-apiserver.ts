@@ -4,7 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
+import type { TestContext } from "node:test";
 import { createAuthority } from "../../../../packages/api/src/testing/certificates.js";
+import { peer } from "../basics/peers.js";
 import { freePort } from "../basics/ports.js";
 import type { Process } from "../basics/process.js";
 import type { Scene } from "../basics/scene.js";
@@ -189,6 +191,11 @@ export class KubeApiserver {
 export interface Programs {
   readonly apiserver: string;
   readonly etcd: string;
+}
+
+/** An empty path: it is missing, and the test is skipped. */
+export function apiserverPrograms(t: TestContext): Programs {
+  return { apiserver: peer("kube-apiserver", t) ?? "", etcd: peer("kube-etcd", t) ?? "" };
 }
 
 /** Where objects of these kinds are. */
