@@ -35,21 +35,20 @@ const protobufFiles: readonly DescFile[] = [
 ];
 
 /**
- * The descriptors in the table of Envoy's API: every file after its imports, including protobuf's own. Throws a plain
- * error if the table is malformed.
+ * The descriptors in a table, by default that of Envoy's API: every file after its imports, including protobuf's own.
+ * Throws a plain error if the table is malformed.
  */
-export function readTable(): readonly FileDescriptorProto[] {
-  const names = readdirSync(packageFolder)
-    .filter((name) => name.endsWith(".json"))
-    .sort();
-  const texts = new Map(names.map((name) => [name, readFileSync(new URL(name, packageFolder), "utf8")]));
+export function readTable(folder = packageFolder): readonly FileDescriptorProto[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  const paths = names.sort().map((name) => fileURLToPath(new URL(name, folder)));
+  const texts = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
   // Options are extensions that the table itself defines: their definitions must be known before they can be read.
-  const registry = registryOf([...texts].flatMap(([name, text]) => readPackage(name, text)));
-  return inOrder([...texts].flatMap(([name, text]) => readPackage(name, text, registry)));
+  const registry = registryOf([...texts].flatMap(([path, text]) => readPackage(path, text)));
+  return inOrder([...texts].flatMap(([path, text]) => readPackage(path, text, registry)));
 }
 
 /** The files of one package; without their options if there is no registry of these. */
-function readPackage(name: string, text: string, registry?: FileRegistry): readonly FileDescriptorProto[] {
+function readPackage(path: string, text: string, registry?: FileRegistry): readonly FileDescriptorProto[] {
   try {
     const { file } = fromJsonString(
       FileDescriptorSetSchema,
@@ -58,7 +57,7 @@ function readPackage(name: string, text: string, registry?: FileRegistry): reado
     );
     return file.map(withJsonNames);
   } catch (cause) {
-    throw new Error(`${fileURLToPath(new URL(name, packageFolder))}: ${(cause as Error).message}`, { cause });
+    throw new Error(`${path}: ${(cause as Error).message}`, { cause });
   }
 }
 
