@@ -8,6 +8,7 @@ import { inputsOf, isBuilt, rememberBuild } from "./build-state.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const steps = [
   { what: "generate Envoy's messages", program: "packages/api/scripts/generate.mjs", options: [] },
+  { what: "generate etcd's messages", program: "packages/store-etcd/scripts/generate.mjs", options: [] },
   { what: "build the dashboard", program: "node_modules/vite/bin/vite.js", options: ["build", "dashboard"] },
   { what: "bundle the command", program: "packages/xdskit/scripts/bundle.mjs", options: ["--from-sources"] },
 ];

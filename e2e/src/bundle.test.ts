@@ -140,7 +140,10 @@ test("the bundle that is published", async (t) => {
   });
 
   await scene.step("is not used silently if something was compiled, generated or built after it", async () => {
-    for (const path of ["api/tsconfig.tsbuildinfo", "api/gen/.stamp", "admin/dist/dashboard/index.html"]) {
+    for (const path of [
+      ...["api/tsconfig.tsbuildinfo", "api/gen/.stamp", "store-etcd/gen/.stamp"],
+      "admin/dist/dashboard/index.html",
+    ]) {
       const made = join(scene.directory, path);
       mkdirSync(dirname(made), { recursive: true });
       writeFileSync(made, "");

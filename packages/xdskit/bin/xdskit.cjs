@@ -78,6 +78,7 @@ function isNewest(bundle) {
     ...packages.map((name) => join(name, "tsconfig.tsbuildinfo")),
     // New messages take the packages' files away until these are compiled again.
     "api/gen/.stamp",
+    "store-etcd/gen/.stamp",
     "admin/dist/dashboard/index.html",
   ];
   return timeOf(bundle) > Math.max(...made.map((file) => timeOf(join(__dirname, "../..", file))));

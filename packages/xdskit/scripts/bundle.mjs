@@ -60,8 +60,8 @@ export async function bundle(folder, { fromSources = false } = {}) {
   cpSync(join(root, "packages/admin/dist/dashboard"), join(making, "dist/dashboard"), { recursive: true });
   const more = [
     readFileSync(join(root, "packages/admin/dist/dashboard/licenses.md"), "utf8"),
-    // Of the works that the table of Envoy's API is made of.
-    readFileSync(join(root, "packages/api/schema/NOTICE"), "utf8"),
+    // Of the works that the tables of Envoy's and etcd's APIs are made of.
+    ...["api", "store-etcd"].map((name) => readFileSync(join(root, "packages", name, "schema/NOTICE"), "utf8")),
   ];
   writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(root, Object.keys(metafile.inputs), ...more));
   // The old one goes away whole, so that a program which starts meanwhile finds one of the two.

@@ -1,23 +1,27 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodBiDiStreaming,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { type Finding, XdskitError } from "@xdskit/api";
+import { Auth, KV, Lease, Watch, type WatchResponse } from "../../gen/rpc_pb.js";
 import { channelCredentials, type EtcdTls, TlsRenewal } from "./etcd-tls.js";
 import {
+  keysOf,
   type Range,
   type RangeAnswer,
-  readLeaseId,
-  readLeaseTtl,
-  readRange,
-  readToken,
-  readTransaction,
-  readWatch,
+  rangeAnswer,
+  rangeRequest,
   type Transaction,
   type TransactionAnswer,
-  writeAuthenticate,
-  writeLeaseGrant,
-  writeLeaseId,
-  writeRange,
-  writeTransaction,
-  writeWatch,
+  transactionAnswer,
+  txnRequest,
 } from "./messages.js";
 
 /** How etcd is reached. */
@@ -64,7 +68,9 @@ const usualKeepalive = { timeMs: 10_000, timeoutMs: 3_000 };
 /** The largest message: etcd's own limit of a request is 1.5 MiB, and a page of an answer is cut by keys. */
 const maxBytes = 512 * 1024 * 1024;
 
-const asIs = (bytes: Buffer): Buffer => bytes;
+type Method<In extends DescMessage, Out extends DescMessage> =
+  | DescMethodUnary<In, Out>
+  | DescMethodBiDiStreaming<In, Out>;
 
 /** Calls etcd: any member that answers. */
 export class EtcdClient {
@@ -92,33 +98,32 @@ export class EtcdClient {
   }
 
   async range(range: Range): Promise<RangeAnswer> {
-    return readRange(await this.#call("/etcdserverpb.KV/Range", writeRange(range)));
+    return rangeAnswer(await this.#call(KV.method.range, rangeRequest(range)));
   }
 
   /** For what does no harm if it is carried out twice. */
   async transaction(transaction: Transaction, timeoutMs?: number): Promise<TransactionAnswer> {
-    return readTransaction(await this.#call("/etcdserverpb.KV/Txn", writeTransaction(transaction), { timeoutMs }));
+    return transactionAnswer(await this.#call(KV.method.txn, txnRequest(transaction), { timeoutMs }));
   }
 
   /** Is never carried out twice. Rejects with `UnknownOutcome` where nobody knows whether it was carried out. */
   async transactionOnce(transaction: Transaction): Promise<TransactionAnswer> {
-    return readTransaction(await this.#call("/etcdserverpb.KV/Txn", writeTransaction(transaction), { isOnce: true }));
+    return transactionAnswer(await this.#call(KV.method.txn, txnRequest(transaction), { isOnce: true }));
   }
 
-  /** Grants a lease of this many seconds. */
+  /** Grants a lease of this many seconds, whose ID etcd picks. */
   async grantLease(seconds: number): Promise<bigint> {
-    return readLeaseId(await this.#call("/etcdserverpb.Lease/LeaseGrant", writeLeaseGrant(seconds)));
+    return (await this.#call(Lease.method.leaseGrant, { TTL: BigInt(seconds) })).ID;
   }
 
   /** Gives a lease its whole time again; resolves to the seconds that it has, 0 if it is over. */
   async keepAlive(lease: bigint, timeoutMs?: number): Promise<number> {
-    const how = { isStream: true, timeoutMs };
-    return readLeaseTtl(await this.#call("/etcdserverpb.Lease/LeaseKeepAlive", writeLeaseId(lease), how));
+    return Number((await this.#call(Lease.method.leaseKeepAlive, { ID: lease }, { timeoutMs })).TTL);
   }
 
   /** Ends a lease; what is kept with it goes. */
   async revokeLease(lease: bigint): Promise<void> {
-    await this.#call("/etcdserverpb.Lease/LeaseRevoke", writeLeaseId(lease));
+    await this.#call(Lease.method.leaseRevoke, { ID: lease });
   }
 
   /**
@@ -145,16 +150,20 @@ export class EtcdClient {
         const metadata = metadataOf(token);
         // A member that is cut off from the others says so, instead of nothing.
         metadata.set("hasleader", "true");
-        const call = client.makeBidiStreamRequest("/etcdserverpb.Watch/Watch", asIs, asIs, metadata);
+        const { path, write, read } = codecOf(Watch.method.watch);
+        const call = client.makeBidiStreamRequest(path, write, read, metadata);
         stop = () => call.cancel();
-        call.on("data", (bytes: Buffer) => {
-          const { hasEvents, canceled } = readWatch(bytes);
-          if (canceled !== undefined) end(canceled);
-          else if (hasEvents && !isOver) listener.changed();
+        call.on("data", ({ events, compactRevision, canceled, cancelReason }: WatchResponse) => {
+          if (compactRevision > 0n) end("what it missed was compacted");
+          else if (canceled) end(cancelReason || "etcd ended it");
+          else if (events.length > 0 && !isOver) listener.changed();
         });
         call.on("error", (error: ServiceError) => end(error.details));
         call.on("end", () => end("it ended"));
-        for (const range of ranges) call.write(Buffer.from(writeWatch({ ...range, from })));
+        for (const range of ranges) {
+          const value = { ...keysOf(range), startRevision: BigInt(from) };
+          call.write({ requestUnion: { case: "createRequest", value } });
+        }
       },
       (error: ServiceError) => end(error.details),
     );
@@ -197,9 +206,9 @@ export class EtcdClient {
 
   /** Whether one of the members answers, be it by a refusal. */
   async #answers(members: Members): Promise<boolean> {
-    const request = writeRange({ key: "\u0000", keysOnly: true });
+    const request = rangeRequest({ key: "\u0000", keysOnly: true });
     const answers = members.map(({ client }) =>
-      this.#send(client, "/etcdserverpb.KV/Range", request, new Metadata(), probeMs).catch((error: ServiceError) => {
+      this.#send(client, KV.method.range, request, new Metadata(), probeMs).catch((error: ServiceError) => {
         if (otherMemberMayAnswer.has(error.code)) throw error;
       }),
     );
@@ -210,20 +219,18 @@ export class EtcdClient {
   }
 
   /** `isOnce`: it must not be carried out twice. */
-  async #call(
-    path: string,
-    request: Uint8Array,
-    how: { readonly isOnce?: boolean; readonly isStream?: boolean; readonly timeoutMs?: number | undefined } = {},
-  ): Promise<Buffer> {
-    const { isOnce = false, isStream = false, timeoutMs } = how;
+  async #call<In extends DescMessage, Out extends DescMessage>(
+    method: Method<In, Out>,
+    request: MessageInitShape<In>,
+    { isOnce = false, timeoutMs }: { readonly isOnce?: boolean; readonly timeoutMs?: number | undefined } = {},
+  ): Promise<MessageShape<Out>> {
     const failures = new Map<string, string>();
     let tokens = 0;
     for (let tries = 0; tries < rounds * this.#clients.length; ) {
       const { endpoint, client } = this.#clients[this.#current] ?? this.#clients[0];
       const token = this.#authenticated(client);
       try {
-        const send = isStream ? this.#first : this.#send;
-        return await send(client, path, request, metadataOf(await token), timeoutMs);
+        return await this.#send(client, method, request, metadataOf(await token), timeoutMs);
       } catch (error) {
         const { code, details } = error as ServiceError;
         if (token !== undefined && tokens < maxTokens && isTokenOver(error as ServiceError)) {
@@ -247,9 +254,9 @@ export class EtcdClient {
   #authenticated(client: Client): Promise<string> | undefined {
     const { user } = this.#options;
     if (user === undefined || this.#token !== undefined) return this.#token;
-    const request = writeAuthenticate(user.name, user.password);
-    const token = this.#send(client, "/etcdserverpb.Auth/Authenticate", request, new Metadata()).then(
-      readToken,
+    const request = { name: user.name, password: user.password };
+    const token = this.#send(client, Auth.method.authenticate, request, new Metadata()).then(
+      (answer) => answer.token,
       (error: ServiceError) => {
         // It may be switched on later.
         if (/authentication is not enabled/.test(error.details)) return "";
@@ -261,20 +268,26 @@ export class EtcdClient {
     return token;
   }
 
-  readonly #send = (client: Client, path: string, request: Uint8Array, metadata: Metadata, timeoutMs?: number) =>
-    new Promise<Buffer>((resolve, reject) => {
-      const options = { deadline: this.#deadline(timeoutMs) };
-      client.makeUnaryRequest(path, asIs, asIs, Buffer.from(request), metadata, options, (error, answer) => {
-        if (error !== null) reject(error);
-        else resolve(answer ?? Buffer.alloc(0));
-      });
-    });
-
-  /** Sends one message on a stream, and takes the first that comes back. */
-  readonly #first = (client: Client, path: string, request: Uint8Array, metadata: Metadata, timeoutMs?: number) =>
-    new Promise<Buffer>((resolve, reject) => {
-      const call = client.makeBidiStreamRequest(path, asIs, asIs, metadata, { deadline: this.#deadline(timeoutMs) });
-      call.on("data", (answer: Buffer) => {
+  /** Sends one message, on a stream too, and takes the first that comes back. */
+  #send<In extends DescMessage, Out extends DescMessage>(
+    client: Client,
+    method: Method<In, Out>,
+    request: MessageInitShape<In>,
+    metadata: Metadata,
+    timeoutMs?: number,
+  ): Promise<MessageShape<Out>> {
+    const { path, write, read } = codecOf(method);
+    const options = { deadline: Date.now() + (timeoutMs ?? this.#options.timeoutMs ?? 5_000) };
+    return new Promise((resolve, reject) => {
+      if (method.methodKind === "unary") {
+        client.makeUnaryRequest(path, write, read, request, metadata, options, (error, answer) => {
+          if (error !== null) reject(error);
+          else resolve(answer ?? create(method.output));
+        });
+        return;
+      }
+      const call = client.makeBidiStreamRequest(path, write, read, metadata, options);
+      call.on("data", (answer: MessageShape<Out>) => {
         resolve(answer);
         call.cancel();
       });
@@ -282,11 +295,8 @@ export class EtcdClient {
       call.on("end", () =>
         reject(Object.assign(new Error("it ended"), { code: status.UNAVAILABLE, details: "it ended" })),
       );
-      call.write(Buffer.from(request));
+      call.write(request);
     });
-
-  #deadline(timeoutMs: number | undefined): number {
-    return Date.now() + (timeoutMs ?? this.#options.timeoutMs ?? 5_000);
   }
 }
 
@@ -306,6 +316,15 @@ function membersOf({ endpoints, tls, keepalive }: Pick<EtcdOptions, "endpoints" 
   });
   const [first = "127.0.0.1:2379", ...others] = endpoints;
   return [member(first), ...others.map(member)];
+}
+
+/** How a method is called: where, and with which bytes. */
+function codecOf<In extends DescMessage, Out extends DescMessage>({ parent, name, input, output }: Method<In, Out>) {
+  return {
+    path: `/${parent.typeName}/${name}`,
+    write: (request: MessageInitShape<In>) => Buffer.from(toBinary(input, create(input, request))),
+    read: (bytes: Buffer) => fromBinary(output, bytes),
+  };
 }
 
 function closeAll(members: Members): void {

@@ -1,8 +1,18 @@
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { KeyValue as EtcdKeyValue } from "../../gen/kv_pb.js";
+import {
+  Compare_CompareTarget,
+  type CompareSchema,
+  RangeRequest_SortOrder,
+  type RangeResponse,
+  type RequestOpSchema,
+  type TxnRequestSchema,
+  type TxnResponse,
+} from "../../gen/rpc_pb.js";
 
 /*
- * The few messages of etcd's API (`etcdserverpb`, version 3) that are used here, by their field numbers.
- * https://etcd.io/docs/v3.5/learning/api/
+ * What the store says to etcd and hears of it, and how that stands in etcd's messages: keys are bytes there, and
+ * revisions 64-bit integers.
  */
 
 /** A key with its value. */
@@ -69,156 +79,54 @@ export interface TransactionAnswer {
 const utf8 = new TextEncoder();
 const fromUtf8 = new TextDecoder();
 
-export function writeRange(range: Range): Uint8Array {
-  return rangeInto(new BinaryWriter(), range).finish();
+/** How all requests name keys. */
+export const keysOf = ({ key, end = "" }: { readonly key: string; readonly end?: string | undefined }) => ({
+  key: utf8.encode(key),
+  rangeEnd: utf8.encode(end),
+});
+
+export function rangeRequest(range: Range) {
+  const { limit = 0, descending = false, keysOnly = false, countOnly = false, at = 0 } = range;
+  const sortOrder = descending ? RangeRequest_SortOrder.DESCEND : RangeRequest_SortOrder.NONE;
+  return { ...keysOf(range), limit: BigInt(limit), revision: BigInt(at), sortOrder, keysOnly, countOnly };
 }
 
-function rangeInto(writer: BinaryWriter, range: Range): BinaryWriter {
-  const { key, end, limit = 0, descending = false, keysOnly = false, countOnly = false, at = 0 } = range;
-  writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(key));
-  if (end !== undefined) writer.tag(2, WireType.LengthDelimited).bytes(utf8.encode(end));
-  if (limit > 0) writer.tag(3, WireType.Varint).int64(limit);
-  if (at > 0) writer.tag(4, WireType.Varint).int64(at);
-  if (descending) writer.tag(5, WireType.Varint).int32(2);
-  if (keysOnly) writer.tag(8, WireType.Varint).bool(true);
-  if (countOnly) writer.tag(9, WireType.Varint).bool(true);
-  return writer;
+export function rangeAnswer({ header, kvs, more, count }: RangeResponse): RangeAnswer {
+  return { found: kvs.map(keyValueOf), more, count: Number(count), revision: Number(header?.revision ?? 0n) };
 }
 
-export function readRange(bytes: Uint8Array): RangeAnswer {
-  const answer = fieldsOf(bytes);
+function keyValueOf({ key, value, modRevision }: EtcdKeyValue): KeyValue {
+  return { key: fromUtf8.decode(key), value, writtenAt: Number(modRevision) };
+}
+
+export function txnRequest({ compare, operations }: Transaction): MessageInitShape<typeof TxnRequestSchema> {
   return {
-    found: answer.all(2).map(readKeyValue),
-    more: answer.number(3) !== 0,
-    count: answer.number(4),
-    revision: readHeader(answer.bytes(1)).revision,
+    compare: compare.map(compareOf),
+    success: operations.map((operation) => ({ request: requestOf(operation) })),
   };
 }
 
-function readKeyValue(bytes: Uint8Array): KeyValue {
-  const keyValue = fieldsOf(bytes);
-  return { key: keyValue.text(1), value: keyValue.bytes(5), writtenAt: keyValue.number(3) };
+/** The result is EQUAL, which is 0. */
+function compareOf(comparison: Comparison): MessageInitShape<typeof CompareSchema> {
+  const key = utf8.encode(comparison.key);
+  const { VALUE, CREATE, MOD } = Compare_CompareTarget;
+  if ("writtenAt" in comparison)
+    return { key, target: MOD, targetUnion: { case: "modRevision", value: BigInt(comparison.writtenAt) } };
+  if (comparison.value === undefined)
+    return { key, target: CREATE, targetUnion: { case: "createRevision", value: 0n } };
+  return { key, target: VALUE, targetUnion: { case: "value", value: utf8.encode(comparison.value) } };
 }
 
-/** `ResponseHeader`. */
-function readHeader(bytes: Uint8Array): { readonly cluster: string; readonly revision: number } {
-  const header = fieldsOf(bytes);
-  return { cluster: `${BigInt.asUintN(64, header.integer(1))}`, revision: header.number(3) };
+function requestOf(operation: Operation): MessageInitShape<typeof RequestOpSchema>["request"] {
+  if (operation.kind === "range") return { case: "requestRange", value: rangeRequest(operation.range) };
+  if (operation.kind === "delete") return { case: "requestDeleteRange", value: keysOf(operation) };
+  const { key, value, lease = 0n } = operation;
+  const bytes = typeof value === "string" ? utf8.encode(value) : value;
+  return { case: "requestPut", value: { key: utf8.encode(key), value: bytes, lease } };
 }
 
-export function writeTransaction({ compare, operations }: Transaction): Uint8Array {
-  const writer = new BinaryWriter();
-  for (const each of compare) nested(writer, 1, () => comparisonInto(writer, each));
-  for (const each of operations) nested(writer, 2, () => operationInto(writer, each));
-  return writer.finish();
-}
-
-function nested(writer: BinaryWriter, field: number, write: () => void): void {
-  writer.tag(field, WireType.LengthDelimited).fork();
-  write();
-  writer.join();
-}
-
-/** The result is EQUAL, which is 0 and left out. */
-function comparisonInto(writer: BinaryWriter, comparison: Comparison): void {
-  const { key } = comparison;
-  const target = "writtenAt" in comparison ? 2 : comparison.value === undefined ? 1 : 3;
-  writer.tag(2, WireType.Varint).int32(target);
-  writer.tag(3, WireType.LengthDelimited).bytes(utf8.encode(key));
-  if ("writtenAt" in comparison) writer.tag(6, WireType.Varint).int64(comparison.writtenAt);
-  else if (comparison.value === undefined) writer.tag(5, WireType.Varint).int64(0);
-  else writer.tag(7, WireType.LengthDelimited).bytes(utf8.encode(comparison.value));
-}
-
-function operationInto(writer: BinaryWriter, operation: Operation): void {
-  if (operation.kind === "range") nested(writer, 1, () => rangeInto(writer, operation.range));
-  else if (operation.kind === "put") nested(writer, 2, () => putInto(writer, operation));
-  // `DeleteRangeRequest` has the first two fields of `RangeRequest`.
-  else nested(writer, 3, () => rangeInto(writer, { key: operation.key, end: operation.end }));
-}
-
-function putInto(writer: BinaryWriter, { key, value, lease = 0n }: Extract<Operation, { kind: "put" }>): void {
-  writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(key));
-  writer.tag(2, WireType.LengthDelimited).bytes(typeof value === "string" ? utf8.encode(value) : value);
-  if (lease !== 0n) writer.tag(3, WireType.Varint).int64(lease);
-}
-
-export function readTransaction(bytes: Uint8Array): TransactionAnswer {
-  const answer = fieldsOf(bytes);
-  const ranges = answer.all(3).flatMap((response) => fieldsOf(response).all(1).map(readRange));
-  return { succeeded: answer.number(2) !== 0, ...readHeader(answer.bytes(1)), ranges };
-}
-
-/** `LeaseGrantRequest`: a lease of this many seconds, whose ID etcd picks. */
-export function writeLeaseGrant(seconds: number): Uint8Array {
-  return new BinaryWriter().tag(1, WireType.Varint).int64(seconds).finish();
-}
-
-/** `LeaseRevokeRequest`, and `LeaseKeepAliveRequest`. */
-export function writeLeaseId(lease: bigint): Uint8Array {
-  return new BinaryWriter().tag(1, WireType.Varint).int64(lease).finish();
-}
-
-/** The ID in a `LeaseGrantResponse`. */
-export function readLeaseId(bytes: Uint8Array): bigint {
-  return fieldsOf(bytes).integer(2);
-}
-
-/** The seconds that a lease has left, in a `LeaseKeepAliveResponse`; 0: it is over. */
-export function readLeaseTtl(bytes: Uint8Array): number {
-  return fieldsOf(bytes).number(3);
-}
-
-/** `WatchRequest`: tell what changes of these keys from a revision of the store on. */
-export function writeWatch({ key, end, from }: { readonly key: string; readonly end: string; readonly from: number }) {
-  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
-  writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(key));
-  writer.tag(2, WireType.LengthDelimited).bytes(utf8.encode(end));
-  writer.tag(3, WireType.Varint).int64(from);
-  return writer.join().finish();
-}
-
-/** What a `WatchResponse` says: something changed, or nothing more will be told and why. */
-export function readWatch(bytes: Uint8Array): { readonly hasEvents: boolean; readonly canceled: string | undefined } {
-  const answer = fieldsOf(bytes);
-  const hasEvents = answer.all(11).length > 0;
-  if (answer.number(5) > 0) return { hasEvents, canceled: "what it missed was compacted" };
-  return { hasEvents, canceled: answer.number(4) === 0 ? undefined : answer.text(6) || "etcd ended it" };
-}
-
-export function writeAuthenticate(user: string, password: string): Uint8Array {
-  const writer = new BinaryWriter();
-  writer.tag(1, WireType.LengthDelimited).string(user);
-  return writer.tag(2, WireType.LengthDelimited).string(password).finish();
-}
-
-/** The token in an `AuthenticateResponse`. */
-export function readToken(bytes: Uint8Array): string {
-  return fieldsOf(bytes).text(2);
-}
-
-/** The fields of a message by their numbers; one that is not there has its default. All integers are varints. */
-function fieldsOf(bytes: Uint8Array) {
-  const integers = new Map<number, bigint>();
-  const lists = new Map<number, Uint8Array[]>();
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [field, type] = reader.tag();
-    if (type === WireType.Varint) integers.set(field, BigInt(reader.int64()));
-    else if (type !== WireType.LengthDelimited) reader.skip(type);
-    else {
-      const list = lists.get(field) ?? [];
-      list.push(reader.bytes());
-      lists.set(field, list);
-    }
-  }
-  const all = (field: number): readonly Uint8Array[] => lists.get(field) ?? [];
-  const last = (field: number) => all(field).at(-1) ?? new Uint8Array();
-  return {
-    integer: (field: number) => integers.get(field) ?? 0n,
-    number: (field: number) => Number(integers.get(field) ?? 0n),
-    bytes: last,
-    text: (field: number) => fromUtf8.decode(last(field)),
-    all,
-  };
+export function transactionAnswer({ header, succeeded, responses }: TxnResponse): TransactionAnswer {
+  const ranges = responses.flatMap(({ response }) => (response.case === "responseRange" ? [response.value] : []));
+  const { revision = 0n, clusterId = 0n } = header ?? {};
+  return { succeeded, revision: Number(revision), cluster: `${clusterId}`, ranges: ranges.map(rangeAnswer) };
 }
