@@ -53,7 +53,7 @@ async function fleetNode(server: Served, id: string) {
 
 const words = "1 resource held back by the rollout of edge at step 1 of 2, halted";
 
-describe("a node that a rollout holds back", () => {
+describe("a node that a rollout holds back", { concurrency: true }, () => {
   it("is held back for everybody who asks: the API, `top`, `status` in both forms, the metrics and its page", () =>
     halted(async (server) => {
       const ids = async (path: string) => {

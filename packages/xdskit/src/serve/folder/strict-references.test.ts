@@ -28,7 +28,7 @@ const typo = `# The routes\n${routesYaml("reviews-v2")}`;
 const lineOf = (text: string): number => text.slice(0, text.indexOf("reviews-v2")).split("\n").length;
 const place = new RegExp(`routes\\.yaml:${lineOf(typo)}:\\d+: route "routes".*names cluster "reviews-v2"`);
 
-describe("references: strict", () => {
+describe("references: strict", { concurrency: true }, () => {
   it("refuses a typo in a cluster's name, with the line of the field in the log and for the page, until it is mended", async () => {
     await using folder = await testFolder({
       "a.yaml": clusterYaml("a"),

@@ -97,7 +97,7 @@ async function gets({ servers, other }: Awaited<ReturnType<typeof givenByLeader>
   return seen;
 }
 
-describe("a node that comes from a server that was ahead", () => {
+describe("a node that comes from a server that was ahead", { concurrency: true }, () => {
   for (const variant of ["sotw", "delta"] as const) {
     it(`never gets what was there before where nobody has heard yet that it was reached, over ${variant}`, async (t) => {
       const given = await givenByLeader(t, "reach");

@@ -66,7 +66,7 @@ function slowIn(servers: RolloutServers, ms: number): Store {
 
 const inOrder = (wanted: readonly string[]) => ids.filter((id) => wanted.includes(id));
 
-describe("a rollout of several servers", () => {
+describe("a rollout of several servers", { concurrency: true }, () => {
   it("reaches one node of all, then a share of all, then all", async (t) => {
     const { servers, one, use, state } = await fleetOf(t, { steps: [{ count: 1 }, { percent: 50 }], soakMs: 1_000 });
     await one().write({ a: "2" });
@@ -528,7 +528,7 @@ describe("a rollout of several servers", () => {
   });
 });
 
-describe("what a client of one of several servers rejected", () => {
+describe("what a client of one of several servers rejected", { concurrency: true }, () => {
   it("is kept from clients that come to the others, also to one that starts, while its server is there", async (t) => {
     const { servers, one, two, quarantined } = await rejectedAtOne(t);
     const second = two.connect({ id: "second" });
