@@ -20,10 +20,7 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
     exchange: { lastSent },
     used: { set: usedSet },
   } = subscriber;
-  if (subscriber.unconfirmed !== noneUnconfirmed) {
-    const dropped = NameSet.of(before.names.notIn(subscription.names));
-    if (dropped.size > 0) forget(subscriber, () => dropped);
-  }
+  noteDropped(subscriber, before.names.notIn(subscription.names));
   // It has nothing yet, and its first response will hold these names.
   if (before.wildcard || (usedSet === undefined && lastSent === undefined)) return;
   const added: ResourceName[] = [];
@@ -32,6 +29,13 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
   const { unconfirmed } = subscriber;
   const part = { names: NameSet.of(added), after: lastSent?.count ?? 0 };
   subscriber.unconfirmed = { names: unconfirmed.names.with(part.names), parts: withPart(unconfirmed.parts, part) };
+}
+
+/** Forgets names that a client asks for no more, or will ask for anew. */
+export function noteDropped(subscriber: Subscriber, names: Iterable<ResourceName>): void {
+  if (subscriber.unconfirmed === noneUnconfirmed) return;
+  const dropped = NameSet.of(names);
+  if (dropped.size > 0) forget(subscriber, () => dropped);
 }
 
 /**

@@ -8,7 +8,7 @@ import { readSotwRequest, type SotwRequest } from "../../wire/requests/requests.
 import { sotwRest } from "../../wire/responses/response-rest.js";
 import { writeSotwBody } from "../../wire/responses/responses.js";
 import { answered } from "../acknowledgements/answers.js";
-import { noteAsked } from "../acknowledgements/unconfirmed-names.js";
+import { noteAsked, noteDropped } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { demandOfSotw } from "../requests/demand.js";
 import { usualAnswerOf } from "../requests/usual-answers.js";
@@ -255,9 +255,10 @@ function noteLeftOut(subscriber: SotwSubscriber, request: SotwRequest, surroundi
 
 /** The part of the subscription that no request since the last one that counted left out. */
 function takeRepeatedPart(subscriber: SotwSubscriber): Subscription {
-  const { repeatedPart, subscription } = subscriber;
+  const { repeatedPart = subscriber.subscription, subscription } = subscriber;
   subscriber.repeatedPart = undefined;
-  return repeatedPart ?? subscription;
+  noteDropped(subscriber, subscription.names.notIn(repeatedPart.names));
+  return repeatedPart;
 }
 
 /** Takes a new list of names in the middle of a stream. */

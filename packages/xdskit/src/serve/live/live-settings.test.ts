@@ -52,7 +52,7 @@ const group = (name: string, match: string, ...folders: readonly string[]) =>
 const groups = (...each: readonly string[]) => `groups:\n${each.map((one) => `- ${one}\n`).join("")}`;
 const files = { "a/a.yaml": clusterYaml("a"), "b/b.yaml": clusterYaml("b"), "c/c.yaml": clusterYaml("c") };
 
-describe("settings that are edited while the server runs", { concurrency: true }, () => {
+describe("settings that are edited while the server runs", { concurrency: 4 }, () => {
   it("take nodes to other folders and into other groups, over the streams that they have", async () => {
     await using folder = await testFolder({
       ...files,
