@@ -42,10 +42,10 @@ test("Envoy's polls are answered by the change, not by the next poll, when both 
     bootstrap: { dynamic_resources: { cds_config: source, lds_config: source } },
   });
 
-  const held = async (type: string): Promise<unknown> =>
+  const parked = async (type: string): Promise<unknown> =>
     eventually(
-      `a held poll for ${type}`,
-      async () => (await metric(server.admin, "xdskit_polls_held", { type })) === 1,
+      `a parked poll for ${type}`,
+      async () => (await metric(server.admin, "xdskit_polls_parked", { type })) === 1,
       { withinMs: 60_000 },
     );
   /** Changes something; resolves to how many polls Envoy began before it took effect. */
@@ -57,15 +57,15 @@ test("Envoy's polls are answered by the change, not by the next poll, when both 
   };
 
   await scene.step("an endpoint", async () => {
-    await held("endpoint");
+    await parked("endpoint");
     const changes = { "endpoints.yaml": [loadAssignment("a", [green.port])] };
     const polls = await pollsUntil("cluster.a.update_attempt", changes, async () => (await get(port)).body === "green");
     assert.equal(polls, 0);
   });
 
   await scene.step("a listener, and a cluster that is new", async () => {
-    await held("listener");
-    await held("cluster");
+    await parked("listener");
+    await parked("cluster");
     const second = await freePort();
     const changes = {
       "clusters.yaml": [cluster({ name: "a", source }), cluster({ name: "b", source })],

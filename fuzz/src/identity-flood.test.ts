@@ -34,7 +34,7 @@ test("one identity at all its limits refuses nobody else anything, and leaves no
   );
   const open = () => {
     const { streams, polls } = server.stats();
-    return streams.reduce((sum, one) => sum + one.open, 0) + polls.reduce((sum, { held }) => sum + held, 0);
+    return streams.reduce((sum, one) => sum + one.open, 0) + polls.reduce((sum, { parked }) => sum + parked, 0);
   };
   while (open() > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   const again = await askAgainAndAgain({ token: "wild", tenant: "wild", grpc, rest }, (asked) => asked === 1);

@@ -4,7 +4,7 @@ import { queryObjects, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { NameSet } from "../../packages/protocol/src/model/names/name-set.js";
 import { LoadSession } from "../../packages/server/src/parts/load-reports/load-session.js";
-import { HeldPoll } from "../../packages/server/src/rest-polls/held-poll.js";
+import { ParkedPoll } from "../../packages/server/src/rest-polls/parked-poll.js";
 import { Session } from "../../packages/server/src/streams/session.js";
 import { runTarget } from "./kit/run-target.js";
 import type { FuzzTarget } from "./kit/target.js";
@@ -63,7 +63,7 @@ after(() => watchdog.close());
 const tried = [
   { target: server, runs: 100, counted: { Session } },
   { target: wire, runs: 40, counted: { LoadSession } },
-  { target: rest, runs: 50, counted: { HeldPoll } },
+  { target: rest, runs: 50, counted: { ParkedPoll } },
 ];
 
 test("no target whose clients a server must forget is left out", () =>

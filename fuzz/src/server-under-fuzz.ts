@@ -81,7 +81,7 @@ export async function openServerUnderFuzz(): Promise<ServerUnderFuzz> {
         return {
           streams: sum(streams.map(({ open }) => open)),
           behind: sum(streams.map(({ behind }) => behind)),
-          polls: sum(polls.map(({ held }) => held)),
+          polls: sum(polls.map(({ parked }) => parked)),
           groups: groups.map(({ streams, polls }) => streams + polls),
           loads: sum(server.loadTotals().streams.map(({ open }) => open)),
           nodes,

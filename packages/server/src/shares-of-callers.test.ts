@@ -187,7 +187,7 @@ test("polls of one identity count together until they are answered", async (t) =
   if (answered.kind !== "response") assert.fail(answered.kind);
   const { version_info: version } = JSON.parse(Buffer.from(answered.body.bytes).toString()) as { version_info: string };
   for (const id of ["1", "2"]) void poll(a, id, version);
-  await waitFor("both to be held", () => server.stats().polls.some(({ held }) => held === 2));
+  await waitFor("both to be parked", () => server.stats().polls.some(({ parked }) => parked === 2));
   const refused = await poll(a, "3", version);
   assert.equal(
     refused.kind === "refused" ? refused.message : "",

@@ -155,10 +155,10 @@ function addLatencyMetrics(scrape: Scrape): void {
 
 /** Polls over REST. */
 function addPollMetrics(scrape: Scrape): void {
-  const polls = (field: "held" | "polls" | "requestBytes") => () =>
+  const polls = (field: "parked" | "polls" | "requestBytes") => () =>
     scrape.stats.polls.map((row): Row => [row.api, row.type, row[field]]);
   const labels = ["api", "type"];
-  scrape.gauge("xdskit_polls_held", "Polls (REST) that wait for a change.", labels, polls("held"));
+  scrape.gauge("xdskit_polls_parked", "Polls (REST) that wait for a change.", labels, polls("parked"));
   scrape.counter("xdskit_polls_total", "Polls (REST) received.", labels, polls("polls"));
   scrape.counter("xdskit_poll_bytes_total", "Bytes of the polls received.", labels, polls("requestBytes"));
   const withResult = [...labels, "result"];

@@ -44,7 +44,7 @@ describe("a relay that starts with a cache, at an xdskit origin of the state of 
 
         const asked = new Set<string>();
         server.on((event) => event.kind === "subscribed" && asked.add(event.type.name));
-        const waiting = () => server.stats().polls.reduce((sum, { held }) => sum + held, 0);
+        const waiting = () => server.stats().polls.reduce((sum, { parked }) => sum + parked, 0);
         const after = await relay(upstream(at), options);
         const edge = client(after.address);
         const [clusters, listeners] = [see(edge, "cluster"), see(edge, "listener")];

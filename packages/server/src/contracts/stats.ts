@@ -86,13 +86,13 @@ export interface FetchStats {
   readonly calls: number;
 }
 
-/** Polls (REST) of one type. Counters since the start, except `held`, which is of now. */
+/** Polls (REST) of one type. Counters since the start, except `parked`, which is of now. */
 export interface PollStats {
   readonly typeUrl: TypeUrl;
   readonly type: string;
   readonly api: ApiVersion;
-  /** Held until there is something new, or being answered. */
-  readonly held: number;
+  /** Parked until there is something new, or being answered. */
+  readonly parked: number;
   readonly polls: number;
   /** Bytes of their bodies, after decompression. */
   readonly requestBytes: number;
@@ -109,7 +109,7 @@ export interface PollStats {
 export interface GroupStats {
   readonly name: string;
   readonly streams: number;
-  /** Held polls. */
+  /** Parked polls. */
   readonly polls: number;
 }
 

@@ -98,7 +98,7 @@ export interface XdsServer {
   /** The same for a transport of polls. */
   pollOn(transport: PollTransport, address: string): Promise<string>;
   /**
-   * Ends every stream with status OK (rule 15) and every held poll, closes the sources and stops listening. Resolves
+   * Ends every stream with status OK (rule 15) and every parked poll, closes the sources and stops listening. Resolves
    * when all is closed, at the latest after `timeoutMs` (default 4,000), when connections are cut. A second call waits
    * for the first.
    */

@@ -139,7 +139,7 @@ const noResponses = {
   ...{ responses: 0, heartbeats: 0, resources: 0, removals: 0, responseBytes: 0 },
   ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
 };
-const noPolls = { held: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0, incomplete: 0, leftOut: 0 };
+const noPolls = { parked: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0, incomplete: 0, leftOut: 0 };
 
 /** Counts a response that was sent. */
 export function countResponse(stats: TypeCounter, response: OutgoingResponse): void {

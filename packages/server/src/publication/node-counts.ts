@@ -32,7 +32,7 @@ export class NodeCounts {
 
   /** Why the node may have no more, if so. */
   refusal({ caller, node, kind }: NodeOf): Refusal | undefined {
-    // Streams, and polls that are held until something is new, have separate limits.
+    // Streams, and polls that are parked until something is new, have separate limits.
     const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
     const { identity } = caller;
     const count =

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { OnDemandOptions, Supplier } from "../settings/on-demand-options.js";
 import { waitFor, within } from "../testing/basics/wait-for.js";
-import { heldPolls, longHold, responseIn, shortHold, withMemoryPolls } from "../testing/running-rest.js";
+import { longHold, parkedPolls, responseIn, shortHold, withMemoryPolls } from "../testing/running-rest.js";
 import { types } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
 import type { MemoryPollClient } from "../transports/memory/memory-polls.js";
@@ -34,7 +34,7 @@ describe("a poll for resources that are supplied on demand", () => {
       const client = transport.connect(address);
       const answer = ask(client, ["a", "b"]);
       await waitFor("the call", () => asked.length === 1);
-      assert.equal(heldPolls(server), 1);
+      assert.equal(parkedPolls(server), 1);
       supply?.();
       assert.deepEqual(((await answer) as readonly string[]).toSorted(), ["a", "b"]);
       // The supplier is not called again for every poll.

@@ -16,7 +16,7 @@ export interface PollContext
   readonly openCalls: OpenCalls;
   readonly shares: Shares;
   readonly bodies: SharedBodies;
-  /** The time for which an up-to-date poll is held, in milliseconds; 0 means not at all. */
+  /** The time for which an up-to-date poll is parked, in milliseconds; 0 means not at all. */
   readonly holdMs: number;
   /** Makes a number that identifies a call in events. */
   readonly nextId: () => number;

@@ -10,15 +10,15 @@ import { nothingShown } from "../identity/evidence.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/stack-part.js";
 import { createDelivered, type Poller } from "./delivered.js";
-import { HeldPoll, shuttingDown } from "./held-poll.js";
+import { ParkedPoll, shuttingDown } from "./parked-poll.js";
 import { type PollContext, pollFault } from "./poll-context.js";
 
-/** Answers polls: at once, when a change concerns them, or when they were held long enough. */
+/** Answers polls: at once, when a change concerns them, or when they were parked long enough. */
 export class Polls implements PollHandler {
   readonly #context: PollContext;
   readonly #delivered = createDelivered();
-  readonly #queue = createFairQueue<HeldPoll>((poll) => poll.work());
-  readonly #held = new Set<HeldPoll>();
+  readonly #queue = createFairQueue<ParkedPoll>((poll) => poll.work());
+  readonly #parked = new Set<ParkedPoll>();
   readonly #ofAddress = new Counts<string>();
   readonly #rates = new WeakMap<PollConnection, RateLimit>();
   /** Polls of which it is not known yet who asks. */
@@ -37,7 +37,7 @@ export class Polls implements PollHandler {
     const { evidence = nothingShown } = call;
     const begin = (caller: Caller | undefined): (() => void) => {
       const poll = caller === undefined ? refused(403, notKnown) : this.#guarded(call, caller, answer);
-      if (poll instanceof HeldPoll) return () => poll.cancel();
+      if (poll instanceof ParkedPoll) return () => poll.cancel();
       answer(this.refuse(poll, { peer: connection.peer, path }));
       return () => {};
     };
@@ -77,14 +77,14 @@ export class Polls implements PollHandler {
     return refusal;
   }
 
-  /** Ends the held polls, and refuses new ones. */
+  /** Ends the parked polls, and refuses new ones. */
   close(): void {
     this.#closed = true;
-    for (const poll of [...this.#held]) poll.shutDown();
+    for (const poll of [...this.#parked]) poll.shutDown();
   }
 
   /** A program's function that names groups may throw. */
-  #guarded(call: PollCall, caller: Caller, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
+  #guarded(call: PollCall, caller: Caller, answer: (answer: PollAnswer) => void): PollRefusal | ParkedPoll {
     try {
       return this.#admit(call, caller, answer);
     } catch (error) {
@@ -93,7 +93,7 @@ export class Polls implements PollHandler {
   }
 
   /** Returns the refusal, or begins the poll. */
-  #admit(call: PollCall, caller: Caller, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
+  #admit(call: PollCall, caller: Caller, answer: (answer: PollAnswer) => void): PollRefusal | ParkedPoll {
     const { limits, publication, defaultNode } = this.#context;
     if (this.#closed) return shuttingDown;
     const crowd = this.#crowded(call.connection, caller);
@@ -120,7 +120,7 @@ export class Polls implements PollHandler {
     given: Node,
     join: (subscriber: GroupClient) => Membership,
     answer: (answer: PollAnswer) => void,
-  ): HeldPoll | PollRefusal {
+  ): ParkedPoll | PollRefusal {
     const subscription = selectionOf(request.names, type);
     const { names } = subscription;
     const memory = this.#context.retainedMemory.of(connection.peer, caller.identity);
@@ -136,14 +136,14 @@ export class Polls implements PollHandler {
       return busy(much);
     }
     const poller: Poller = { node: node.id, connection, api, type, subscription };
-    // A held poll would keep the parts of its request that are no longer needed.
+    // A parked poll would keep the parts of its request that are no longer needed.
     const kept: JsonRequest = { ...request, names: [], node: undefined };
     const from = { peer: connection.peer, path, node: node.id };
     const count = (by: 1 | -1) => {
-      this.#context.counters.poll(type, api).held += by;
+      this.#context.counters.poll(type, api).parked += by;
       this.#ofAddress.add(connection.address, by);
     };
-    const poll = new HeldPoll(
+    const poll = new ParkedPoll(
       {
         context: this.#context,
         queue: this.#queue,
@@ -155,7 +155,7 @@ export class Polls implements PollHandler {
         delivers: (version) => this.#delivered.note(poller, kept, version),
         answer: (given) => answer(given.kind === "refused" ? this.refuse(given, from) : given),
         ended: () => {
-          this.#held.delete(poll);
+          this.#parked.delete(poll);
           this.#context.openCalls.closed(poll);
           letGo();
           share?.close();
@@ -164,7 +164,7 @@ export class Polls implements PollHandler {
       },
       join,
     );
-    this.#held.add(poll);
+    this.#parked.add(poll);
     const share = this.#context.shares.open(caller, "poll");
     this.#context.openCalls.opened(poll, { caller, evidence });
     count(1);
@@ -174,7 +174,7 @@ export class Polls implements PollHandler {
   /** Why no more polls are accepted, in total, from an address, on a connection, or of an identity. */
   #crowded(connection: PollConnection, caller: Caller): string | undefined {
     const { polls, pollsPerAddress, requestsPerSecond, requestBurst } = this.#context.limits;
-    if (this.#held.size >= polls) return `the server has ${this.#held.size} polls under way and takes no more`;
+    if (this.#parked.size >= polls) return `the server has ${this.#parked.size} polls under way and takes no more`;
     const here = this.#ofAddress.of(connection.address);
     if (here >= pollsPerAddress)
       return `${here} polls are under way from ${connection.address}, and no address may have more`;

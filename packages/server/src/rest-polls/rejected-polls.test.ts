@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { waitFor, within } from "../testing/basics/wait-for.js";
-import { heldPolls, longHold, responseIn, shortHold, withMemoryPolls } from "../testing/running-rest.js";
+import { longHold, parkedPolls, responseIn, shortHold, withMemoryPolls } from "../testing/running-rest.js";
 import { types } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
 import type { MemoryPollClient } from "../transports/memory/memory-polls.js";
@@ -18,7 +18,7 @@ async function ask(client: MemoryPollClient, version = "", more: object = {}) {
 }
 
 describe("a client that rejects and polls again with the old version, as Envoy does (rule 150)", () => {
-  it("a rejecting client is answered once more, then held until there is another content, and reported once", () =>
+  it("a rejecting client is answered once more, then parked until there is another content, and reported once", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
@@ -44,17 +44,17 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await ask(client, fixed.version)).content, "not-modified");
     }));
 
-  it("a rejecting client is answered by the change that fixes the content while it is held", () =>
+  it("a rejecting client is answered by the change that fixes the content while it is parked", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
       const { version } = await ask(client);
       server.config.set([cluster("a", "bad")]);
       for (let time = 0; time < 2; time++) assert.equal((await ask(client, version)).content, "bad");
-      const held = ask(client, version);
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      const parked = ask(client, version);
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       server.config.set([cluster("a", "fixed")]);
-      assert.equal((await held).content, "fixed");
+      assert.equal((await parked).content, "fixed");
     }));
 
   it("a rejecting client is sent its old content when that is served again, since it may have kept a part of the rejected one (Envoy on the wire, 10)", () =>
@@ -99,7 +99,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.doesNotMatch(told[0] ?? "", /hunter2/);
     }));
 
-  it("a rejecting client is held, and answered again at the end, if it says so without a nonce, since the rejected content is not known", () =>
+  it("a rejecting client is parked, and answered again at the end, if it says so without a nonce, since the rejected content is not known", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       server.config.set([cluster("a", "bad")]);
       const nack = { error_detail: { code: 3, message: "no good" } };
@@ -145,7 +145,7 @@ describe("a poll that is repeated in good faith", () => {
 });
 
 describe("the cost of polls", () => {
-  it("all polls for the same cost one body, even if they were held", () =>
+  it("all polls for the same cost one body, even if they were parked", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set([cluster("a", "one"), cluster("b", "one")]);
       const poll = (id: number, version: string) =>
@@ -157,10 +157,10 @@ describe("the cost of polls", () => {
       assert.ok(typeof first === "object");
       assert.deepEqual(others, []);
       const { versionInfo = "" } = JSON.parse(Buffer.from(first.bytes).toString()) as { versionInfo?: string };
-      const held = ids.map((id) => poll(id, versionInfo));
-      await waitFor("the polls to be held", () => heldPolls(server) === 50);
+      const parked = ids.map((id) => poll(id, versionInfo));
+      await waitFor("the polls to be parked", () => parkedPolls(server) === 50);
       server.config.update({ upsert: [cluster("b", "two")] });
-      const bodies = await bodiesOf(held);
+      const bodies = await bodiesOf(parked);
       assert.equal(bodies.size, 1);
       assert.ok(!bodies.has(first));
     }));

@@ -38,7 +38,7 @@ export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits,
   readonly requestsPerSecondPerIdentity: number;
   /** Requests of one identity that are answered at once. Default 100,000: four for each of its streams. */
   readonly requestBurstPerIdentity: number;
-  /** Polls (REST) in total, held ones and those being answered. Default 50,000. */
+  /** Polls (REST) in total, parked ones and those being answered. Default 50,000. */
   readonly polls: number;
   /**
    * Polls of one node id. Default 10,000: an Envoy polls for each load assignment and each route configuration on its

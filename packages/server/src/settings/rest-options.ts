@@ -1,7 +1,7 @@
 /** How polls are served. */
 export interface RestOptions {
   /**
-   * How long an up-to-date poll is held, in milliseconds, before it is answered with 304. Default 800: Envoy gives up
+   * How long an up-to-date poll is parked, in milliseconds, before it is answered with 304. Default 800: Envoy gives up
    * a request after 1 s (`request_timeout` of its `ApiConfigSource`) by default; with a longer timeout there, hold for
    * almost as long. 0: not at all.
    */

@@ -15,7 +15,7 @@ import {
 import type { PollAnswer } from "../contracts/poll-transport.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import { patienceMs } from "../testing/basics/wait-for.js";
-import { heldPolls } from "../testing/running-rest.js";
+import { parkedPolls } from "../testing/running-rest.js";
 import { ads, openStreams, types, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster, loadAssignment } from "../testing/test-resources.js";
 import {
@@ -322,7 +322,7 @@ describe("clients of random changes", () => {
         assert.deepEqual(differences(), []);
         for (const holder of holders) holder.leave();
         assert.equal(openStreams(server), 0);
-        assert.equal(heldPolls(server), 0);
+        assert.equal(parkedPolls(server), 0);
         assert.equal(server.stats().nodes, 0);
       }));
   }

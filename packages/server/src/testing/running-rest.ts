@@ -15,7 +15,7 @@ export interface RunningRest {
   readonly events: readonly ServerEvent[];
 }
 
-/** Longer than any test takes, for polls that must be held. */
+/** Longer than any test takes, for polls that must be parked. */
 export const longHold = { holdMs: 60_000 };
 export const shortHold = { holdMs: 20 };
 
@@ -56,7 +56,7 @@ async function run(server: XdsServer, events: readonly ServerEvent[], test: () =
     end();
     await server.close({ timeoutMs: 500 });
   }
-  assert.equal(heldPolls(server), 0);
+  assert.equal(parkedPolls(server), 0);
   assert.deepEqual(
     server.stats().groups.map(({ polls }) => polls),
     server.stats().groups.map(() => 0),
@@ -64,8 +64,8 @@ async function run(server: XdsServer, events: readonly ServerEvent[], test: () =
 }
 
 /** The number of a server's polls in progress. */
-export function heldPolls(server: XdsServer): number {
-  return server.stats().polls.reduce((sum, { held }) => sum + held, 0);
+export function parkedPolls(server: XdsServer): number {
+  return server.stats().polls.reduce((sum, { parked }) => sum + parked, 0);
 }
 
 /** The parsed response in an answer; undefined for other answers. */

@@ -384,7 +384,7 @@ limits: { streams: 10 }
     assert.match(err, /with its unit, such as "800ms" or "50s"/);
   });
 
-  test("answers polls over REST, holds them as long as it is told, and ends those that are held when it stops", async () => {
+  test("answers polls over REST, holds them as long as it is told, and ends those that are parked when it stops", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     await using running = servesHere("serve", folder.path, ...anyPorts, "--rest-hold", "10m");
     const { rest, admin } = await ready(running);
@@ -395,7 +395,7 @@ limits: { streams: 10 }
       });
     const held = () =>
       eventually(
-        () => metric(admin, 'xdskit_polls_held{api="v3",type="cluster"}'),
+        () => metric(admin, 'xdskit_polls_parked{api="v3",type="cluster"}'),
         (count) => count === 1,
       );
     type Answer = { versionInfo: string; resources: { name: string }[] };

@@ -92,7 +92,7 @@ export const settingWords: Readonly<Record<string, string>> = {
   "limits.requests_per_second_per_identity":
     "Requests of one identity that are answered, over all its streams and polls, acknowledgements included. Workers divide it.",
   "limits.request_burst_per_identity": "Its requests that are answered at once before that rate counts.",
-  "limits.polls": "Polls over REST in progress, also held ones.",
+  "limits.polls": "Polls over REST in progress, also parked ones.",
   "limits.polls_per_node": "The same of one node id.",
   "limits.polls_per_address": "The same from one IP address.",
   "limits.requests_per_second": "On one stream, or polls on one connection, acknowledgements included.",

@@ -134,7 +134,7 @@ export class Polling {
       const { json, hasVersion } = this.#requests.of(this.#nextRequest());
       const answer = await poster.post(path, json, {
         signal: abort.signal,
-        mayBeHeld: this.#stream.isUp || hasVersion,
+        mayBeParked: this.#stream.isUp || hasVersion,
       });
       this.#letGo();
       if (this.#isOver) return 0;

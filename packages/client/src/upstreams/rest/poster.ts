@@ -27,7 +27,7 @@ export interface HttpAnswer {
 export interface PostOptions {
   readonly signal: AbortSignal;
   /** The server answered the poll before, or this one claims a version: it may hold it until something changes. */
-  readonly mayBeHeld: boolean;
+  readonly mayBeParked: boolean;
 }
 
 export interface PosterOptions {
@@ -39,7 +39,7 @@ export interface PosterOptions {
 
 const defaultTimeoutMs = 5_000;
 /** A server that holds polls (rule 143) may be silent for any time; a lost connection shows that it is gone. */
-const heldTimeoutMs = 60_000;
+const parkedTimeoutMs = 60_000;
 
 /** Tokens that an answer may still quote: polls end, and files are not replaced so often meanwhile. */
 const keptTokens = 10;
@@ -124,8 +124,8 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
 
   return {
     server,
-    async post(path: string, body: Buffer, { signal, mayBeHeld }: PostOptions): Promise<HttpAnswer> {
-      const { requestTimeoutMs: timeoutMs = mayBeHeld ? heldTimeoutMs : defaultTimeoutMs } = settings;
+    async post(path: string, body: Buffer, { signal, mayBeParked }: PostOptions): Promise<HttpAnswer> {
+      const { requestTimeoutMs: timeoutMs = mayBeParked ? parkedTimeoutMs : defaultTimeoutMs } = settings;
       const late = new AbortController();
       const stop = clock.after(timeoutMs, () => late.abort());
       try {

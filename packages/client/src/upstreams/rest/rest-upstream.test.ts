@@ -95,14 +95,14 @@ suite("polls of our own server", () => {
       ));
   }
 
-  test("polls ask anew when names come, also while a poll is held", () =>
+  test("polls ask anew when names come, also while a poll is parked", () =>
     withServer(
       async ({ upstream, server, told }) => {
         const assignment = (clusterName: string) => create(ClusterLoadAssignmentSchema, { clusterName });
         server.config.set([assignment("a"), assignment("b"), assignment("c")]);
         upstream.subscribe(eds, ["a"]);
         await told("connected endpoint", "+a");
-        await waitFor("the poll to be held", () => server.stats().polls.some(({ held }) => held > 0));
+        await waitFor("the poll to be parked", () => server.stats().polls.some(({ parked }) => parked > 0));
         upstream.subscribe(eds, ["b"]);
         upstream.subscribe(eds, ["c"]);
         await told("+b +c");
@@ -221,7 +221,7 @@ suite("polls of our own server", () => {
       await told("connected cluster", "+a");
       upstream.unsubscribe(cds, ["a"]);
       await told("disconnected cluster");
-      await waitFor("the poll to be gone", () => server.stats().polls.every(({ held }) => held === 0));
+      await waitFor("the poll to be gone", () => server.stats().polls.every(({ parked }) => parked === 0));
       upstream.subscribe(cds, ["a"]);
       await told("connected cluster", "+a");
     }));

@@ -69,7 +69,7 @@ export function drivenServiceChecks(variant: Variant): readonly CheckBody[] {
   ];
 }
 
-/** A held poll ends with a change. */
+/** A parked poll ends with a change. */
 export const drivenPollChecks: readonly CheckBody[] = [
   {
     id: "rest-updated",

@@ -64,7 +64,7 @@ export const pollChecks: readonly CheckBody[] = [
   },
   {
     id: "rest-current",
-    says: "A poll with the version that is served is held, or told that nothing is new: it gets no resources.",
+    says: "A poll with the version that is served is parked, or told that nothing is new: it gets no resources.",
     because: "There is a requirement to avoid sending a DiscoveryResponse unless a change has occurred.",
     link: documents.rest,
     async run(peer) {
@@ -75,7 +75,7 @@ export const pollChecks: readonly CheckBody[] = [
       const { answered } = poll;
       hold(answered?.response === undefined, "the poll was answered with resources");
       hold((answered?.status ?? 0) < badRequest, `the poll was answered with status ${answered?.status}`);
-      return answered === undefined ? "the poll is held" : `the poll is answered with status ${answered.status}`;
+      return answered === undefined ? "the poll is parked" : `the poll is answered with status ${answered.status}`;
     },
   },
   {

@@ -231,7 +231,7 @@ describe("names that clients subscribe to", () => {
       }
     }));
 
-  it("names of polls over REST count, too, for as long as the polls are held", () =>
+  it("names of polls over REST count, too, for as long as the polls are parked", () =>
     withRest({ limits, rest: longHold }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = restClient(address);

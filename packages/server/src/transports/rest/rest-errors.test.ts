@@ -6,7 +6,7 @@ import type { XdsServer } from "../../contracts/xds-server.js";
 import { createServer } from "../../create-server.js";
 import { waitFor, within } from "../../testing/basics/wait-for.js";
 import { type RestAnswer, restClient } from "../../testing/clients/rest-client.js";
-import { heldPolls, longHold, withRest } from "../../testing/running-rest.js";
+import { longHold, parkedPolls, withRest } from "../../testing/running-rest.js";
 import { cluster } from "../../testing/test-resources.js";
 
 const node = { id: "n1" };
@@ -258,7 +258,7 @@ describe("a limit", () => {
       false,
     ],
   ] as const) {
-    it(`a limit on held polls ${name} gives a 429, until one is over`, () =>
+    it(`a limit on parked polls ${name} gives a 429, until one is over`, () =>
       withRest({ rest: longHold, limits }, async ({ server, client }) => {
         server.config.set([cluster("a")]);
         const { json } = await client.send(clusters, { node });
@@ -267,7 +267,7 @@ describe("a limit", () => {
           client.send(clusters, { node, version_info: json?.versionInfo }, { ...(signal && { signal }) });
         const first = poll(leaving.signal).catch(() => undefined);
         const second = poll();
-        await waitFor("two polls to be held", () => heldPolls(server) === 2);
+        await waitFor("two polls to be parked", () => parkedPolls(server) === 2);
         const refused = await client.send(clusters, { node });
         assertProblem(refused, 429, detail);
         assert.equal(refused.headers["retry-after"], "1");
@@ -275,10 +275,10 @@ describe("a limit", () => {
         assert.equal(stranger.status, freed ? 200 : 429);
         leaving.abort();
         await first;
-        await waitFor("one poll to be held", () => heldPolls(server) === 1);
+        await waitFor("one poll to be parked", () => parkedPolls(server) === 1);
         assert.equal((await client.send(clusters, { node })).status, 200);
         server.config.set([cluster("a", "new")]);
-        assert.equal((await within("the held poll", second)).status, 200);
+        assert.equal((await within("the parked poll", second)).status, 200);
       }));
   }
 
@@ -300,7 +300,7 @@ describe("a limit", () => {
       socket.setEncoding("utf8").on("data", (chunk: string) => {
         answers += chunk;
       });
-      await waitFor("the polls to be held", () => heldPolls(server) === 4);
+      await waitFor("the polls to be parked", () => parkedPolls(server) === 4);
       await waitFor("the others to be refused", () => server.stats().pollsRefused[0]?.count === 2);
       server.config.set([cluster("a", "new")]);
       const statuses = () => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
@@ -322,13 +322,13 @@ function pipelining(server: XdsServer, address: string, polls: number): Socket {
 }
 
 describe("a client that pipelines polls", () => {
-  it("a client that is gone has none of them held", () =>
+  it("a client that is gone has none of them parked", () =>
     withRest({ rest: longHold }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const socket = pipelining(server, address, 3);
-      await waitFor("the polls to be held", () => heldPolls(server) === 3);
+      await waitFor("the polls to be parked", () => parkedPolls(server) === 3);
       socket.destroy();
-      await waitFor("none to be held", () => heldPolls(server) === 0);
+      await waitFor("none to be parked", () => parkedPolls(server) === 0);
     }));
 });
 

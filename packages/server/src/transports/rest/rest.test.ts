@@ -7,7 +7,7 @@ import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { GroupSettings } from "../../settings/group-settings.js";
 import { waitFor, within } from "../../testing/basics/wait-for.js";
 import { namesIn } from "../../testing/clients/rest-client.js";
-import { heldPolls, longHold, shortHold, withRest } from "../../testing/running-rest.js";
+import { longHold, parkedPolls, shortHold, withRest } from "../../testing/running-rest.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../../testing/test-resources.js";
 
 const node = { id: "n1" };
@@ -97,7 +97,7 @@ describe("a poll", () => {
       assert.deepEqual([answer.status, answer.body.byteLength], [304, 0]);
     }));
 
-  it("a poll is not held if holding is switched off", () =>
+  it("a poll is not parked if holding is switched off", () =>
     withRest({ rest: { holdMs: 0 } }, async ({ server, client }) => {
       assert.equal((await client.send(clusters, { node })).status, 503);
       assert.equal((await client.send(clusters, { node, version_info: "7" })).status, 304);
@@ -107,24 +107,24 @@ describe("a poll", () => {
       assert.equal((await client.send(clusters, { node, version_info: json?.versionInfo })).status, 304);
     }));
 
-  it("a poll is held while it is up to date, and answered by the change that concerns it (rules 143, 144, 145)", () =>
+  it("a poll is parked while it is up to date, and answered by the change that concerns it (rules 143, 144, 145)", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([loadAssignment("a", 1), loadAssignment("b", 1)]);
       const request = { node, resource_names: ["a", "missing"] };
       const first = await client.send(endpoints, request);
       assert.deepEqual(namesIn(first), ["a"]);
       const second = client.send(endpoints, { ...request, version_info: first.json?.versionInfo });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       server.config.update({ upsert: [loadAssignment("b", 2), cluster("a")] });
       await someTurns();
-      assert.equal(heldPolls(server), 1);
+      assert.equal(parkedPolls(server), 1);
       server.config.update({ upsert: [loadAssignment("missing", 3)] });
-      const answer = await within("the held poll", second);
+      const answer = await within("the parked poll", second);
       assert.deepEqual([...namesIn(answer)].sort(), ["a", "missing"]);
       const third = client.send(endpoints, { ...request, version_info: answer.json?.versionInfo });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       server.config.remove({ type: "eds", name: "a" });
-      assert.deepEqual(namesIn(await within("the held poll", third)), ["missing"]);
+      assert.deepEqual(namesIn(await within("the parked poll", third)), ["missing"]);
     }));
 
   it("a poll gets the same answer from two servers with the same content, also after a change on both", () =>
@@ -177,26 +177,26 @@ describe("a poll", () => {
       assert.deepEqual(await names("clusters", ["nowhere"]), []);
     }));
 
-  it("a poll is answered at once if a name does not exist, and then held until it does", () =>
+  it("a poll is answered at once if a name does not exist, and then parked until it does", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const request = { node, resource_names: ["late"] };
       const { status, json } = await client.send(endpoints, request);
       assert.deepEqual([status, json?.resources], [200, []]);
       const second = client.send(endpoints, { ...request, version_info: json?.versionInfo });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       server.config.update({ upsert: [loadAssignment("late", 1)] });
-      assert.deepEqual(namesIn(await within("the held poll", second)), ["late"]);
+      assert.deepEqual(namesIn(await within("the parked poll", second)), ["late"]);
     }));
 
-  it("a poll is held while nothing is known, and then gets 304 with a version, and 503 without one (rule 147)", () =>
+  it("a poll is parked while nothing is known, and then gets 304 with a version, and 503 without one (rule 147)", () =>
     withRest({ rest: { holdMs: 200 } }, async ({ server, client }) => {
       const late = await client.send(clusters, { node });
       assert.deepEqual([late.status, late.json?.detail], [503, "no configuration is known yet"]);
       assert.equal(late.headers["retry-after"], "1");
       assert.equal((await client.send(clusters, { node, version_info: "0000000000000001" })).status, 304);
       const waiting = client.send(clusters, { node });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       server.config.set([cluster("a")]);
       assert.equal((await waiting).status, 200);
     }));
@@ -213,17 +213,17 @@ describe("a poll", () => {
       assert.deepEqual(namesIn(await client.send(clusters, { node: edge })), ["e"]);
       const core = await client.send(clusters, { node: { id: "core" } });
       assert.deepEqual(namesIn(core), ["c"]);
-      const held = client.send(clusters, { node: { id: "core" }, version_info: core.json?.versionInfo });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      const parked = client.send(clusters, { node: { id: "core" }, version_info: core.json?.versionInfo });
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       assert.deepEqual(server.stats().groups, [
         { name: "edge", streams: 0, polls: 0 },
         { name: "core", streams: 0, polls: 1 },
       ]);
       server.config.layer("edge").set([cluster("e", "new")]);
       await someTurns();
-      assert.equal(heldPolls(server), 1);
+      assert.equal(parkedPolls(server), 1);
       server.config.layer("core").set([cluster("c", "new")]);
-      assert.equal((await within("the held poll", held)).status, 200);
+      assert.equal((await within("the parked poll", parked)).status, 200);
       const nobody = await client.send(clusters, { node: { id: "stranger" } });
       assert.equal(nobody.status, 403);
       assert.match(nobody.json?.detail ?? "", /no group of this server matches the node: id "stranger"/);
@@ -256,31 +256,31 @@ describe("a poll", () => {
       }
     }));
 
-  it("a poll ends with its client while it is held", () =>
+  it("a poll ends with its client while it is parked", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const { json } = await client.send(clusters, { node });
       const leaving = new AbortController();
-      const held = client.send(clusters, { node, version_info: json?.versionInfo }, { signal: leaving.signal });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      const parked = client.send(clusters, { node, version_info: json?.versionInfo }, { signal: leaving.signal });
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       leaving.abort();
-      await assert.rejects(held, { name: "AbortError" });
-      await waitFor("nothing to be left", () => heldPolls(server) === 0);
+      await assert.rejects(parked, { name: "AbortError" });
+      await waitFor("nothing to be left", () => parkedPolls(server) === 0);
     }));
 
-  it("a poll gets 304 if it is held when the server closes, and the server closes at once", async () => {
-    let held: Promise<{ status: number }> | undefined;
+  it("a poll gets 304 if it is parked when the server closes, and the server closes at once", async () => {
+    let parked: Promise<{ status: number }> | undefined;
     let unanswered: Promise<{ status: number }> | undefined;
     await withRest({ rest: longHold }, async ({ server, client }) => {
       unanswered = client.send(clusters, { node });
-      await waitFor("the first poll to be held", () => heldPolls(server) === 1);
+      await waitFor("the first poll to be parked", () => parkedPolls(server) === 1);
       server.config.set([cluster("a")]);
       const { json } = await client.send(clusters, { node });
       assert.equal((await unanswered).status, 200);
-      held = client.send(clusters, { node, version_info: json?.versionInfo });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      parked = client.send(clusters, { node, version_info: json?.versionInfo });
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       const closed = server.close({ timeoutMs: 60_000 });
-      assert.equal((await within("the held poll", held)).status, 304);
+      assert.equal((await within("the parked poll", parked)).status, 304);
       await within("the server to close", closed);
       await assert.rejects(client.send(clusters, { node }));
     });
@@ -288,10 +288,10 @@ describe("a poll", () => {
 
   it("a poll gets 503 if nothing is known when the server closes, since another server may know more", async () => {
     await withRest({ rest: longHold }, async ({ server, client }) => {
-      const held = client.send(clusters, { node, version_info: "of-before" });
-      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      const parked = client.send(clusters, { node, version_info: "of-before" });
+      await waitFor("the poll to be parked", () => parkedPolls(server) === 1);
       const closed = server.close({ timeoutMs: 60_000 });
-      assert.equal((await within("the held poll", held)).status, 503);
+      assert.equal((await within("the parked poll", parked)).status, 503);
       await within("the server to close", closed);
     });
   });
@@ -310,7 +310,7 @@ describe("a poll", () => {
         typeUrl: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
         type: "cluster",
         api: "v3",
-        held: 0,
+        parked: 0,
         polls: 2,
         requestBytes: 0,
         answered: 1,

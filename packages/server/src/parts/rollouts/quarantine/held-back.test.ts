@@ -4,7 +4,7 @@ import { createResource } from "@xdskit/api";
 import { manualClock } from "../../../testing/basics/manual-clock.js";
 import { waitFor } from "../../../testing/basics/wait-for.js";
 import { delta } from "../../../testing/clients/xds-client.js";
-import { heldPolls } from "../../../testing/running-rest.js";
+import { parkedPolls } from "../../../testing/running-rest.js";
 import { ads, types, urlOf, withMemoryServer } from "../../../testing/running-server.js";
 import { cluster } from "../../../testing/test-resources.js";
 import { createMemoryPollTransport } from "../../../transports/memory/memory-polls.js";
@@ -72,7 +72,7 @@ test("polls get the target of their node", async () => {
     };
     assert.equal(await contentFor("other"), "1");
     assert.equal(await contentFor("canary"), "2");
-    await waitFor("no poll", () => heldPolls(server) === 0);
+    await waitFor("no poll", () => parkedPolls(server) === 0);
     // The rollout does not wait for a poll, so no node that acknowledges belongs to the step.
     assert.equal(server.rollouts()[0]?.state, "waiting");
     assert.deepEqual(server.rollouts()[0]?.nodes, { reached: 0, pending: 0, rejected: 0, held: 1 });

@@ -19,9 +19,9 @@ import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
 
 /** The parts of a poll. */
-export interface HeldPollParts {
+export interface ParkedPollParts {
   readonly context: PollContext;
-  readonly queue: FairQueue<HeldPoll>;
+  readonly queue: FairQueue<ParkedPoll>;
   readonly poller: Poller;
   readonly node: Node;
   /** v3 type URLs that are supplied on demand to this client. */
@@ -39,8 +39,8 @@ export interface HeldPollParts {
  * One poll. Without a stream there is no cursor: the client's state is the version that it sends, which is compared
  * with that of its target (`Selection`), now and after each change (rules 143, 144).
  */
-export class HeldPoll implements GroupClient {
-  readonly #parts: HeldPollParts;
+export class ParkedPoll implements GroupClient {
+  readonly #parts: ParkedPollParts;
   #unaccepted: Unaccepted | undefined;
   /** The client, until the verdict was reported. */
   #reported: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
@@ -53,7 +53,7 @@ export class HeldPoll implements GroupClient {
   #settled = false;
   #over = false;
 
-  constructor(parts: HeldPollParts, join: (subscriber: GroupClient) => Membership) {
+  constructor(parts: ParkedPollParts, join: (subscriber: GroupClient) => Membership) {
     const { context, queue, poller, node, request, verdict } = parts;
     this.#parts = parts;
     this.#membership = join(this);
