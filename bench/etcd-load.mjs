@@ -68,7 +68,9 @@ const { etcd, endpoint } = await startEtcd(directory);
 try {
   const store = await openEtcdStore({ endpoints: [endpoint], prefix });
   const upsert = Array.from({ length: count }, (_, index) => ({
-    ...{ type, key: `cluster-${index}`, version: `${index}`.padStart(16, "0") },
+    type,
+    key: `cluster-${index}`,
+    version: `${index}`.padStart(16, "0"),
     bytes: Buffer.alloc(300, `cluster-${index} `),
   }));
   const info = { author: "bench", cause: { kind: "source", source: "bench" }, message: "", time: Date.now() };

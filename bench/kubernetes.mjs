@@ -152,7 +152,9 @@ async function startCluster() {
   for (const end = Date.now() + 120_000; !(await isReady(server, authority)); await sleep(200))
     if (Date.now() > end) throw new Error("the API server is not ready");
   const config = {
-    ...{ apiVersion: "v1", kind: "Config", "current-context": "bench" },
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "bench",
     clusters: [{ name: "bench", cluster: { server, "certificate-authority": authority } }],
     contexts: [{ name: "bench", context: { cluster: "bench", user: "bench" } }],
     users: [{ name: "bench", user: { token } }],

@@ -85,8 +85,15 @@ test("the functions that a program begins with have an example in their comment"
 // It compares with what was compiled: with the packages' declarations, as a program has them.
 test("the examples in comments and on pages are programs that compile, in the strictest way", () => {
   const compilerOptions = {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
-    ...{ noEmit: true, target: "es2023", module: "nodenext", moduleResolution: "nodenext", types: ["node"] },
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    noEmit: true,
+    target: "es2023",
+    module: "nodenext",
+    moduleResolution: "nodenext",
+    types: ["node"],
   };
   const all = [...examples, ...programs];
   for (const [at, { text }] of all.entries()) writeFileSync(join(folder, `example-${at}.mts`), `${text}\nexport {};\n`);

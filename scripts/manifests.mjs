@@ -18,7 +18,8 @@ for (const folder of readdirSync(join(root, "packages"))) {
   const text = readFileSync(file, "utf8");
   const own = JSON.parse(text);
   const shared = {
-    ...{ license, engines },
+    license,
+    engines,
     homepage: `${place}/tree/main/packages/${folder}#readme`,
     bugs: `${place}/issues`,
     repository: { ...repository, directory: `packages/${folder}` },

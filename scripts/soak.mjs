@@ -20,7 +20,9 @@ const { status } = spawnSync(process.execPath, args, {
   env: {
     ...process.env,
     ...(logs === undefined ? {} : { TEST_LOGS: logs }),
-    ...{ CI: "true", SOAK_MINUTES: `${minutes}`, XDG_STATE_HOME: state },
+    CI: "true",
+    SOAK_MINUTES: `${minutes}`,
+    XDG_STATE_HOME: state,
   },
 });
 rmSync(state, { recursive: true, force: true });

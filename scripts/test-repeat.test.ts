@@ -29,7 +29,10 @@ it("npm run test:repeat goes on after a failure, and says which tests failed how
   );
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { status, stdout } = spawnSync(process.execPath, [program, "--times", "3", "--load", "1", "some.test.ts"], {
-    ...{ cwd: folder, env, encoding: "utf8", timeout: 120_000 },
+    cwd: folder,
+    env,
+    encoding: "utf8",
+    timeout: 120_000,
   });
   assert.equal(status, 1);
   assert.deepEqual(stdout.trim().split("\n").slice(-2), [

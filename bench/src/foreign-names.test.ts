@@ -87,7 +87,10 @@ describe("a name of another tenant", () => {
     const clock = clocks.manualClock();
     const supplied: string[] = [];
     const server = served.createServer({
-      ...{ clock, eventLoop: false, registry: createRegistry(), tokenName: (token) => token },
+      clock,
+      eventLoop: false,
+      registry: createRegistry(),
+      tokenName: (token) => token,
       identities: [{ when: { token: "shop" }, node: { id: "shop-1" }, groups: ["shop"] }],
       groups: ["bank", "shop"].map((name) => ({ name, match: {}, layers: [name] })),
       onDemand: isOnDemand

@@ -71,7 +71,11 @@ test("an Envoy runs what the builders make", { timeout: 240_000 }, async (t) => 
       ],
     }),
     httpListener({
-      ...{ name: "plain", address: "127.0.0.1", portValue: plain, routeConfigName: "web", httpFilters: [buffer] },
+      name: "plain",
+      address: "127.0.0.1",
+      portValue: plain,
+      routeConfigName: "web",
+      httpFilters: [buffer],
       httpConnectionManager: { accessLog: [stdoutAccessLog({ textFormat: "%REQ(:PATH)% %RESPONSE_CODE%\n" })] },
     }),
     httpListener({ name: "tls", address: "127.0.0.1", portValue: secured, routeConfigName: "web", tlsSecret: "web" }),

@@ -26,7 +26,8 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   const folder = await createConfigFolder(scene.directory, shopFiles());
   const server = await serve(scene, folder.path, { args: ["--state", "off", "--log-level", "error"] });
   startBench(scene, server.grpc, {
-    ...{ nodes, id: "edge-{n}" },
+    nodes,
+    id: "edge-{n}",
     args: ["--nodes-per-connection", "100", "--node-cluster", "edge", "--timeout", "2m", "--reject", "0.1%"],
   });
   const states = async () => {

@@ -71,7 +71,10 @@ for (const variant of ["ads-delta", "rest"] as const) {
     const trusted = ["--tls-ca", await put("servers.pem", servers.certificate), "--tls-server-name", serverId];
     const start = (id: string, own: readonly string[]) =>
       startEnvoy(scene, {
-        ...{ path, variant, id, server: variant === "rest" ? server.rest : server.grpc },
+        path,
+        variant,
+        id,
+        server: variant === "rest" ? server.rest : server.grpc,
         bootstrapArgs: [...trusted, ...own, "--secrets", join(scene.directory, `secrets of ${id}`)],
       });
     const answers = (body: string, withinMs = 60_000) =>

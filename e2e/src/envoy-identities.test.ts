@@ -58,7 +58,11 @@ for (const variant of ["ads-delta", "ads-sotw", "per-type-delta", "rest"] as con
     const server = await serve(scene, folder.path, { args: ["--settings", file] });
     const start = async (id: string, tenant: string, onlyStart = false) =>
       await startEnvoy(scene, {
-        ...{ path, variant, id, onlyStart, server: variant === "rest" ? server.rest : server.grpc },
+        path,
+        variant,
+        id,
+        onlyStart,
+        server: variant === "rest" ? server.rest : server.grpc,
         bootstrapArgs: ["--tls-ca", ca, ...(await putPair(id, spiffe(tenant)))],
       });
     const answers = (tenant: "shop" | "bank", body: string) =>

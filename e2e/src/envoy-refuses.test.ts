@@ -48,7 +48,8 @@ const filtered = (name: string, filters: readonly unknown[]): ResourceText =>
 const managed = (name: string, fields: Fields): ResourceText => {
   const routes = ["rds", "scoped_routes", "route_config"].some((field) => field in fields);
   const manager = {
-    ...{ stat_prefix: "a", http_filters: [router] },
+    stat_prefix: "a",
+    http_filters: [router],
     ...(routes ? {} : { route_config: { name: "a" } }),
     ...fields,
   };

@@ -19,7 +19,11 @@ const extension = (name: string, fields: JsonObject): JsonObject => ({
 });
 /** A listener with an access log of this format. */
 const logged = (name: string, inline_string: string): Case => ({
-  ...{ name, breaks: undefined, type, field: "", extensions: [] },
+  name,
+  breaks: undefined,
+  type,
+  field: "",
+  extensions: [],
   resource: {
     "@type": typeUrl(type),
     name,

@@ -162,7 +162,8 @@ function mustBeConfined({ securityContext: ofPod, containers }: any): void {
   assert.deepEqual([ofPod.runAsNonRoot, ofPod.seccompProfile], [true, { type: "RuntimeDefault" }]);
   for (const { securityContext } of containers)
     assert.deepEqual(securityContext, {
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     });
 }

@@ -10,7 +10,8 @@ import {
 } from "./harness/mesh/history-checker.js";
 
 const line: readonly Listed[] = [1, 2, 3].map((number) => ({
-  ...{ id: `r${number}`, number },
+  id: `r${number}`,
+  number,
   parent: number === 1 ? null : `r${number - 1}`,
 }));
 

@@ -46,7 +46,8 @@ test("ConfigMaps of a real API server are folders", { timeout: 300_000 }, async 
   const api = await KubeApiserver.start(scene, programs);
   await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...rightsIn("services.yaml"));
   const fixed = (name: string) => ({
-    ...{ ...configMap("fixed", { "fixed.json": json(name) }), immutable: true },
+    ...configMap("fixed", { "fixed.json": json(name) }),
+    immutable: true,
     binaryData: { "binary.yaml": Buffer.from(cluster("binary")).toString("base64") },
   });
   const unlabelled = configMap("other", { "other.yaml": cluster("other") });

@@ -7,17 +7,22 @@ import { rightsIn } from "./harness/peers/kube-objects.js";
 import { serve } from "./harness/xdskit/xdskit.js";
 
 const service = (namespace: string, name: string, annotations: object = {}): KubernetesObject => ({
-  ...{ apiVersion: "v1", kind: "Service", metadata: { name, namespace, ...{ annotations } } },
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name, namespace, annotations },
   spec: { ports: [{ name: "grpc", port: 8080 }] },
 });
 const slice = (namespace: string, of: string, ...addresses: readonly string[]): KubernetesObject => ({
-  ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
   metadata: { name: `${of}-1`, namespace, labels: { "kubernetes.io/service-name": of } },
-  ...{ addressType: "IPv4", ports: [{ name: "grpc", port: 9000 }] },
+  addressType: "IPv4",
+  ports: [{ name: "grpc", port: 9000 }],
   endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
 });
 const badMap: KubernetesObject = {
-  ...{ apiVersion: "v1", kind: "ConfigMap" },
+  apiVersion: "v1",
+  kind: "ConfigMap",
   metadata: { name: "edge", namespace: "shop", labels: { serve: "true" } },
   data: { "good.yaml": "[]", "bad.yaml": "no_such: 1\n" },
 };

@@ -45,7 +45,10 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     listener({ name: "own", port, routes: { route_config: { name: "r", virtual_hosts: [answering("all", body)] } } });
   const called = await freePort();
   const toPods = httpListener({
-    ...{ name: "to-pods", port: called, routeName: "cart.shop:8080", source: configSource("ads-delta") },
+    name: "to-pods",
+    port: called,
+    routeName: "cart.shop:8080",
+    source: configSource("ads-delta"),
   });
   const folder = await createConfigFolder(scene.directory, {
     "listeners.yaml": [own("hello")],
@@ -96,7 +99,9 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
 
 /** Each answer gets this header. */
 const routeWith = (value: string): KubernetesObject => ({
-  ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "GRPCRoute", metadata: { name: "cart", namespace: "shop" } },
+  apiVersion: "gateway.networking.k8s.io/v1",
+  kind: "GRPCRoute",
+  metadata: { name: "cart", namespace: "shop" },
   spec: {
     parentRefs: [{ group: "", kind: "Service", name: "cart" }],
     rules: [

@@ -222,9 +222,12 @@ function inFamilies(name: string, addresses: Readonly<Record<string, string>>): 
   const labels = { "kubernetes.io/service-name": name };
   const targetRef = { kind: "Pod", namespace, name, uid: `uid-of-${name}` };
   return [
-    { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, ...{ spec: { ports } } },
+    { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { ports } },
     ...Object.entries(addresses).map(([addressType, address]) => ({
-      ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType, ports },
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      addressType,
+      ports,
       metadata: { name: `${name}-${addressType.toLowerCase()}`, namespace, labels },
       endpoints: [{ addresses: [address], conditions: { ready: true }, targetRef }],
     })),
@@ -235,7 +238,10 @@ function inFamilies(name: string, addresses: Readonly<Record<string, string>>): 
 async function startServer(scene: Scene, name: string, kubeconfig: string): Promise<MeshServer> {
   const args = ["--kubernetes", "--kubeconfig", kubeconfig, "--write-events"];
   const server = new MeshServer({
-    ...{ name, place: here, started: undefined, ports: { grpc: await freePort(), admin: await freePort() } },
+    name,
+    place: here,
+    started: undefined,
+    ports: { grpc: await freePort(), admin: await freePort() },
     run: ({ grpc, admin }) => startServe(scene, undefined, { grpc, args: [...args, "--admin", admin] }),
   });
   await server.start();

@@ -18,12 +18,16 @@ test("docs/kubernetes.md does what it says, block by block, with kubectl and a r
   const env = { KUBECONFIG: api.kubeconfig("admin"), HOME: scene.directory };
   const apply = (args: readonly string[], input?: object) =>
     execFileSync(kubectl, ["apply", ...args], {
-      ...{ env: { ...process.env, ...env }, encoding: "utf8", timeout: 60_000 },
+      env: { ...process.env, ...env },
+      encoding: "utf8",
+      timeout: 60_000,
       ...(input === undefined ? {} : { input: JSON.stringify(input) }),
     });
   // What the page takes for there: a Service with a pod, and the CRDs of the Gateway API.
   const service = (name: string): KubernetesObject => ({
-    ...{ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop" } },
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace: "shop" },
     spec: { ports: [{ name: "grpc", port: 8080 }] },
   });
   await api.put(
@@ -32,7 +36,9 @@ test("docs/kubernetes.md does what it says, block by block, with kubectl and a r
     service("cart-next"),
   );
   await api.put({
-    ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    addressType: "IPv4",
     metadata: { name: "cart-1", namespace: "shop", labels: { "kubernetes.io/service-name": "cart" } },
     endpoints: [{ addresses: ["10.1.2.3"], conditions: { ready: true } }],
     ports: [{ name: "grpc", port: 8080, protocol: "TCP" }],
@@ -83,7 +89,9 @@ function podWith({ containers = [], env, volumes }: PodParts): object {
   const [{ name } = { name: "shop-env" }] = containers;
   const all = containers.length > 0 ? containers : [{ name, env }];
   return {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "shop" } },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "shop" },
     // Where a controller makes the account `default`, each pod has that.
     spec: { serviceAccountName: "default", containers: all.map((each) => ({ image: "shop", ...each })), volumes },
   };

@@ -89,7 +89,8 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
 
   await scene.step("an HTTPRoute says the same", async () => {
     await api.put(service({}), {
-      ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute" },
+      apiVersion: "gateway.networking.k8s.io/v1",
+      kind: "HTTPRoute",
       metadata: { name: "cart", namespace: "shop" },
       spec: {
         parentRefs: [{ group: "", kind: "Service", name: "cart" }],
@@ -103,7 +104,7 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     const users = new PodsOfService(api, scene, network, "users");
     for (const name of ["one", "two", "three"]) await users.add(name, "a");
     const annotations = { "xdskit.github.io/lb-policy": "ring_hash", "xdskit.github.io/hash-header": "x-user" };
-    await api.put({ ...users.service, metadata: { ...users.service.metadata, ...{ annotations } } });
+    await api.put({ ...users.service, metadata: { ...users.service.metadata, annotations } });
     await users.write();
     const command = commands[clients.indexOf("grpc-js")] ?? assert.fail("no client");
     const called = async (id: string, header?: string) => {
@@ -141,7 +142,9 @@ async function startPod(scene: Scene, at: string) {
 function startCalls(scene: Scene, name: string, [command = "", ...args]: readonly string[], bootstrap: string) {
   const lines: string[] = [];
   const client = scene.start({
-    ...{ name: `${name} client`, command, args: [...args, "xds:///cart.shop:8080", "20"] },
+    name: `${name} client`,
+    command,
+    args: [...args, "xds:///cart.shop:8080", "20"],
     env: { GRPC_XDS_BOOTSTRAP: bootstrap },
   });
   client.onLine((line) => lines.push(line));
@@ -155,12 +158,16 @@ const ofItsPage = (address: string) => ({
 });
 
 const service = (annotations: object): KubernetesObject => ({
-  ...{ apiVersion: "v1", kind: "Service", metadata: { name: "cart", namespace: "shop", ...{ annotations } } },
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "cart", namespace: "shop", annotations },
   spec: { ports: [{ name: "grpc", port: 8080, targetPort: 9000 }] },
 });
 
 const slice = (address: string): KubernetesObject => ({
-  ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  addressType: "IPv4",
   metadata: { name: "cart-1", namespace: "shop", labels: { "kubernetes.io/service-name": "cart" } },
   ports: [{ name: "grpc", port: 9000 }],
   endpoints: [{ addresses: [address], conditions: { ready: true } }],

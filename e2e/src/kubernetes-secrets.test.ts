@@ -47,7 +47,9 @@ test("a pod serves Secrets of certificates to Envoys that may have them", { time
     return issued;
   };
   const secret = (pair: Pick<Certificate, "certificate" | "key">) => ({
-    ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls" },
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "kubernetes.io/tls",
     metadata: { name: "web-tls", namespace: "shop", labels: { serve: "true" } },
     stringData: { "tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": clients.certificate },
   });
@@ -61,7 +63,8 @@ test("a pod serves Secrets of certificates to Envoys that may have them", { time
   const folder = await createConfigFolder(scene.directory, {
     "listeners.yaml": [
       listener({
-        ...{ name: "tls", port },
+        name: "tls",
+        port,
         routes: { route_config: { name: "inline", virtual_hosts: [answering("all", "hello")] } },
         tls: {
           require_client_certificate: true,
@@ -77,7 +80,8 @@ test("a pod serves Secrets of certificates to Envoys that may have them", { time
   const grpc = `127.0.0.1:${await freePort()}`;
   const start = () =>
     startServe(scene, folder.path, {
-      ...{ grpc, place: pod.place },
+      grpc,
+      place: pod.place,
       args: [
         ...["--kubernetes", "--namespace", "shop", "--tls-secrets", "serve=true", "--write-events"],
         ...["--settings", file, "--state", "off"],
@@ -90,7 +94,9 @@ test("a pod serves Secrets of certificates to Envoys that may have them", { time
   };
   const first = issue();
   const options = {
-    ...{ port, host, trusted: authority.certificate },
+    port,
+    host,
+    trusted: authority.certificate,
     client: clients.issue("client"),
   };
   const become = (what: string, serial: string) =>

@@ -24,7 +24,9 @@ identities:
 `;
 
 const account = (name: string): KubernetesObject => ({
-  ...{ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "shop" } },
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: { name, namespace: "shop" },
 });
 
 test("pods prove their account: by tokens of which the API server says whether they are good, and by certificates", {
@@ -36,7 +38,9 @@ test("pods prove their account: by tokens of which the API server says whether t
   const api = await KubeApiserver.start(scene, programs);
   await api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...rightsIn("services.yaml"));
   await api.put(account("web"), account("gone"), {
-    ...{ apiVersion: "v1", kind: "Service", metadata: { name: "cart", namespace: "shop" } },
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "cart", namespace: "shop" },
     spec: { ports: [{ name: "grpc", port: 8080 }] },
   });
   const { put, putPair } = movedFiles(scene.directory);

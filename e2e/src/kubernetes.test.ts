@@ -215,7 +215,11 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
   });
 
   await routeSteps(scene, api, {
-    ...{ network, cart, answered, noneFailed, judge },
+    network,
+    cart,
+    answered,
+    noneFailed,
+    judge,
     /** A client more, whose calls have a header. */
     async marked(header) {
       const command = grpcClientCommand("grpc-js", t) ?? assert.fail("no client");
@@ -296,7 +300,9 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     const settings = ["--settings", await put("xdskit.yaml", provedByToken)];
     const issued = authority.issue("cart", "DNS:cart");
     await api.put(...rightsIn("secrets.yaml"), {
-      ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls" },
+      apiVersion: "v1",
+      kind: "Secret",
+      type: "kubernetes.io/tls",
       metadata: { name: "cart-tls", namespace: "shop", labels: { serve: "true" } },
       stringData: { "tls.crt": issued.certificate, "tls.key": issued.key },
     });
@@ -322,7 +328,12 @@ async function run(t: TestContext, scene: Scene, network: Network | undefined): 
     const command = grpcClientCommand("go", t);
     if (command === undefined) return;
     const client = await startGrpcClient(scene, {
-      ...{ name: "go", command, server: address, target: "cart.shop", id: "web.shop.2", bootstrapArgs },
+      name: "go",
+      command,
+      server: address,
+      target: "cart.shop",
+      id: "web.shop.2",
+      bootstrapArgs,
     });
     await eventually("an answer", () => client.ok() > 0, { withinMs: 30_000 });
     assert.deepEqual(client.failures(), []);
@@ -448,7 +459,11 @@ async function routeSteps(scene: Scene, api: KubeApiserver, all: RouteScene): Pr
 }
 
 const aCondition = {
-  ...{ type: "Accepted", status: "True", reason: "Accepted", message: "", observedGeneration: 1 },
+  type: "Accepted",
+  status: "True",
+  reason: "Accepted",
+  message: "",
+  observedGeneration: 1,
   lastTransitionTime: "2026-01-01T00:00:00Z",
 };
 

@@ -37,7 +37,11 @@ async function soak(t: TestContext, scene: Scene, network: Network | undefined):
   if (envoy === undefined || etcdProgram === undefined || etcdctl === undefined) return;
   const watches: Watched[] = [];
   const mesh = await startMesh({
-    ...{ scene, network, nodes, staged, minutes: 30 + 2 * minutes },
+    scene,
+    network,
+    nodes,
+    staged,
+    minutes: 30 + 2 * minutes,
     programs: { envoy, etcd: etcdProgram },
     variants: ["ads-delta", "ads-sotw"],
     started: async ({ name, admin }) =>

@@ -8,7 +8,7 @@ const reach = (count: number) => ({ positions: [0.1, 0.2, 0.3].slice(0, count) }
 /** One rollout as it must go, from a moment on. It takes four seconds. */
 function rollout(id: number, writes: number, at: number): readonly StepRecord[] {
   const record = (index: number, since: number, course: Omit<StepRecord["course"], "reason">): StepRecord => {
-    return { ...{ group: "g", id, startedAt: at }, writes: writes + index, since, course: { ...course, reason: "" } };
+    return { group: "g", id, startedAt: at, writes: writes + index, since, course: { ...course, reason: "" } };
   };
   return [
     record(0, at, { phase: "choosing", step: 0, isSoaked: false, reach: reach(0) }),

@@ -69,7 +69,10 @@ identities:
     "an Envoy whose certificate is SPIRE's gets its configuration, and no other workload does",
     async () => {
       await startEnvoy(scene, {
-        ...{ path: envoy, variant: "ads-delta", id: "edge.shop.1", server: served.grpc },
+        path: envoy,
+        variant: "ads-delta",
+        id: "edge.shop.1",
+        server: served.grpc,
         bootstrapArgs: shown(shop),
       });
       await answers("one");

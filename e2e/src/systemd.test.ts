@@ -87,7 +87,8 @@ function reload(name: string, pid: number): void {
 /** The relay of its own unit, of an origin. */
 async function startsRelay(scene: Scene, at: (name: string) => string, origin: string): Promise<void> {
   const { command, args } = commandOf("xdskit-relay", {
-    ...{ GRPC: `unix:${at("relayed")}`, ADMIN: `unix:${at("relay-admin")}` },
+    GRPC: `unix:${at("relayed")}`,
+    ADMIN: `unix:${at("relay-admin")}`,
   });
   const [settings, cache] = [at("relay.yaml"), at("cache")];
   writeFileSync(settings, `upstream: { servers: ["${origin}"], wildcard: [cluster] }\n`);

@@ -6,8 +6,11 @@ import { serveTenants } from "./flood/server.js";
 
 test("one identity at all its limits refuses nobody else anything, and leaves nothing behind", async (t) => {
   const { server, grpc, rest } = await serveTenants({
-    ...{ streamsPerIdentity: 20, pollsPerIdentity: 5, heldBytesPerIdentity: 200_000 },
-    ...{ requestsPerSecondPerIdentity: 200, requestBurstPerIdentity: 200 },
+    streamsPerIdentity: 20,
+    pollsPerIdentity: 5,
+    heldBytesPerIdentity: 200_000,
+    requestsPerSecondPerIdentity: 200,
+    requestBurstPerIdentity: 200,
   });
   t.after(() => server.close());
   const reached = () => new Map(server.stats().identityLimits.map(({ limit, count }) => [limit, count]));

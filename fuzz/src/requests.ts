@@ -97,12 +97,10 @@ export const wholeRequests = {
   delta: toBinary(
     DeltaDiscoveryRequestSchema,
     create(DeltaDiscoveryRequestSchema, {
-      ...{
-        ...whole,
-        resourceNamesSubscribe: ["*", "a"],
-        resourceNamesUnsubscribe: ["b"],
-        initialResourceVersions: { a: "1" },
-      },
+      ...whole,
+      resourceNamesSubscribe: ["*", "a"],
+      resourceNamesUnsubscribe: ["b"],
+      initialResourceVersions: { a: "1" },
     }),
   ),
 };

@@ -8,8 +8,13 @@ import { programs } from "./pages.js";
 
 /** The strictest that a program may choose. It names no types: what the packages need they bring. */
 const strictest = {
-  ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
-  ...{ noEmit: true, target: "es2023", types: [] },
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  noEmit: true,
+  target: "es2023",
+  types: [],
 };
 
 /** Everything that is published, and the programs of the pages and of the example. */

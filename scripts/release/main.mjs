@@ -38,7 +38,9 @@ const tarballs = new Map(published.map((manifest) => [manifest.name, fileOf(mani
 say("install the tarballs where nothing is, check them, and run them");
 // What cannot be tested here is skipped, unless it is published.
 const { status } = spawnSync(process.execPath, ["scripts/test.mjs", "--built", "scripts/tarballs.test.ts"], {
-  ...{ cwd: root, stdio: "inherit", env: { ...process.env, ...(isDryRun ? {} : { CI: "true" }), TARBALLS: folder } },
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, ...(isDryRun ? {} : { CI: "true" }), TARBALLS: folder },
 });
 if (status !== 0) process.exit(1);
 

@@ -4,11 +4,23 @@ import type { Finding, GroupResource } from "../api/types.js";
 import { otherFindings, servicesOf } from "./services.js";
 
 const row = (name: string, health: GroupResource["health"], file = "Service shop/cart"): GroupResource => ({
-  ...{ type: "endpoint", typeUrl: "t", name, version: "1", layer: "kubernetes", summary: "", health },
-  ...{ uses: 0, usedBy: 0, dangling: [], unused: false, where: { file } },
+  type: "endpoint",
+  typeUrl: "t",
+  name,
+  version: "1",
+  layer: "kubernetes",
+  summary: "",
+  health,
+  uses: 0,
+  usedBy: 0,
+  dangling: [],
+  unused: false,
+  where: { file },
 });
 const finding = (file: string | undefined): Finding => ({
-  ...{ code: "XDSKIT_ANNOTATION", severity: "warning", message: "wrong" },
+  code: "XDSKIT_ANNOTATION",
+  severity: "warning",
+  message: "wrong",
   ...(file === undefined ? {} : { file }),
 });
 

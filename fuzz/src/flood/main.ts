@@ -18,8 +18,11 @@ const size: FloodSize = { streams: 4_000, names: 50, polls: 500 };
 const limits = { streamsPerIdentity: 3_000, pollsPerIdentity: 250, heldBytesPerIdentity: 64 * 1024 * 1024 };
 const most = 1e9;
 const unlimited: Partial<ServerLimits> = {
-  ...{ streamsPerIdentity: most, pollsPerIdentity: most, heldBytesPerIdentity: most },
-  ...{ requestsPerSecondPerIdentity: most, requestBurstPerIdentity: most },
+  streamsPerIdentity: most,
+  pollsPerIdentity: most,
+  heldBytesPerIdentity: most,
+  requestsPerSecondPerIdentity: most,
+  requestBurstPerIdentity: most,
 };
 
 type Ports = { readonly grpc: string; readonly rest: string };

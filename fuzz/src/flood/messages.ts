@@ -13,7 +13,8 @@ export function firstRequest(tenant: string): Uint8Array {
 /** Asks for so many endpoints that are not there, with names of its own. */
 export function subscription(tenant: string, first: number, names: number): Uint8Array {
   return delta({
-    ...{ typeUrl: endpoints, node: { id: `n${first}`, cluster: tenant } },
+    typeUrl: endpoints,
+    node: { id: `n${first}`, cluster: tenant },
     resourceNamesSubscribe: Array.from({ length: names }, (_, at) => `${tenant}-${first + at}-`.padEnd(200, "x")),
   });
 }

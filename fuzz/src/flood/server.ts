@@ -14,7 +14,8 @@ export interface FloodedServer {
 /** A server with an identity for each tenant, and a hundred clusters. */
 export async function serveTenants(limits: Partial<ServerLimits>): Promise<FloodedServer> {
   const server = createServer({
-    ...{ limits, rest: { holdMs: 1_000 } },
+    limits,
+    rest: { holdMs: 1_000 },
     tokenName: (token) => token,
     identities: tenants.map((token) => ({ when: { token }, node: { cluster: token } })),
   });

@@ -17,11 +17,15 @@ export function largeConfig(): object[] {
     const address = { socket_address: { address: `10.0.${index >> 8}.${index & 255}`, port_value: 80 } };
     const cluster = {
       "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
-      ...{ name, type: "EDS", connect_timeout: "1s", eds_cluster_config: { eds_config: { ads: {} } } },
+      name,
+      type: "EDS",
+      connect_timeout: "1s",
+      eds_cluster_config: { eds_config: { ads: {} } },
     };
     const assignment = {
       "@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
-      ...{ cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] },
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
     };
     return [cluster, assignment];
   }).flat();

@@ -124,8 +124,11 @@ export function createApp(options: AdminApiOptions): {
   };
   const fleet = Object.entries(fleetAnswers(context.localFleet)).map(([name, answer]) => [`fleet.${name}`, answer]);
   const answers: PeerAnswers = {
-    ...{ ...Object.fromEntries(fleet), arrival, stages },
-    ...{ events: events.answer, activity: activity.answer },
+    ...Object.fromEntries(fleet),
+    arrival,
+    stages,
+    events: events.answer,
+    activity: activity.answer,
   };
   const nodeRevisions: AdminApi["nodeRevisions"] = (ids) => revisionsOf(context, withThem, ids);
   return { app, answers, nodeRevisions, stats: () => ({ requests, eventReaders: events.readers() }), close };

@@ -118,7 +118,14 @@ class AdminOfServer implements Admin {
     const server = this.#server;
     const rollouts = { server, shared, peers: () => others?.peers() ?? [] };
     return {
-      ...{ name, ports, audit, rollouts, store, stats: server.stats, version: this.#version, access: this.#access },
+      name,
+      ports,
+      audit,
+      rollouts,
+      store,
+      stats: server.stats,
+      version: this.#version,
+      access: this.#access,
       readiness: this.#readiness,
       sources: this.#sources,
       allSources: others && (() => this.#allSources()),
@@ -181,7 +188,12 @@ class AdminOfServer implements Admin {
       const [server, registry] = [this.#server, this.#registry];
       const layers = () => this.#layers;
       this.#ready = createAdminApi({
-        ...{ server, registry, onRevision, whereIs, version: this.#version, activity: this.#activity },
+        server,
+        registry,
+        onRevision,
+        whereIs,
+        version: this.#version,
+        activity: this.#activity,
         versions: this.#versions,
         get layers() {
           return layers();
@@ -203,7 +215,11 @@ class AdminOfServer implements Admin {
     const { name, store = {} } = this.#options;
     this.#metrics ??= import("./metrics/metrics.js").then(({ createMetrics }) =>
       createMetrics({
-        ...{ name, version: this.#version, server: this.#server, readiness: this.#readiness, sources: this.#sources },
+        name,
+        version: this.#version,
+        server: this.#server,
+        readiness: this.#readiness,
+        sources: this.#sources,
         store: store.numbers,
         troubles: this.#troubles.now,
         isStateWhole: store.trouble === undefined,

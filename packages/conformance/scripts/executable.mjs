@@ -51,16 +51,16 @@ async function bundle(outfile) {
     );
   const { metafile } = await build({
     stdin: { contents: entry, resolveDir: packageDir, loader: "js" },
-    ...{
-      absWorkingDir: root,
-      bundle: true,
-      platform: "node",
-      target: "node20.19",
-      format: "cjs",
-      outfile,
-      metafile: true,
-    },
-    ...{ conditions: ["@xdskit/source"], legalComments: "none", logLevel: "error" },
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    format: "cjs",
+    outfile,
+    metafile: true,
+    conditions: ["@xdskit/source"],
+    legalComments: "none",
+    logLevel: "error",
     define: { "import.meta.url": JSON.stringify("file:///xds-conformance/js/index.js") },
     plugins: [{ name: "assets", setup: withAssets }],
   });

@@ -24,7 +24,10 @@ const holdMs = 1_000;
 
 /** Asks for all clusters, and for all that they and the routes of clients name. */
 const group: RelayedGroup = {
-  ...{ name: "all", layer: "upstream", node: { id: "relay" }, prefetch: true },
+  name: "all",
+  layer: "upstream",
+  node: { id: "relay" },
+  prefetch: true,
   collections: [{ type: resourceTypes.find("cluster")!, name: "*" }],
 };
 

@@ -33,7 +33,7 @@ import { reconfigure } from "./streams/reconfigure.js";
  */
 export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
-  const { types, limits, keepalive, clock, authorities } = settings;
+  const { types, authorities } = settings;
   const core = createCore(settings, options.parts ?? defaultParts);
   const { events, counters, layers, publication, parts, calls, troubles } = core;
   const sources = new Set<Source>();
@@ -44,16 +44,26 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   admission.count(services);
   const { refusedCall, refuseIfClosed } = admission;
   const listeners = createListeners({
-    ...{ types, clock, events, limits, keepalive, services, refuseIfClosed, callInfo: calls.info },
+    ...settings,
+    events,
+    services,
+    refuseIfClosed,
+    callInfo: calls.info,
     accept: admission.admitting(discovery.accept),
     polls: discovery.polls,
     refused: (peer, code, message) => refusedCall(calls.info("gRPC", peer), { code, message }),
-    rest: settings.rest,
     tls: options.tls,
   });
   const configuring = new Configuring({
-    ...{ layers, publication, sources, events, counters, troubles, authorities },
-    ...{ judges: parts.judges, progress: parts.progress },
+    layers,
+    publication,
+    sources,
+    events,
+    counters,
+    troubles,
+    authorities,
+    judges: parts.judges,
+    progress: parts.progress,
     isOwnName: createIsOwnName(parts.supply?.types ?? new Set(), authorities),
     reading: { registry: options.registry, types },
     prepared: parts.policy.prepare,

@@ -75,8 +75,11 @@ const rows: readonly {
     doors: "services that are not served (HDS, CSDS of v2)",
     has: (service) => /HealthDiscoveryService$|status\.v2\./.test(service),
     outcomes: {
-      ...{ none: "refused", wrong: "refused", expired: "refused" },
-      ...{ "another tenant's": "not served", right: "not served" },
+      none: "refused",
+      wrong: "refused",
+      expired: "refused",
+      "another tenant's": "not served",
+      right: "not served",
     },
     changed: "-",
   },
@@ -87,7 +90,8 @@ const registry: Registry = createRegistry();
 const types = createResourceTypes([{ schema: NodeSchema, name: "node", nameOf: "id", restPath: "nodes" }]);
 const server = (jwks: string) =>
   createServer({
-    ...{ registry, types },
+    registry,
+    types,
     eventLoop: false,
     rest: { holdMs: 0 },
     identities: [

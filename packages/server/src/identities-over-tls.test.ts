@@ -33,7 +33,8 @@ async function judged(t: TestContext, authority: Authority, strangers: Authority
   await folder.write("ca.pem", authority.certificate);
   await folder.write("keys.json", JSON.stringify(jwks));
   const server = createServer({
-    ...{ eventLoop: false, rest: { holdMs: 0 } },
+    eventLoop: false,
+    rest: { holdMs: 0 },
     tls: {
       certificateFile: folder.at("server.pem"),
       keyFile: folder.at("server.key"),
@@ -65,7 +66,8 @@ async function judged(t: TestContext, authority: Authority, strangers: Authority
   async function overGrpc({ id, pair, token }: Asking): Promise<number> {
     const secure = credentials.createSsl(ca, pair && Buffer.from(pair.key), pair && Buffer.from(pair.certificate));
     const client = new Client(grpc, secure, {
-      ...{ "grpc.use_local_subchannel_pool": 1, "grpc.ssl_target_name_override": "localhost" },
+      "grpc.use_local_subchannel_pool": 1,
+      "grpc.ssl_target_name_override": "localhost",
     });
     const metadata = new Metadata();
     if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);

@@ -70,7 +70,8 @@ test("without secrets: true, a secret that is there is like one that is not, on 
     },
   ]) {
     const server = createServer({
-      ...{ eventLoop: false, rest: { holdMs: 0 } },
+      eventLoop: false,
+      rest: { holdMs: 0 },
       identities: [rule("a", keys, { secrets: true }), rule("b", keys)],
       ...(onDemand === undefined ? {} : { onDemand: onDemand as never }),
     });

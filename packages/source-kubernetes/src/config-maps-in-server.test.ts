@@ -31,7 +31,8 @@ async function serving(t: TestContext, begin: Readonly<Record<string, string>>, 
   const layers = [configMapLayer(), configMapLayer("edge"), kubernetesLayer, "own"];
   const server = createServer({
     groups: [{ name: "all", match: {}, layers }],
-    ...{ references: "refuse", addresses: "refuse" },
+    references: "refuse",
+    addresses: "refuse",
     parts: [...parts, ...defaultParts, source.part],
   });
   t.after(() => server.close());
@@ -53,7 +54,8 @@ async function serving(t: TestContext, begin: Readonly<Record<string, string>>, 
   await within("the start", started);
   const type = resourceTypes.find("cluster") ?? assert.fail();
   return {
-    ...{ server, put },
+    server,
+    put,
     service: (name: string) =>
       services.say({
         type: "MODIFIED",
@@ -65,7 +67,8 @@ async function serving(t: TestContext, begin: Readonly<Record<string, string>>, 
         type: "MODIFIED",
         object: {
           metadata: { namespace: "shop", name: service, labels: { "kubernetes.io/service-name": service } },
-          ...{ addressType: "IPv4", ports: [{ name: "", port: 80, protocol: "TCP" }] },
+          addressType: "IPv4",
+          ports: [{ name: "", port: 80, protocol: "TCP" }],
           endpoints: [{ addresses: [address], conditions: { ready: true } }],
         },
       }),

@@ -19,7 +19,8 @@ const service = (name: string, spec: unknown = { ports: [{ port: 80 }] }) => ({
 });
 const slice = (name: string, of: string, ...addresses: readonly string[]) => ({
   metadata: { namespace: "shop", name, labels: { "kubernetes.io/service-name": of } },
-  ...{ addressType: "IPv4", ports: [{ port: 9000 }] },
+  addressType: "IPv4",
+  ports: [{ port: 9000 }],
   endpoints: addresses.map((address) => ({ addresses: [address] })),
 });
 
@@ -230,8 +231,12 @@ describe("a source of Kubernetes", () => {
   it("closes at once, though nobody says yet what it is to prove", async () => {
     let asked = 0;
     const connection: KubernetesConnection = {
-      ...{ server: new URL("https://127.0.0.1:1"), namespace: undefined, serverName: undefined },
-      ...{ isChecked: true, from: "the test", refused() {} },
+      server: new URL("https://127.0.0.1:1"),
+      namespace: undefined,
+      serverName: undefined,
+      isChecked: true,
+      from: "the test",
+      refused() {},
       credentials() {
         asked++;
         return new Promise(() => {});

@@ -142,12 +142,15 @@ class WatchedCluster implements KubernetesSource {
     this.#options = options;
     this.name = options.layer ?? kubernetesLayer;
     this.#tables = new ClusterTables({
-      ...{ layer: this.name, isPartial: options.selector !== undefined, readLater: () => this.#soon() },
+      layer: this.name,
+      isPartial: options.selector !== undefined,
+      readLater: () => this.#soon(),
       files: options.configMaps === undefined ? undefined : (options.read ?? (() => ({}))),
     });
     const { connection, silenceMs } = options;
     this.#watches = new Watches({
-      ...{ connection, silenceMs },
+      connection,
+      silenceMs,
       changed: () => this.#soon(),
       failed: (error, path) => this.#failed(path, error),
     });

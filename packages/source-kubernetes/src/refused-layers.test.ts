@@ -26,7 +26,7 @@ const foreign = cluster("xdstp://theirs/envoy.config.cluster.v3.Cluster/c");
 /** A server for one authority, and a source of Services and ConfigMaps, whose API server the test is. */
 async function serving(t: TestContext, knowsServer: boolean, options: Partial<KubernetesSourceOptions> = {}) {
   const api = await spokenServer(t);
-  const source = createKubernetesSource({ ...{ connection: api.connection, configMaps: "" }, ...options });
+  const source = createKubernetesSource({ connection: api.connection, configMaps: "", ...options });
   let kernel: Kernel | undefined;
   const watching = (made: Kernel) => {
     kernel = made;
@@ -46,7 +46,9 @@ async function serving(t: TestContext, knowsServer: boolean, options: Partial<Ku
   const names = (layer: string) =>
     Array.from(server.layerSnapshot(layer)?.of(clusters) ?? [], ({ name }: Resource) => name).sort();
   return {
-    ...{ server, source, started },
+    server,
+    source,
+    started,
     services: of("/services"),
     maps: of("/configmaps"),
     ends: () => {

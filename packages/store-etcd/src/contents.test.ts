@@ -19,7 +19,9 @@ function client() {
       return answer(range);
     },
     transaction: async ({ operations }: Transaction) => ({
-      ...{ succeeded: true, cluster: "1", revision: 1 },
+      succeeded: true,
+      cluster: "1",
+      revision: 1,
       ranges: operations.flatMap((one) => (one.kind === "range" ? [answer(one.range)] : [])),
     }),
   };

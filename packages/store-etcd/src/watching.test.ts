@@ -29,7 +29,9 @@ function watching(t: TestContext) {
     if (!keysOnly) valuesRead.push(...found.map((one) => one.key.slice(keys.shared().length)));
     return {
       found: found.map((one) => (keysOnly ? { ...one, value: Buffer.alloc(0) } : one)),
-      ...{ more: false, count: found.length, revision: etcd.revision },
+      more: false,
+      count: found.length,
+      revision: etcd.revision,
     };
   };
   const client = {

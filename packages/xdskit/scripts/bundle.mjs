@@ -32,9 +32,13 @@ export async function bundle(folder, { fromSources = false } = {}) {
     join(root, "packages", inPackage, place, `${path}.${extension}`),
   ]);
   const common = {
-    ...{ absWorkingDir: root, conditions: fromSources ? ["@xdskit/source"] : [] },
-    ...{ bundle: true, platform: "node", target: "node20.19" },
-    ...{ legalComments: "none", logLevel: "warning" },
+    absWorkingDir: root,
+    conditions: fromSources ? ["@xdskit/source"] : [],
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    legalComments: "none",
+    logLevel: "warning",
   };
   const { metafile, outputFiles } = await build({
     ...common,
@@ -43,7 +47,10 @@ export async function bundle(folder, { fromSources = false } = {}) {
       ...Object.fromEntries(programs.filter(([, path]) => existsSync(path))),
     },
     outdir: join(making, "js"),
-    ...{ splitting: true, format: "esm", metafile: true, write: false },
+    splitting: true,
+    format: "esm",
+    metafile: true,
+    write: false,
   });
   mkdirSync(join(making, "js"), { recursive: true });
   // By itself: what it needs would be loaded before it keeps anything.

@@ -31,7 +31,10 @@ async function converted(text) {
     (_, names, file) => `const {${names.replaceAll(" as ", ": ")}} = require(${file});`,
   );
   const { code } = await transform(required, {
-    ...{ format: "cjs", platform: "node", target: "node20.19", legalComments: "none" },
+    format: "cjs",
+    platform: "node",
+    target: "node20.19",
+    legalComments: "none",
     banner: used.map((name) => meta[name]).join("\n"),
     define: { "import.meta.url": "importMetaUrl", "import.meta.resolve": "importMetaResolve" },
     supported: { "dynamic-import": false },

@@ -50,9 +50,14 @@ test("what a command tells fits a terminal of 80 columns, and is whole where nob
     const at = ["--server", server.admin];
     const folder = server.folder.path;
     const told: Readonly<Record<string, readonly string[]>> = {
-      ...{ history: at, wait: ["--timeout", "1ms", ...at], rollout: ["status", ...at] },
-      ...{ plan: [empty, folder], diff: [empty, folder], validate: [folder], top: ["--count", "1", ...at] },
-      ...{ export: ["--layer", "nobody", ...at] },
+      history: at,
+      wait: ["--timeout", "1ms", ...at],
+      rollout: ["status", ...at],
+      plan: [empty, folder],
+      diff: [empty, folder],
+      validate: [folder],
+      top: ["--count", "1", ...at],
+      export: ["--layer", "nobody", ...at],
       audit: [join(empty, "nobody")],
     };
     for (const [name, args] of Object.entries(told)) {

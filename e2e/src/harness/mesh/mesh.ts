@@ -103,7 +103,13 @@ export async function startMesh(parts: MeshOptions): Promise<Mesh> {
 
   const histories = [writer, steps].map((one) => ({ writer: one, recorded: new RecordedHistory(one.layer) }));
   const mesh: Mesh = {
-    ...{ etcd, servers, load, routes, writer, rollouts, bench },
+    etcd,
+    servers,
+    load,
+    routes,
+    writer,
+    rollouts,
+    bench,
     isWhole: (what, withinMs) => isWhole(mesh, nodes + staged + 2, what, withinMs),
     async readHistory() {
       for (const { recorded } of histories) await Promise.all(servers.map((server) => recorded.read(server)));

@@ -36,7 +36,8 @@ export class PodsOfService {
 
   get service(): KubernetesObject {
     return {
-      ...{ apiVersion: "v1", kind: "Service" },
+      apiVersion: "v1",
+      kind: "Service",
       metadata: { name: this.name, namespace },
       spec: {
         selector: { app: this.name },
@@ -70,9 +71,12 @@ export class PodsOfService {
 
   #slice(name: string, pods: readonly Pod[]): KubernetesObject {
     return {
-      ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      addressType: "IPv4",
       metadata: {
-        ...{ name, namespace },
+        name,
+        namespace,
         labels: {
           "kubernetes.io/service-name": this.name,
           "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
@@ -80,7 +84,9 @@ export class PodsOfService {
       },
       ports: [{ name: "grpc", port: podPort, protocol: "TCP" }],
       endpoints: pods.map(({ name: pod, address, zone, hint, state }) => ({
-        ...{ addresses: [address], zone, nodeName: `node-of-${zone}` },
+        addresses: [address],
+        zone,
+        nodeName: `node-of-${zone}`,
         conditions: { ready: state === "ready", serving: state !== "starting", terminating: state === "leaving" },
         ...(hint === undefined ? {} : { hints: { forZones: [{ name: hint }] } }),
         targetRef: { kind: "Pod", namespace, name: pod, uid: `uid-of-${pod}` },

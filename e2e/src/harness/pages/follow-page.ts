@@ -113,7 +113,11 @@ exec "${envoy}" "$@" --concurrency 1 --log-level warning`,
     XDSKIT_XDS_SERVER: at("18000"),
     XDSKIT_ADMIN_PORT: ports.get("9901") ?? "",
     // Of examples/control-plane.
-    ...{ REGISTRY: at("8500"), GRPC: at("18000"), ADMIN: at("19000"), INGRESS: at("10000"), LEASE_SECONDS: "4" },
+    REGISTRY: at("8500"),
+    GRPC: at("18000"),
+    ADMIN: at("19000"),
+    INGRESS: at("10000"),
+    LEASE_SECONDS: "4",
     ...more.env,
   };
   return { scene, folder, env, ports, started: [] };
@@ -135,7 +139,10 @@ async function start(reader: Reader, commands: string): Promise<void> {
   const script = [...lines.slice(0, -1), `exec ${lines.at(-1)}`].join("\n");
   const { folder: cwd, env, scene } = reader;
   const started = scene.start({
-    ...{ name: lines.at(-1) ?? "", command: "bash", cwd, env },
+    name: lines.at(-1) ?? "",
+    command: "bash",
+    cwd,
+    env,
     args: ["-e", "-o", "pipefail", "-c", withPorts(reader, script)],
   });
   reader.started.push(started);

@@ -119,7 +119,9 @@ function member(
 ): Member {
   let running: ChildProcess | undefined;
   return {
-    ...{ name, place, endpoint },
+    name,
+    place,
+    endpoint,
     async start() {
       const errors: string[] = [];
       const { command, args } = place.run(program, options);

@@ -17,7 +17,12 @@ import { EtcdCluster } from "./etcd.js";
 export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: object;
+    readonly annotations?: object;
+  };
   readonly [key: string]: unknown;
 }
 
@@ -114,7 +119,9 @@ export class KubeApiserver {
       "client-key-data": Buffer.from(key).toString("base64"),
     };
     const config = {
-      ...{ apiVersion: "v1", kind: "Config", "current-context": "test" },
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "test",
       clusters: [
         { name: "test", cluster: { server: this.url, "certificate-authority": "certificates/apiserver.crt" } },
       ],

@@ -28,7 +28,9 @@ export async function refusedByEnvoy(scene: Scene, path: string, questions: Ques
     await write(`eds-${index}.json`, { resources: [assignment] });
     assigned.push({
       "@type": typeUrl("envoy.config.cluster.v3.Cluster"),
-      ...{ name, type: "EDS", eds_cluster_config: { eds_config: source(`eds-${index}.json`) } },
+      name,
+      type: "EDS",
+      eds_cluster_config: { eds_config: source(`eds-${index}.json`) },
     });
   }
   await write("cds.json", { resources: [...questions.clusters, ...assigned] });

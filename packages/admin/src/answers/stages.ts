@@ -59,7 +59,9 @@ function cutChange({ type, added, changed, removed }: StageJson["changes"][numbe
 
 function cutWait({ kind, type, names, for: cause }: WaitJson, most: number): GroupStages["held"][number] {
   return {
-    ...{ kind, type, names: names.slice(0, most) },
+    kind,
+    type,
+    names: names.slice(0, most),
     ...(cause === undefined ? {} : { for: { type: cause.type, names: cause.names.slice(0, most) } }),
   };
 }
@@ -123,7 +125,8 @@ export function* danglingIn(
   return Array.from(lacking.values(), ({ resource, reference, groups }) => ({
     ...({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const),
     message: missingNameText(reference, types, [...groups]),
-    ...{ type: resource.type.name, resource: resource.name },
+    type: resource.type.name,
+    resource: resource.name,
   }));
 }
 

@@ -93,7 +93,11 @@ export const nodeRowSchema = z
 
 export const stateCountsSchema = z
   .object({
-    ...{ synced: z.int(), "held-back": z.int(), pending: z.int(), stale: z.int(), rejected: z.int() },
+    synced: z.int(),
+    "held-back": z.int(),
+    pending: z.int(),
+    stale: z.int(),
+    rejected: z.int(),
   } satisfies Record<NodeState, unknown>)
   .openapi("StateCounts");
 

@@ -231,7 +231,9 @@ export const rollbackSchema = z
   .openapi("Rollback");
 
 const arrivalCounts = z.object({
-  ...{ acknowledged: z.int(), rejected: z.int(), pending: z.int() },
+  acknowledged: z.int(),
+  rejected: z.int(),
+  pending: z.int(),
   "held-back": z.int().openapi({ description: "A rollout or a quarantine of their group keeps it from these" }),
 });
 

@@ -42,7 +42,9 @@ function note(event: ServerEvent, ring: EventRing): void {
       const { stream, type, version, message, names } = event;
       const about = { node: stream.node.id, group: stream.group, type: type.name, version };
       ring.add("problem", {
-        ...{ kind: "rejected", ...about, names: names.slice(0, maxInEntry) },
+        kind: "rejected",
+        ...about,
+        names: names.slice(0, maxInEntry),
         message: redactErrorText(message),
       });
       break;

@@ -32,7 +32,10 @@ async function twoServers(answering: () => void = () => {}) {
   const one = await runningApi({ folder, replica: "one", peers: () => [{ name: "two", ask }] });
   const get = (path: string) => one.ask("GET", path);
   return {
-    ...{ one, two, asked, get },
+    one,
+    two,
+    asked,
+    get,
     fail(error: Error | undefined): void {
       failure = error;
     },

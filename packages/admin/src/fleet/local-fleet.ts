@@ -164,9 +164,16 @@ async function contentsOf(
     return { field: fieldText(steps), where: isWritten ? whereJson(whereField?.(where, wanted, steps)) : null };
   };
   return {
-    ...{ type: type.name, name, state, version: wanted?.version ?? null, acknowledged: used?.version ?? null },
+    type: type.name,
+    name,
+    state,
+    version: wanted?.version ?? null,
+    acknowledged: used?.version ?? null,
     isBlamed: said?.blamed?.includes(name) === true,
-    ...{ wanted: shown(wanted), newest: shown(newest), running: shown(used), rejected: shown(rejected) },
+    wanted: shown(wanted),
+    newest: shown(newest),
+    running: shown(used),
+    rejected: shown(rejected),
     rejection: said === undefined ? null : rejectionJson(said),
     where: whereJson(where),
     cause: causeOf(),

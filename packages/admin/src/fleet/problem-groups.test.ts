@@ -9,11 +9,22 @@ const at = (minute: number) => `2030-01-01T00:0${minute}:00.000Z`;
 function nodeThatRejects(id: string, words: Readonly<Record<string, string>>, minute = 1): NodeRow {
   const types = Object.entries(words).map(([type, why]) => {
     const rejected = { at: at(minute), version: "1", message: why, blamed: [`${type} of ${id}`], resources: 1 };
-    return { ...{ type, state: "rejected" as const, resources: 1, behind: 1, lagMs: null, why }, rejected };
+    return { type, state: "rejected" as const, resources: 1, behind: 1, lagMs: null, why, rejected };
   });
   return {
-    ...{ id, group: id[0] ?? "", cluster: "", client: "", locality: "", replicas: [], connectedSince: at(0) },
-    ...{ streams: 1, state: "rejected", behind: 1, lagMs: null, why: "", types },
+    id,
+    group: id[0] ?? "",
+    cluster: "",
+    client: "",
+    locality: "",
+    replicas: [],
+    connectedSince: at(0),
+    streams: 1,
+    state: "rejected",
+    behind: 1,
+    lagMs: null,
+    why: "",
+    types,
   };
 }
 

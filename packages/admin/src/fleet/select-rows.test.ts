@@ -9,8 +9,17 @@ const states = ["synced", "pending", "stale", "rejected"] as const;
 const rows = Array.from({ length: 1_000 }, (_, index): NodeRow => {
   const random = (index * 7_919) % 1_000;
   return {
-    ...{ id: `n-${String(index).padStart(4, "0")}`, group: "", cluster: "", client: "", locality: "", replicas: [""] },
-    ...{ connectedSince: "", streams: 1, behind: 0, why: "", types: [] },
+    id: `n-${String(index).padStart(4, "0")}`,
+    group: "",
+    cluster: "",
+    client: "",
+    locality: "",
+    replicas: [""],
+    connectedSince: "",
+    streams: 1,
+    behind: 0,
+    why: "",
+    types: [],
     state: states[random % 4] ?? "synced",
     lagMs: random % 10 === 0 ? null : random * 1_000_003,
   };

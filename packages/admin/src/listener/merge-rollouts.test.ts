@@ -5,7 +5,11 @@ import { mergedRollouts } from "./merge-rollouts.js";
 
 const rolloutOf = (state: RolloutJson["state"], nodes: Partial<RolloutJson["nodes"]>) =>
   ({
-    ...{ id: 7, group: "edge", state, waitsFor: [], rejections: [] },
+    id: 7,
+    group: "edge",
+    state,
+    waitsFor: [],
+    rejections: [],
     nodes: { reached: 0, pending: 0, rejected: 0, held: 0, ...nodes },
   }) as unknown as RolloutJson;
 

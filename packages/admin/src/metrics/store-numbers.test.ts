@@ -6,7 +6,9 @@ import { countedStore } from "./store-numbers.js";
 const info = { author: "me", cause: { kind: "api", caller: "me" }, message: "", time: 1 } as const;
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const patch = (parent: string | undefined, key: string) => ({
-  ...{ layer: "api", parent, kind: "patch" as const },
+  layer: "api",
+  parent,
+  kind: "patch" as const,
   upsert: [{ type, key, version: key, bytes: new Uint8Array([1]) }],
 });
 
@@ -14,8 +16,11 @@ describe("the numbers of a store", () => {
   it("count commits by cause and result, and name the newest revisions", async () => {
     const { store, numbers } = countedStore(await createMemoryStore());
     assert.deepEqual(numbers(), {
-      ...{ isAway: false, failing: undefined, lastCommit: undefined },
-      ...{ commits: [], revisions: [] },
+      isAway: false,
+      failing: undefined,
+      lastCommit: undefined,
+      commits: [],
+      revisions: [],
     });
     const before = Date.now();
     const first = await store.commit([patch(undefined, "a")], info);

@@ -82,7 +82,10 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
       close: () => store.close(),
     },
     numbers: () => ({
-      ...{ isAway, failing, lastCommit, commits: [...commits.values()] },
+      isAway,
+      failing,
+      lastCommit,
+      commits: [...commits.values()],
       revisions: Array.from(revisions, ([layer, number]) => ({ layer, number })),
     }),
   };

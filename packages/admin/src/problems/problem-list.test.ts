@@ -43,8 +43,16 @@ it("a certificate says when it expires, and rejections name all their types", ()
     ],
     nodes: [
       {
-        ...{ id: "rejected no", kind: "rejected", types: ["cluster", "route", "listener"], reason: "no", nodes: 2 },
-        ...{ ids: ["a", "b"], groups: ["all"], since: null, blamed: [], resources: 9 },
+        id: "rejected no",
+        kind: "rejected",
+        types: ["cluster", "route", "listener"],
+        reason: "no",
+        nodes: 2,
+        ids: ["a", "b"],
+        groups: ["all"],
+        since: null,
+        blamed: [],
+        resources: 9,
       },
     ],
   });

@@ -97,7 +97,13 @@ function ofNodes(problem: NodeProblem): ProblemEntry {
       ? `${who} ${nodes === 1 ? "rejects" : "reject"} ${what}`
       : `${who} ${nodes === 1 ? "is" : "are"} silent about ${listText(types)}`,
     detail: reason,
-    ...{ count: nodes, since, type, types, names: blamed, nodes: ids, groups },
+    count: nodes,
+    since,
+    type,
+    types,
+    names: blamed,
+    nodes: ids,
+    groups,
   });
 }
 
@@ -159,7 +165,9 @@ function ofFinding(source: string, finding: Finding): ProblemEntry {
   const refused = `${about === "" ? (file ?? source) : about} is refused`;
   return entry({
     id: `${kind} ${source} ${code} ${file ?? ""} ${about} ${message}`,
-    ...{ kind, severity, code },
+    kind,
+    severity,
+    code,
     title: titles[kind] ?? (severity === "error" ? refused : `${about === "" ? (file ?? source) : about}: a warning`),
     detail: field === undefined ? message : `${field}: ${message}`,
     type: type ?? null,
@@ -182,7 +190,9 @@ function ofRollout({ id, group, reason, step, steps, nodes, since }: RolloutStat
     severity: "error",
     title: `The rollout of ${group} is halted at step ${step} of ${steps.length}`,
     detail: reason,
-    ...{ count: nodes.reached, since: since.toISOString(), groups: [group] },
+    count: nodes.reached,
+    since: since.toISOString(),
+    groups: [group],
   });
 }
 
@@ -200,7 +210,10 @@ function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEnt
       title: `${kept.length} ${kept.length === 1 ? "resource" : "resources"} of ${group} in quarantine`,
       detail: first === undefined ? "" : `${first.type} ${first.name}: ${first.message || first.cause}`,
       count: kept.length,
-      ...{ names, groups: [group], since: first?.since.toISOString() ?? null, type: first?.type ?? null },
+      names,
+      groups: [group],
+      since: first?.since.toISOString() ?? null,
+      type: first?.type ?? null,
     });
   });
 }
@@ -215,7 +228,11 @@ function ofTrouble({ kind, severity, title, message, since, expires, where }: Tr
   const place = where == null ? "" : `${where.file}:${where.line}:${where.column} `;
   return entry({
     id: `${kind} ${place}${kind === "client" ? title : ""}${message}`,
-    ...{ kind, severity, title: title ?? titles[kind], detail: message, since: new Date(since).toISOString() },
+    kind,
+    severity,
+    title: title ?? titles[kind],
+    detail: message,
+    since: new Date(since).toISOString(),
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     where: where ?? null,
   });

@@ -59,7 +59,7 @@ export async function readChange(
     throw new Error("a request with issues was not refused");
   }
   const { resources: upsert, named: remove, findings } = request;
-  return checked({ ...{ message, author, dryRun, replace }, ...fields.data, upsert, remove, findings });
+  return checked({ message, author, dryRun, replace, ...fields.data, upsert, remove, findings });
 }
 
 /** Reads the body that is one resource, which must have this type and name. */

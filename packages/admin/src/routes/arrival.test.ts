@@ -293,7 +293,8 @@ async function twoServers() {
   const one = await runningApi({ store, peers: () => [{ name: "two", ask }] });
   one.folder(createResource(create(ClusterSchema, { name: "old" })));
   return {
-    ...{ one, two },
+    one,
+    two,
     follow(): void {
       isFollowing = true;
       for (const call of held.splice(0)) call();

@@ -57,7 +57,12 @@ describe("a change", () => {
     assert.deepEqual(
       { layer, number, parent, author, cause, message, upserted },
       {
-        ...{ layer: "api", number: 1, parent: null, author: "me", message: "first", upserted: 2 },
+        layer: "api",
+        number: 1,
+        parent: null,
+        author: "me",
+        message: "first",
+        upserted: 2,
         cause: { kind: "api", caller: "127.0.0.1" },
       },
     );
@@ -259,7 +264,10 @@ describe("a change", () => {
       else
         assert.deepEqual(group.stages[0].changes, [
           {
-            ...{ type: "cluster", added: ["a", "b", "c"], changed: [], removed: [] },
+            type: "cluster",
+            added: ["a", "b", "c"],
+            changed: [],
+            removed: [],
             more: { added: 2, changed: 0, removed: 0 },
           },
         ]);
@@ -312,7 +320,10 @@ describe("a change", () => {
     const post = (change: object) => api.ask("POST", "layers/api/changes", change);
     await post({ upsert: [cluster("a"), cluster("b"), route("a"), { ...route("nowhere"), name: "other" }] });
     const warning = {
-      ...{ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", type: "route", resource: "routes" },
+      code: "XDSKIT_DANGLING_REFERENCE",
+      severity: "warning",
+      type: "route",
+      resource: "routes",
       message: 'names cluster "a", which group all lacks',
     };
     for (const dryRun of [true, false]) {

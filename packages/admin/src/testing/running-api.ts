@@ -61,7 +61,10 @@ export async function runningApi(
   const folder = new FolderOfTests(options.folder ?? []);
   const info = { author: "me", cause: { kind: "files", files: ["a.yaml"] }, message: "" } as const;
   const kept = new KeptSource({
-    ...{ ...reading, store, layers: ["folder"], onProblem },
+    ...reading,
+    store,
+    layers: ["folder"],
+    onProblem,
     source: folder,
     describe: () => ({ ...info, time: Date.now() }),
     check: server.checkChange,
@@ -72,7 +75,11 @@ export async function runningApi(
   await Promise.all([server.addSource(kept), server.addSource(written)]);
   const ofApi = { store, durable: true, filled: { by: "api", written } } as const;
   const api = createAdminApi({
-    ...{ server, registry, version: "0", peers: options.peers, replica: options.replica },
+    server,
+    registry,
+    version: "0",
+    peers: options.peers,
+    replica: options.replica,
     onRevision: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -87,7 +94,13 @@ export async function runningApi(
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const base = `http://127.0.0.1:${(http.address() as AddressInfo).port}/api/v1/`;
   return {
-    ...{ server, store, written, kept, problems, base, http },
+    server,
+    store,
+    written,
+    kept,
+    problems,
+    base,
+    http,
     answers: api.answers,
     /** The number of readers of events. */
     readers: () => api.stats().eventReaders,

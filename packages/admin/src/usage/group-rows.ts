@@ -89,7 +89,11 @@ export function groupRow({ snapshot, types, show, layerOf, whereOf }: GroupConte
   const dangling = usage.dangling(resource).slice(0, maxInEntry);
   const content = show(resource);
   return {
-    ...{ type: type.name, typeUrl: type.typeUrl, name, version, layer: layerOf(resource) },
+    type: type.name,
+    typeUrl: type.typeUrl,
+    name,
+    version,
+    layer: layerOf(resource),
     summary: resourceSummary(type.name, content),
     health: healthOf(content),
     uses: references.length,

@@ -53,7 +53,11 @@ const made: { readonly [Name in keyof typeof builders]: readonly Message[] } = {
   httpListener: [
     builders.httpListener({ name: "web", ...place, routeConfigName: "web" }),
     builders.httpListener({
-      ...{ name: "web", ...place, routeConfigName: "web", tlsSecret: "web", enableReusePort: true },
+      name: "web",
+      ...place,
+      routeConfigName: "web",
+      tlsSecret: "web",
+      enableReusePort: true,
       httpConnectionManager: { accessLog: [builders.stdoutAccessLog()], serverName: "x" },
     }),
   ],

@@ -24,18 +24,25 @@ export type ClusterOptions = Omit<ClusterFields, "edsClusterConfig" | "loadAssig
 
 const calls = {
   eds: builderCall({
-    ...{ call: "edsCluster", example: '{ name: "web" }', needs: ["name"], beside: ClusterSchema },
+    call: "edsCluster",
+    example: '{ name: "web" }',
+    needs: ["name"],
+    beside: ClusterSchema,
     own: { name: "string", serviceName: "string", edsConfig: "object" },
   }),
   dns: builderCall({
     call: "dnsCluster",
     example: '{ name: "db", endpoints: [{ address: "db.internal", portValue: 5432 }] }',
-    ...{ needs: ["name", "endpoints"], beside: ClusterSchema, own: { name: "string", endpoints: endpointsRule } },
+    needs: ["name", "endpoints"],
+    beside: ClusterSchema,
+    own: { name: "string", endpoints: endpointsRule },
   }),
   static: builderCall({
     call: "staticCluster",
     example: '{ name: "web", endpoints: [{ address: "127.0.0.1", portValue: 8080 }] }',
-    ...{ needs: ["name", "endpoints"], beside: ClusterSchema, own: { name: "string", endpoints: endpointsRule } },
+    needs: ["name", "endpoints"],
+    beside: ClusterSchema,
+    own: { name: "string", endpoints: endpointsRule },
   }),
 };
 

@@ -136,10 +136,19 @@ export function readingOf(
 ): FileReading {
   const { registry = envoyRegistry(), types = resourceTypes, validate = true, envoy = true, places = false } = options;
   return {
-    ...{ path, registry, types, validate, envoy, places },
+    path,
+    registry,
+    types,
+    validate,
+    envoy,
+    places,
     mayLeaveOutSecrets: validate && mayLeaveOutSecrets(bytes),
     views: form !== "json",
-    ...{ resources: [], findings: [], errors: 0, adoptions: [], version: "" },
+    resources: [],
+    findings: [],
+    errors: 0,
+    adoptions: [],
+    version: "",
   };
 }
 

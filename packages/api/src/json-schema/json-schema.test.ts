@@ -10,11 +10,15 @@ const ajv = new Ajv({ strict: false, logger: false });
 const isFile = ajv.compile(fileSchema());
 const cluster = {
   "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
-  ...{ name: "web", connect_timeout: "1s", lb_policy: "RING_HASH" },
+  name: "web",
+  connect_timeout: "1s",
+  lb_policy: "RING_HASH",
 };
 const wrapped = {
   "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
-  ...{ name: "web", ttl: "5s", resource: cluster },
+  name: "web",
+  ttl: "5s",
+  resource: cluster,
 };
 const reasons = (errors: readonly ErrorObject[] | null | undefined) =>
   (errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`).slice(0, 5);

@@ -40,7 +40,8 @@ export function fileSchema({ registry = envoyRegistry(), types = resourceTypes }
   const [response] = [named("DiscoveryResponse")].flat().map(schemas.of);
   const isResponse = { type: "object", required: ["resources"] };
   return {
-    ...{ $schema, title: "A file of xDS resources" },
+    $schema,
+    title: "A file of xDS resources",
     if: { type: "array" },
     // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
     then: { items: one },

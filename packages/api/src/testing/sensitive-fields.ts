@@ -94,11 +94,13 @@ export function clusterWithSecrets(name: string, secret: string, except: readonl
     metadata[what] = { "@type": typeUrl, ...value };
     metadata[`${what} as a struct`] = {
       "@type": "type.googleapis.com/xds.type.v3.TypedStruct",
-      ...{ type_url: typeUrl, value },
+      type_url: typeUrl,
+      value,
     };
   }
   return {
-    ...{ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name },
+    "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+    name,
     metadata: { typed_filter_metadata: metadata },
   };
 }

@@ -81,13 +81,11 @@ describe("gRPC's bootstrap", () => {
           address: "unix:///etc/istio/proxy/XDS",
           tls: undefined,
           tokenFile: undefined,
-          ...{
-            variant: "sotw",
-            aggregated: true,
-            api: "v3",
-            ignoreResourceDeletion: undefined,
-            failOnDataErrors: undefined,
-          },
+          variant: "sotw",
+          aggregated: true,
+          api: "v3",
+          ignoreResourceDeletion: undefined,
+          failOnDataErrors: undefined,
         },
       ],
     );

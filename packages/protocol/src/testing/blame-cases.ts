@@ -231,11 +231,9 @@ export const grpcCases: readonly BlameCase[] = [
   {
     says: "C++: the name of an xDS-enabled server's listener",
     text: "xDS response validation errors: [resource index 0: grpc/server?xds.resource.listening_address=127.0.0.1:80: INVALID_ARGUMENT: Listener has neither address nor ApiListener]",
-    ...{
-      carried: ["grpc/server?xds.resource.listening_address=127.0.0.1:80", "greeter"],
-      blames: ["grpc/server?xds.resource.listening_address=127.0.0.1:80"],
-      usesRest: true,
-    },
+    carried: ["grpc/server?xds.resource.listening_address=127.0.0.1:80", "greeter"],
+    blames: ["grpc/server?xds.resource.listening_address=127.0.0.1:80"],
+    usesRest: true,
   },
   {
     says: "C++: one that is rejected still, and was not carried anew",
@@ -327,10 +325,8 @@ export const grpcCases: readonly BlameCase[] = [
   {
     says: "Java: a name of another type",
     text: "Unsupported resource name: xdstp:///envoy.config.route.v3.RouteConfiguration/x for type: LDS",
-    ...{
-      carried: ["xdstp:///envoy.config.route.v3.RouteConfiguration/x", "y"],
-      blames: ["xdstp:///envoy.config.route.v3.RouteConfiguration/x"],
-      usesRest: true,
-    },
+    carried: ["xdstp:///envoy.config.route.v3.RouteConfiguration/x", "y"],
+    blames: ["xdstp:///envoy.config.route.v3.RouteConfiguration/x"],
+    usesRest: true,
   },
 ];

@@ -19,8 +19,13 @@ function keptCluster(name: string, more: Uint8Array = new Uint8Array()) {
   const [resource] = resourcesOf(cluster(name));
   const value = Buffer.concat([resource?.body ?? new Uint8Array(), more]);
   return keptResource({
-    ...{ type: clusterType, name, version: "v", aliases: [], ttl: undefined },
-    ...{ typeUrl: clusterType.typeUrl, value },
+    type: clusterType,
+    name,
+    version: "v",
+    aliases: [],
+    ttl: undefined,
+    typeUrl: clusterType.typeUrl,
+    value,
   });
 }
 

@@ -96,7 +96,10 @@ async function withVersioned(run: (origin: Versioned, stage: Stage) => Promise<v
 }
 
 const all: RelayedGroup = {
-  ...{ name: "all", layer: "upstream", node: { id: "relay" }, prefetch: false },
+  name: "all",
+  layer: "upstream",
+  node: { id: "relay" },
+  prefetch: false,
   collections: [{ type: typeOf("cluster"), name: "*" }],
 };
 const byName: RelayedGroup = { ...all, collections: [] };

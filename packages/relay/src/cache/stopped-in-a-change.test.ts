@@ -5,7 +5,9 @@ import { resourceTypes } from "@xdskit/api";
 import { becomes, cluster, endpoints, resourcesOf, route, seeRoutes, withStage } from "../testing/relayed.js";
 
 const all = {
-  ...{ name: "all", layer: "upstream", node: { id: "relay" } },
+  name: "all",
+  layer: "upstream",
+  node: { id: "relay" },
   collections: [{ type: resourceTypes.find("cluster")!, name: "*" }],
 };
 

@@ -49,7 +49,9 @@ export function createConfig(
       const { upsert = [], remove = [] } = changes;
       for (const list of [upsert, remove]) checkList("config.update", list);
       const read = (): LayerUpdate => ({
-        ...{ layer: name, kind: "patch", upsert: asResources(upsert, options) },
+        layer: name,
+        kind: "patch",
+        upsert: asResources(upsert, options),
         remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
       });
       return apply(name, read, checked(how));

@@ -24,7 +24,10 @@ function after(before: LayerUpdate, { layer, upsert, remove = [], files = [] }: 
   for (const one of upsert) held.set(idOf(one), one);
   const from = new Set([...(before.files ?? []), ...files]);
   return {
-    ...{ layer, kind: before.kind, upsert: [...held.values()], remove: [...gone.values()] },
+    layer,
+    kind: before.kind,
+    upsert: [...held.values()],
+    remove: [...gone.values()],
     ...(from.size === 0 ? {} : { files: [...from] }),
   };
 }

@@ -39,7 +39,14 @@ export function createDiscovery(
   const onDemandTypes = parts.supply?.types;
   const onDemandBare = withoutSecretType(onDemandTypes);
   const shared = {
-    ...{ types, limits, publication, counters, events, rejections, clock, catchUp },
+    types,
+    limits,
+    publication,
+    counters,
+    events,
+    rejections,
+    clock,
+    catchUp,
     progress: parts.progress,
     onDemand: ({ getsSecrets }: Caller) => (getsSecrets ? onDemandTypes : onDemandBare),
     retainedMemory: createRetainedMemory(limits, () => counters.reachedByIdentity("held_bytes_per_identity")),
@@ -49,7 +56,9 @@ export function createDiscovery(
   const jsonNotes = createJsonNotes(counters, events);
   const polls = new Polls({
     ...shared,
-    ...{ gate, openCalls, shares },
+    gate,
+    openCalls,
+    shares,
     bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
     holdMs: rest.holdMs,
     nextId,
@@ -201,7 +210,12 @@ export function createOtherServices(
   { refusal, refusedCall }: AdmissionControl,
 ): Services {
   return createServices({
-    ...{ types, calls, gate, openCalls, shares, registry: options.registry },
+    types,
+    calls,
+    gate,
+    openCalls,
+    shares,
+    registry: options.registry,
     servesReflection: options.reflection !== false,
     offered: parts.services,
     isServing: () => publication.hasBegun,

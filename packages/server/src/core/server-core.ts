@@ -70,8 +70,16 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
     },
   };
   const kernel: Kernel = {
-    ...{ options, types, limits, authorities, clock, events, calls },
-    ...{ streams: joinedOf(sessions), layers: below, groups: publication },
+    options,
+    types,
+    limits,
+    authorities,
+    clock,
+    events,
+    calls,
+    streams: joinedOf(sessions),
+    layers: below,
+    groups: publication,
     get live() {
       return settings.live;
     },
@@ -91,7 +99,17 @@ export function createCore(settings: ServerSettings, parts: readonly Part[]): Se
   const plugged = joinedParts(parts.map((part) => part(kernel)));
   publication.plug(plugged, createGroups(options.groups, options.ttl, options));
   return {
-    ...{ counters, events, layers, publication, sessions, troubles, calls, gate, openCalls, shares, nextId },
+    counters,
+    events,
+    layers,
+    publication,
+    sessions,
+    troubles,
+    calls,
+    gate,
+    openCalls,
+    shares,
+    nextId,
     config: { types, registry: options.registry, validate: options.validate ?? true },
     parts: plugged,
     rejections: createRejections(),

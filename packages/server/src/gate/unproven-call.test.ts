@@ -41,7 +41,9 @@ test("a caller that is refused only after its token was looked at is counted lik
     const accepted = gated(
       { ...call, evidence },
       {
-        ...{ gate, shares, from },
+        gate,
+        shares,
+        from,
         accept: () => assert.fail("it is not known"),
         refuse(refusal) {
           refusals.push(refusal.code);

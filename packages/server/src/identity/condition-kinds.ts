@@ -16,7 +16,11 @@ const text = { name: "a string", holds: isText };
 const kinds: {
   readonly [Condition in keyof Required<When>]: { readonly name: string; holds(value: unknown): boolean };
 } = {
-  ...{ spiffe: text, dns: text, uri: text, subject: text, token: text },
+  spiffe: text,
+  dns: text,
+  uri: text,
+  subject: text,
+  token: text,
   jwt: { name: "an object", holds: (value) => typeof value === "object" && value !== null },
   unix: { name: "true, false, or { uid: 1000 }", holds: (value) => typeof value === "boolean" || isUsers(value) },
   network: {

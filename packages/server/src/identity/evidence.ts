@@ -32,7 +32,10 @@ export function evidenceFrom(
 
 /** Of a caller that brings nothing. */
 export const noEvidence: Evidence = {
-  ...{ certificate: undefined, authorization: undefined, address: "", isUnix: false },
+  certificate: undefined,
+  authorization: undefined,
+  address: "",
+  isUnix: false,
   user: () => undefined,
 };
 

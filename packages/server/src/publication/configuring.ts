@@ -150,7 +150,9 @@ export class Configuring {
     const predecessor = !this.#started.has(name) ? "nothing" : isServed ? "source" : "content";
     const { troubles, events, publication, sources, counters } = this.#context;
     return new ServedSource(source, predecessor, {
-      ...{ troubles, events, refusedChanges: this.#refusedChanges },
+      troubles,
+      events,
+      refusedChanges: this.#refusedChanges,
       take: (wanted) => {
         const taken = this.#take(wanted);
         if ("changes" in taken) this.#started.add(name);

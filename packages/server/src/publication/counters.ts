@@ -136,8 +136,15 @@ export function createCounters(): Counters {
 
 const unknownTypes = { typeUrl: "", name: "unknown" } as const;
 const noResponses = {
-  ...{ responses: 0, heartbeats: 0, resources: 0, removals: 0, responseBytes: 0 },
-  ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
+  responses: 0,
+  heartbeats: 0,
+  resources: 0,
+  removals: 0,
+  responseBytes: 0,
+  acknowledged: 0,
+  rejected: 0,
+  rejectedVersions: 0,
+  stale: 0,
 };
 const noPolls = { parked: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0, incomplete: 0, leftOut: 0 };
 

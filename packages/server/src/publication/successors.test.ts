@@ -35,7 +35,8 @@ function playedSource() {
     async close() {},
   };
   return {
-    ...{ source, report },
+    source,
+    report,
     starts: () => starts(),
     fails: () => fails(new Error("no")),
     ends: () => sink?.ended?.(),

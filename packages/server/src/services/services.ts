@@ -44,7 +44,10 @@ export function createServices(options: ServicesOptions): Services {
   const { gate, openCalls, shares, types, registry, servesReflection, offered, isServing, calls, admit, refused } =
     options;
   const guarded = createServiceCalls({
-    ...{ gate, openCalls, shares, admit },
+    gate,
+    openCalls,
+    shares,
+    admit,
     refused: (service, { peer }, refusal) => refused(calls.info(service, peer), refusal),
     fault: (service, { peer }, error) => calls.fault(calls.info(service, peer), error),
   });

@@ -80,11 +80,18 @@ export class RolloutServers {
     const problems: Finding[] = [];
     const problem = (finding: Finding | undefined) => void (finding && problems.push(finding));
     const shared = await server.shareRollouts({
-      ...{ replica: name, peers, registry: reading.registry, problem },
+      replica: name,
+      peers,
+      registry: reading.registry,
+      problem,
       store: changed(store, { shared: keys.shared }),
     });
     const written = new WrittenLayers({
-      ...{ store: lent(store), server, retention: { revisions: 100, since: 0 }, ...reading, layers: ["own"] },
+      store: lent(store),
+      server,
+      retention: { revisions: 100, since: 0 },
+      ...reading,
+      layers: ["own"],
       onProblem: (findings) => store === this.store && assert.fail(JSON.stringify(findings)),
     });
     await written.load();
@@ -100,7 +107,14 @@ export class RolloutServers {
       await server.close({ timeoutMs: 100 });
     };
     const started: RolloutServer = {
-      ...{ name, server, shared, clock, problems, isMember: true, isSilent: false, knowsPeers: true },
+      name,
+      server,
+      shared,
+      clock,
+      problems,
+      isMember: true,
+      isSilent: false,
+      knowsPeers: true,
       connect: (options) => judgingClient(transport, address, options),
       async write(contents) {
         const upsert: Resource[] = [];

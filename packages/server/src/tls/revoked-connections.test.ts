@@ -65,8 +65,12 @@ test("connections that a list revokes together end at times of their own, while 
   assert.ok(times.filter((at) => at < 120).length < 50, times.join(" "));
   assert.equal(stays.destroyed, false);
   const next = connect({
-    ...{ port, host: "127.0.0.1", servername: "localhost", ca: authority.certificate },
-    ...{ cert: revoked.certificate, key: revoked.key },
+    port,
+    host: "127.0.0.1",
+    servername: "localhost",
+    ca: authority.certificate,
+    cert: revoked.certificate,
+    key: revoked.key,
   });
   next.on("error", () => {}).resume();
   await once(next, "close");

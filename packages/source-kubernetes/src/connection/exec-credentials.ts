@@ -92,7 +92,10 @@ async function ask(
   const own = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
   const running = promisify(execFile)(path, [...(args ?? [])], {
     env: { ...process.env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
-    ...{ timeout: patienceMs, killSignal: "SIGKILL", signal, maxBuffer: maxSmallBody },
+    timeout: patienceMs,
+    killSignal: "SIGKILL",
+    signal,
+    maxBuffer: maxSmallBody,
   });
   // At the abort, Node sends only SIGTERM, which a program may ignore.
   signal.addEventListener("abort", () => running.child.kill("SIGKILL"), { once: true });

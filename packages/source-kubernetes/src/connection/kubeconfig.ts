@@ -129,7 +129,8 @@ function connectionOf(
     throw wrong(`the user's credentials would go to ${server.origin} in plaintext: name a server with https://`);
   const exec = user.entry.exec && execCredentials(user.entry.exec, dirname(user.file));
   return {
-    ...{ server, namespace },
+    server,
+    namespace,
     isChecked: cluster["insecure-skip-tls-verify"] !== true,
     serverName: cluster["tls-server-name"],
     from: file,

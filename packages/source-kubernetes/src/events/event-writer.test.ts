@@ -9,7 +9,9 @@ import { EventWriter } from "./event-writer.js";
 
 const fault = (note: string, uid = "u1"): ObjectFault => ({
   object: { apiVersion: "v1", kind: "Service", namespace: "shop", name: "cart", uid },
-  ...{ reason: "WrongAnnotation", field: "", message: note },
+  reason: "WrongAnnotation",
+  field: "",
+  message: note,
 });
 const minute = 60_000;
 
@@ -19,12 +21,17 @@ async function writing(t: TestContext) {
   const clock = manualClock();
   const ends: (string | undefined)[] = [];
   const writer = new EventWriter({
-    ...{ connection: server.connection, instance: "pod-1", clock },
+    connection: server.connection,
+    instance: "pod-1",
+    clock,
     failed: (error) => ends.push(error?.message),
   });
   t.after(() => writer.close());
   return {
-    ...{ server, clock, ends, writer },
+    server,
+    clock,
+    ends,
+    writer,
     /** Resolves once so many were written, or refused. */
     ended: (count: number) => waitFor(`the end of ${count}`, () => ends.length === count),
     async asksNothingFor(ms: number): Promise<void> {
@@ -49,10 +56,16 @@ describe("Events about objects", () => {
     assert.deepEqual([first.method, first.path], ["POST", path]);
     assert.match(nameIn(first), /^cart\.xdskit\.[0-9a-f]{16}$/);
     assert.deepEqual(event, {
-      ...{ apiVersion: "events.k8s.io/v1", kind: "Event", type: "Warning", action: "Serve" },
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      type: "Warning",
+      action: "Serve",
       metadata: { name: nameIn(first), namespace: "shop" },
-      ...{ reason: "WrongAnnotation", note: "a", regarding: fault("a").object },
-      ...{ reportingController: "xdskit.github.io/xdskit", reportingInstance: "pod-1" },
+      reason: "WrongAnnotation",
+      note: "a",
+      regarding: fault("a").object,
+      reportingController: "xdskit.github.io/xdskit",
+      reportingInstance: "pod-1",
     });
     first.end(201, {});
     await ended(1);

@@ -17,11 +17,17 @@ export function objectEvent(fault: ObjectFault, instance: string, now: Date): ob
   const { object, reason } = fault;
   const note = noteOf(fault);
   return {
-    ...{ apiVersion: "events.k8s.io/v1", kind: "Event" },
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
     metadata: { name: eventName(fault), namespace: object.namespace },
-    ...{ eventTime: microTime(now), type: "Warning", action: "Serve", reason, regarding: object },
+    eventTime: microTime(now),
+    type: "Warning",
+    action: "Serve",
+    reason,
+    regarding: object,
     note: note.length > longestNote ? `${note.slice(0, longestNote)}…` : note,
-    ...{ reportingController: controllerName, reportingInstance: instance.slice(0, longestInstance) },
+    reportingController: controllerName,
+    reportingInstance: instance.slice(0, longestInstance),
   };
 }
 

@@ -35,7 +35,10 @@ export function readConfigMap(object: ObjectShape): ConfigMap {
       .map(([key, text]) => ({ name: key, text, encoding }));
   const all = [...files(data, "utf8"), ...files(binaryData, "base64")];
   return {
-    ...{ namespace, name, uid, folder: annotations?.[folderAnnotation]?.replace(/\/+$/, "") || undefined },
+    namespace,
+    name,
+    uid,
+    folder: annotations?.[folderAnnotation]?.replace(/\/+$/, "") || undefined,
     files: all.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }

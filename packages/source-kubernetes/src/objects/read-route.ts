@@ -73,7 +73,12 @@ export function readMeshRoute(object: ObjectShape, reading: RouteReading): MeshR
   const { parentRefs = [], hostnames = [], rules = [] } = spec;
   const notes = hostnames.length > 0 ? ["spec.hostnames: they say nothing about calls of a Service"] : [];
   return {
-    ...{ kind: reading.kind, namespace, name, uid, createdAt: creationTimestamp, generation },
+    kind: reading.kind,
+    namespace,
+    name,
+    uid,
+    createdAt: creationTimestamp,
+    generation,
     parents: parentRefs
       .filter(({ group, kind = "Gateway" }) => isService({ group, kind }))
       .map((ref) => parentOf(ref, namespace)),

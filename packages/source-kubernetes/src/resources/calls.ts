@@ -52,7 +52,8 @@ function retriesOf(
   if (retries !== 0 && (retries !== undefined || retryOn !== undefined))
     return {
       ...perTry,
-      ...{ retryOn: (retryOn ?? ["unavailable"]).join(), numRetries: retries ?? 1 },
+      retryOn: (retryOn ?? ["unavailable"]).join(),
+      numRetries: retries ?? 1,
       ...(backoffMs === undefined
         ? {}
         : {

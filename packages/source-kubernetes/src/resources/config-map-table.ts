@@ -204,7 +204,7 @@ export class ConfigMapTable extends ObjectTable {
     }
     const read = this.#read.get(key)?.resources ?? [];
     const served = this.#served.get(key) ?? [];
-    this.#taken.set(key, { ...{ key, made: { resources, faults }, read, served }, back: () => {} });
+    this.#taken.set(key, { key, made: { resources, faults }, read, served, back: () => {} });
     this.#served.set(key, read);
     return { resources, faults: this.#withRefusal(key, faults) };
   }

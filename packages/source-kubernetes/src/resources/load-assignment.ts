@@ -48,7 +48,8 @@ function localitiesOf(groups: readonly (readonly CallableEndpoint[])[]): Localit
       const subZone = seen.has(zone) ? `rest-${priority}` : "";
       seen.add(zone);
       return {
-        ...{ locality: { zone, subZone }, priority },
+        locality: { zone, subZone },
+        priority,
         loadBalancingWeight: within.length,
         lbEndpoints: within.map(endpointOf),
       };

@@ -21,7 +21,8 @@ interface Place {
 /** A slice of these pods, whose addresses end with 1, 2 and so on. */
 const slice = (...places: readonly Place[]) => ({
   metadata: { namespace: "shop", name: "cart-1", labels: { "kubernetes.io/service-name": "cart" } },
-  ...{ addressType: "IPv4", ports: [{ port: 9000 }] },
+  addressType: "IPv4",
+  ports: [{ port: 9000 }],
   endpoints: places.map((place, index) => ({ addresses: [`10.0.0.${index + 1}`], ...place })),
 });
 

@@ -13,7 +13,8 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 /** As the API server writes it. */
 const object = (data: Readonly<Record<string, string>>, type = "kubernetes.io/tls") => ({
-  ...{ metadata: { namespace: "shop", name: "cart", uid: "u" }, type },
+  metadata: { namespace: "shop", name: "cart", uid: "u" },
+  type,
   data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)])),
 });
 const pair = ({ certificate, key }: typeof first) => ({ "tls.crt": certificate, "tls.key": key });

@@ -115,8 +115,12 @@ const balancings: Readonly<Record<NonNullable<Policy["balancing"]>, Cluster_LbPo
 function ejecting(failurePercentageThreshold: number): MessageInitShape<typeof OutlierDetectionSchema> {
   return {
     failurePercentageThreshold,
-    ...{ enforcingFailurePercentage: 100, failurePercentageMinimumHosts: 2, failurePercentageRequestVolume: 10 },
-    ...{ enforcingSuccessRate: 0, enforcingConsecutive5xx: 0, enforcingConsecutiveGatewayFailure: 0 },
+    enforcingFailurePercentage: 100,
+    failurePercentageMinimumHosts: 2,
+    failurePercentageRequestVolume: 10,
+    enforcingSuccessRate: 0,
+    enforcingConsecutive5xx: 0,
+    enforcingConsecutiveGatewayFailure: 0,
     maxEjectionPercent: 50,
   };
 }

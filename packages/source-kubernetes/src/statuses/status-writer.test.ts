@@ -16,10 +16,13 @@ const then = "2026-01-01T00:00:00Z";
 const verdict = (type: string, status: "True" | "False" = "True", message = "m"): Verdict =>
   ({ type, status, reason: "R", message }) as Verdict;
 const wanted = (conditions: readonly Verdict[], parentRef: object = toCart, generation = 2): WantedStatus => ({
-  ...{ generation, parents: [{ parentRef, conditions }] },
+  generation,
+  parents: [{ parentRef, conditions }],
 });
 const condition = (type: string, more: object = {}) => ({
-  ...{ ...verdict(type), observedGeneration: 2, lastTransitionTime: then },
+  ...verdict(type),
+  observedGeneration: 2,
+  lastTransitionTime: then,
   ...more,
 });
 const entry = (conditions: readonly object[], more: Partial<HeldParent> = {}): HeldParent =>
@@ -115,7 +118,8 @@ async function writing(t: TestContext) {
   const ends: (string | undefined)[] = [];
   const clock = manualClock();
   const writer = new StatusWriter({
-    ...{ connection: server.connection, clock },
+    connection: server.connection,
+    clock,
     failed: (error) => ends.push(error?.message),
   });
   t.after(() => writer.close());

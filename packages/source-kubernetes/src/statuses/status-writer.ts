@@ -166,8 +166,13 @@ export class StatusWriter {
 }
 
 const unknown: Entry = {
-  ...{ wanted: undefined, held: undefined, written: undefined, ownRejections: new Set<string>() },
-  ...{ freeAt: 0, calmAt: 0, pauseMs: 0 },
+  wanted: undefined,
+  held: undefined,
+  written: undefined,
+  ownRejections: new Set<string>(),
+  freeAt: 0,
+  calmAt: 0,
+  pauseMs: 0,
 };
 
 /** What a status says of rejections. */

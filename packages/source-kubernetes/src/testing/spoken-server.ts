@@ -47,7 +47,10 @@ export async function spokenServer(test: TestContext, token: () => string = () =
   return {
     connection: {
       server: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-      ...{ namespace: undefined, isChecked: true, serverName: undefined, from: "the test" },
+      namespace: undefined,
+      isChecked: true,
+      serverName: undefined,
+      from: "the test",
       credentials: async () => ({ token: token(), ca: undefined, cert: undefined, key: undefined }),
       refused() {},
     },
@@ -71,7 +74,9 @@ async function askedOf(request: IncomingMessage, response: ServerResponse): Prom
   let sent = "";
   for await (const part of request.setEncoding("utf8")) sent += part;
   return {
-    ...{ method: request.method ?? "", path: url.pathname, body: sent === "" ? undefined : JSON.parse(sent) },
+    method: request.method ?? "",
+    path: url.pathname,
+    body: sent === "" ? undefined : JSON.parse(sent),
     query: url.searchParams,
     authorization: request.headers.authorization,
     say: (event) => void response.write(`${JSON.stringify(event)}\n`),

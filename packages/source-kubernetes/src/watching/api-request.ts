@@ -114,8 +114,11 @@ async function open(
   const { token, cert, key, ca } = await untilAborted(connection.credentials(signal), signal);
   const base = server.pathname.replace(/\/$/, "");
   const options: RequestOptions = {
-    ...{ method, path: base + path, signal },
-    ...{ hostname: hostOf(server), port: server.port },
+    method,
+    path: base + path,
+    signal,
+    hostname: hostOf(server),
+    port: server.port,
     headers: {
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -123,7 +126,10 @@ async function open(
     },
   };
   const tls = {
-    ...{ rejectUnauthorized: isChecked, ca, cert, key },
+    rejectUnauthorized: isChecked,
+    ca,
+    cert,
+    key,
     ...(serverName === undefined ? {} : { servername: serverName }),
   };
   const answerOver = async (agent: Agent | false): Promise<IncomingMessage> =>

@@ -27,7 +27,10 @@ function watching(test: TestContext, { connection }: SpokenServer, silenceMs?: n
   const told: string[] = [];
   let failure = "";
   const watch = new ListWatch<string>({
-    ...{ connection, path: "/things", labelSelector: "a=b", silenceMs },
+    connection,
+    path: "/things",
+    labelSelector: "a=b",
+    silenceMs,
     read: (object) => (object as Thing).value,
     changed: (key, _, value) => void told.push(value === undefined ? `${key} gone` : `${key}=${value}`),
     synced: () => void told.push("synced"),

@@ -140,13 +140,16 @@ export class ListWatch<Value> {
     let initial: Map<string, Value> | undefined = this.#version === undefined ? new Map() : undefined;
     const seconds = Math.round(shortestWatch + Math.random() * (longestWatch - shortestWatch));
     const query = this.#query({
-      ...{ watch: "1", allowWatchBookmarks: "true", timeoutSeconds: `${seconds}` },
+      watch: "1",
+      allowWatchBookmarks: "true",
+      timeoutSeconds: `${seconds}`,
       ...(initial === undefined
         ? { resourceVersion: this.#version ?? "" }
         : { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" }),
     });
     await readLines(connection, `${path}?${query}`, {
-      ...{ signal, silenceMs },
+      signal,
+      silenceMs,
       opened: () => {
         this.#isAnswered = true;
         if (initial === undefined) this.#heard();

@@ -57,7 +57,12 @@ export class Watches {
     const number = this.#all.length;
     const { labelSelector, fieldSelector } = selectors;
     const watch = new ListWatch<Value>({
-      ...{ connection, path, read, silenceMs, labelSelector, fieldSelector },
+      connection,
+      path,
+      read,
+      silenceMs,
+      labelSelector,
+      fieldSelector,
       changed: (key, before, value) => {
         this.#changedAt ??= systemClock.now();
         changed(key, before, value);

@@ -70,7 +70,12 @@ function* partsOf(layers: readonly LayerCommit[]): Iterable<CommitPart> {
     for (let from = 0; from < most; from += partSize) {
       const to = from + partSize;
       yield {
-        ...{ at, layer, parent, kind, always, cause },
+        at,
+        layer,
+        parent,
+        kind,
+        always,
+        cause,
         upsert: upsert.slice(from, to).map(({ type, key, version }) => ({ type, key, version })),
         remove: remove.slice(from, to).map(({ type, key }) => ({ type, key })),
       };

@@ -16,7 +16,12 @@ const finding: Finding = {
   code: "XDSKIT_RULE_BROKEN",
   severity: "error",
   message: "must be more",
-  ...{ file: "body", line: 99, column: 7, type: "cluster", resource: "b", field: "connect_timeout" },
+  file: "body",
+  line: 99,
+  column: 7,
+  type: "cluster",
+  resource: "b",
+  field: "connect_timeout",
 };
 
 test("a finding about a sent resource has the place of that resource, however its type is named", () => {

@@ -78,7 +78,8 @@ async function fileInput(
 function join({ registry, types }: Input, all: readonly Input[]): Input {
   const places = all.map(({ whereIs }) => whereIs);
   return {
-    ...{ registry, types },
+    registry,
+    types,
     resources: all.flatMap(({ resources }) => resources),
     findings: all.flatMap(({ findings }) => findings),
     whereIs: (resource) => places.map((whereIs) => whereIs(resource)).find((where) => where !== undefined),

@@ -78,9 +78,14 @@ test("where a server listens and keeps its state is nothing to the commands that
 test("variables that no option has cause a warning, and those of other commands and of Kubernetes do not", async () => {
   await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
   const variables = {
-    ...{ XDSKIT_GRCP: "127.0.0.1:0", XDSKIT_GRPC: "127.0.0.1:0", XDSKIT_ETCD_USER: "a:b" },
-    ...{ XDSKIT_PORT: "tcp://10.0.0.1:18000", XDSKIT_SERVICE_HOST: "10.0.0.1", XDSKIT_SERVICE_PORT_GRPC: "18000" },
-    ...{ XDSKIT_PORT_18000_TCP_ADDR: "10.0.0.1", XDSKIT_ADMIN_SERVICE_PORT: "19000" },
+    XDSKIT_GRCP: "127.0.0.1:0",
+    XDSKIT_GRPC: "127.0.0.1:0",
+    XDSKIT_ETCD_USER: "a:b",
+    XDSKIT_PORT: "tcp://10.0.0.1:18000",
+    XDSKIT_SERVICE_HOST: "10.0.0.1",
+    XDSKIT_SERVICE_PORT_GRPC: "18000",
+    XDSKIT_PORT_18000_TCP_ADDR: "10.0.0.1",
+    XDSKIT_ADMIN_SERVICE_PORT: "19000",
   };
   const { status, err } = await withVariables(variables, "validate", folder.path);
   assert.equal(status, 0);

@@ -135,7 +135,9 @@ describe("xdskit bootstrap", () => {
     assert.deepEqual(
       JSON.parse(out).xds_servers,
       ["a.test:1", "unix:/run/b.sock", "a.test:2"].map((server_uri) => ({
-        ...{ server_uri, channel_creds, server_features: ["xds_v3"] },
+        server_uri,
+        channel_creds,
+        server_features: ["xds_v3"],
       })),
     );
     const { status, err } = await xdskitEnds("bootstrap", ...servers);

@@ -52,7 +52,8 @@ function wordsOf(name: string, summary: string, command: Command): CommandWords 
   const help = { flags: ["-h", "--help"], description: "display help for command", value: undefined };
   const [argument] = command.registeredArguments;
   return {
-    ...{ name, summary },
+    name,
+    summary,
     options: [...command.options.filter(({ hidden }) => !hidden).map(optionWords), help],
     argument: argument && argumentWords(argument),
   };

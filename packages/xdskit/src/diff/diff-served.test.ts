@@ -71,8 +71,10 @@ describe("xdskit diff of a folder and a running server", () => {
     await using server = await served({ "xdskit.yaml": settings, "shared/c.yaml": clusterYaml("a"), ...edge });
     assert.equal((await server.run("diff", server.folder.path)).status, 0);
     await using moved = await testFolder({
-      ...{ "xdskit.yaml": settings, "shared/other.yaml": clusterYaml("b") },
-      ...{ ...edge, "edge/c.yaml": clusterYaml("a") },
+      "xdskit.yaml": settings,
+      "shared/other.yaml": clusterYaml("b"),
+      ...edge,
+      "edge/c.yaml": clusterYaml("a"),
     });
     const { status, out, err } = await server.run("diff", moved.path);
     assert.deepEqual([status, err], [3, ""]);
@@ -125,7 +127,8 @@ describe("xdskit diff of a folder and a running server", () => {
     const before = {
       "xdskit.yaml": twoGroups,
       "shared/c.yaml": clusterYaml("two"),
-      ...{ "edge/r.yaml": routesYaml("two"), "mesh/r.yaml": routesYaml("two") },
+      "edge/r.yaml": routesYaml("two"),
+      "mesh/r.yaml": routesYaml("two"),
     };
     await using server = await served(before);
     const differs = async (changed: Readonly<Record<string, string>>) => {

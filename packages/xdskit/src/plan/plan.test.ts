@@ -99,11 +99,9 @@ describe("xdskit plan", () => {
     });
     await using next = await testFolder({
       ...shared,
-      ...{
-        "xdskit.yaml": settings("next", "edge"),
-        "edge/c.yaml": clusterYaml("b", "2s"),
-        "next/c.yaml": clusterYaml("n"),
-      },
+      "xdskit.yaml": settings("next", "edge"),
+      "edge/c.yaml": clusterYaml("b", "2s"),
+      "next/c.yaml": clusterYaml("n"),
     });
     const all = await inProcessEnds("plan", old.path, next.path);
     assert.equal(all.status, 0, all.err);

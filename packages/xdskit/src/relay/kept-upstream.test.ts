@@ -36,7 +36,9 @@ async function relaying(folder: TestFolder, ...args: readonly string[]): Promise
   const [grpc, admin] = [await seen(running, "grpc"), `http://${await seen(running, "admin")}`];
   const run: Relayed["run"] = (command, ...more) => inProcessEnds(command, ...more, "--server", admin);
   return {
-    ...{ running, admin, run },
+    running,
+    admin,
+    run,
     async clusters(...options) {
       const { out } = await inProcessEnds("get", "cluster", "--server", grpc, "--output", "jsonl", ...options);
       const lines = out.split("\n").filter((line) => line !== "");

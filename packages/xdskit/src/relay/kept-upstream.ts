@@ -29,7 +29,14 @@ export class KeptUpstream {
     this.#log = log;
     const { source, layer } = relayed;
     this.source = new KeptSource({
-      ...{ source, store, ahead, registry, types: server.types, layers: [layer], retention: history.now, onRevision },
+      source,
+      store,
+      ahead,
+      registry,
+      types: server.types,
+      layers: [layer],
+      retention: history.now,
+      onRevision,
       // While the origin is away, its cache is served, which has what clients ask for by name, too.
       restores: false,
       check: server.checkChange,

@@ -40,8 +40,16 @@ export async function openRelayState({ server, groups }: Relay, options: RelaySt
   const revisions = new RevisionEvents();
   let upstreams: Promise<unknown> = Promise.resolve();
   const state = await openServedState({
-    ...{ option, own, problem: () => {} },
-    ...{ server, registry, types: server.types, log, settings, changed: revisions.tell, others: () => upstreams },
+    option,
+    own,
+    problem: () => {},
+    server,
+    registry,
+    types: server.types,
+    log,
+    settings,
+    changed: revisions.tell,
+    others: () => upstreams,
   });
   const { store, written, history } = state;
   const kept = new Map<string, KeptUpstream>();
@@ -58,7 +66,10 @@ export async function openRelayState({ server, groups }: Relay, options: RelaySt
   for (const { source } of kept.values()) await source.load();
   const filled = groups.map(({ group, layer }) => ({ name: layer, layer, kept: kept.get(group)?.source }));
   return {
-    ...{ state, kept, revisions, layers: apiLayers(settings, written, filled, state) },
+    state,
+    kept,
+    revisions,
+    layers: apiLayers(settings, written, filled, state),
     async begin() {
       upstreams = Promise.all(groups.map(({ group, source }) => server.addSource(kept.get(group)?.source ?? source)));
       // All at once: no client gets the one without the other.

@@ -2,7 +2,7 @@ import { logFinding } from "@xdskit/admin/log";
 import { printable } from "@xdskit/api";
 import { createRelay, createUpstreamMetrics } from "@xdskit/relay";
 import type { Terminal } from "../output/terminal.js";
-import { runServing, type Serving, type ServingOptions } from "../server/serving.js";
+import { restOptions, runServing, type Serving, type ServingOptions } from "../server/serving.js";
 import { loadRelaySettings } from "../settings/load-settings.js";
 import type { RelaySettings } from "../settings/schema.js";
 import { groupOfFiles } from "../to-files/to-files.js";
@@ -40,7 +40,7 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
     ...upstream,
     registry,
     groups: upstream.groups.map((group) => (group.name === inFiles ? { ...group, prefetch: true } : group)),
-    server: { ...upstream.server, ...serving.callers, types, rest: serving.restOptions(upstream.server) },
+    server: { ...upstream.server, ...serving.callers, types, rest: restOptions(upstream.server, options) },
     report(_, found) {
       for (const finding of found) logFinding(log, finding);
     },

@@ -26,8 +26,13 @@ export class HiddenReplica {
     const { shared, self, problem } = options;
     this.#options = options;
     this.#list = new ReplicaList({
-      ...{ shared, self: { ...self, address: "", since: Date.now() }, prefix: hiddenPrefix, joins: "always", problem },
-      ...{ beforeJoin: async () => {}, gone() {} },
+      shared,
+      self: { ...self, address: "", since: Date.now() },
+      prefix: hiddenPrefix,
+      joins: "always",
+      problem,
+      beforeJoin: async () => {},
+      gone() {},
     });
   }
 

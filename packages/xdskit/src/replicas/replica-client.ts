@@ -1,12 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import {
-  type Agent,
-  type ClientRequest,
-  type IncomingMessage,
-  request as plainRequest,
-  type RequestOptions,
-} from "node:http";
-import { request as tlsRequest } from "node:https";
+import { type Agent, type ClientRequest, type IncomingMessage, request as plainRequest } from "node:http";
+import { type RequestOptions, request as tlsRequest } from "node:https";
 import { isAbsolute, join } from "node:path";
 import type { PeerCertificate } from "node:tls";
 import { maxBody } from "@xdskit/api";
@@ -34,7 +28,8 @@ export async function ask(replica: Replica, question: string, asked: unknown, op
   const { token, timeoutMs } = options;
   const text = JSON.stringify(asked ?? null);
   const headers = {
-    ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
     "content-length": Buffer.byteLength(text),
   };
   const target = await targetOf(replica, options);
@@ -70,7 +65,7 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
   if (tls === undefined) return { send: tlsRequest, to };
   const { cert, key, ca, isOfStore } = await readReplicaTls(tls);
   const checkServerIdentity = isOfStore && ((_: string, peer: PeerCertificate) => strangerError(isOfStore, peer));
-  return { send: tlsRequest, to: { ...to, ...{ cert, key, ca }, ...(checkServerIdentity && { checkServerIdentity }) } };
+  return { send: tlsRequest, to: { ...to, cert, key, ca, ...(checkServerIdentity && { checkServerIdentity }) } };
 }
 
 function strangerError(isOfStore: NonNullable<ReplicaTls["isOfStore"]>, { raw }: PeerCertificate): Error | undefined {

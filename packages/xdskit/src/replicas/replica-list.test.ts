@@ -11,7 +11,11 @@ function member(t: TestContext, shared: SharedKeys, name: string) {
   const gone: string[] = [];
   const self = { id: name, name, address: `unix:/${name}`, version: "1", since: 0 };
   const list = new ReplicaList({
-    ...{ shared, self, joins: "always", returnMs: 500, beforeJoin: async () => {} },
+    shared,
+    self,
+    joins: "always",
+    returnMs: 500,
+    beforeJoin: async () => {},
     gone: (replica) => gone.push(replica.name),
     problem: (finding) => assert.equal(finding, undefined),
   });

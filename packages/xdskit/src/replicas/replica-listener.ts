@@ -89,7 +89,8 @@ async function serverFor(place: ListeningPlace, handle: RequestListener): Promis
   // Certificates that cannot be read now are read later; the old ones serve meanwhile.
   const timer = setInterval(() => void renew().catch(() => {}), renewMs).unref();
   return {
-    ...{ server, scheme: "https" },
+    server,
+    scheme: "https",
     isOfStore: ({ socket }) => newest.isOfStore?.(peerOf(socket).certificate()) !== false,
     stop: () => clearInterval(timer),
   };

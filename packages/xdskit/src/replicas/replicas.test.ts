@@ -44,7 +44,9 @@ async function joined(t: TestContext, shared: SharedKeys, name: string, place: R
   const said: string[] = [];
   const refused: string[] = [];
   const replicas = await Replicas.join({
-    ...{ shared, place, self: { id: name, name, version: "1" } },
+    shared,
+    place,
+    self: { id: name, name, version: "1" },
     answers: async () => ({
       greet: async (who: string) => `${name} greets ${who}`,
       fail: async () => {
@@ -143,7 +145,9 @@ describe("the servers of a store", () => {
     assert.equal(silent, "it answers with something else than JSON");
     const [token] = await shared.list("replicas/token");
     const answer = await fetch(`${replicas.self.address}/replica/v1/greet`, {
-      ...{ method: "POST", headers: { authorization: `Bearer ${token?.value}` }, body: "S3CR3T" },
+      method: "POST",
+      headers: { authorization: `Bearer ${token?.value}` },
+      body: "S3CR3T",
     });
     assert.deepEqual([answer.status, await answer.json()], [400, { message: "the question is no JSON" }]);
   });
@@ -259,7 +263,10 @@ describe("the servers of a store", () => {
       const [token] = await shared.list("replicas/token");
       const [cert, key] = [await readFile(another.certificateFile), await readFile(another.keyFile)];
       const asked = requestTls(`${a.replicas.self.address}/replica/v1/greet`, {
-        ...{ method: "POST", cert, key, rejectUnauthorized: false },
+        method: "POST",
+        cert,
+        key,
+        rejectUnauthorized: false,
         headers: { authorization: `Bearer ${token?.value}` },
       });
       asked.end('"me"');

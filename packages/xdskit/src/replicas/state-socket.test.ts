@@ -48,7 +48,10 @@ async function started(t: TestContext, { directory, shared }: State, name: strin
   const said: string[] = [];
   const gone: string[] = [];
   const replicas = await Replicas.join({
-    ...{ shared, directory, place: { kind: "state", directory, isWritable }, self: { id: name, name, version: "1" } },
+    shared,
+    directory,
+    place: { kind: "state", directory, isWritable },
+    self: { id: name, name, version: "1" },
     answers: async () => ({ greet: async (who: string) => `${name} greets ${who}` }),
     gone: (replica) => gone.push(replica.name),
     problem: (finding) => said.push(finding?.message ?? "it is over"),

@@ -142,7 +142,8 @@ describe("the history of a running server", () => {
     const store = await createMemoryStore();
     let looks = 0;
     const server = {
-      ...{ rollouts: () => [], quarantines: () => [] },
+      rollouts: () => [],
+      quarantines: () => [],
       oldestInUse() {
         looks += 1;
         return new Date();

@@ -79,7 +79,12 @@ async function openWritten(
 ): Promise<WrittenLayers> {
   const { settings, server, registry, types, log } = options;
   const written = new WrittenLayers({
-    ...{ server, registry, types, timeLeft: options.timeLeft, others: options.others, retention: options.history.now },
+    server,
+    registry,
+    types,
+    timeLeft: options.timeLeft,
+    others: options.others,
+    retention: options.history.now,
     isAlone: options.isAlone,
     onProblem(findings: readonly Finding[]) {
       for (const finding of findings) logFinding(log, finding);
@@ -125,13 +130,21 @@ export function apiLayers(
 ): readonly ApiLayer[] {
   const ofApi = writtenLayers(settings).map(
     ({ name, place }): ApiLayer => ({
-      ...{ name, layer: name, place, durable: isDurable, store: written.store },
+      name,
+      layer: name,
+      place,
+      durable: isDurable,
+      store: written.store,
       filled: { by: "api", written },
     }),
   );
   const ofSources = filled.map(
     ({ name, layer, kept }): ApiLayer => ({
-      ...{ name, layer, place: null, durable: isDurable, store },
+      name,
+      layer,
+      place: null,
+      durable: isDurable,
+      store,
       filled: { by: "source", kept },
     }),
   );

@@ -41,7 +41,9 @@ async function serving() {
   const ports = { grpc: await port("grpc"), rest: await port("rest"), admin: await port("admin") };
   await server.seen(/^ready$/m);
   return {
-    ...{ server, ports, beside },
+    server,
+    ports,
+    beside,
     async [Symbol.asyncDispose]() {
       for (const each of [server, folder, beside]) await each[Symbol.asyncDispose]();
     },

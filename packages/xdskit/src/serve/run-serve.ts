@@ -8,7 +8,7 @@ import { folderVersions } from "../replicas/folder-comparison.js";
 import { RevisionEvents } from "../revisions/revision-events.js";
 import { stateOfFolder } from "../revisions/state.js";
 import { openServedState } from "../revisions/written-state.js";
-import { runServing, type Serving } from "../server/serving.js";
+import { restOptions, runServing, type Serving } from "../server/serving.js";
 import { type LoadedSettings, loadSettings, withCluster } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
@@ -71,8 +71,12 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   cluster?.readsWith({ registry, types });
   const tls = serverTls(loaded, "tls");
   const server = createServer({
-    ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
-    ...{ localityTypes: cluster?.localityTypes, reviewToken: cluster?.reviewToken },
+    ...optionsOfServer(options, serving, settings),
+    types,
+    registry,
+    tls,
+    localityTypes: cluster?.localityTypes,
+    reviewToken: cluster?.reviewToken,
     parts: cluster && [...defaultParts, cluster.source.part],
     statusPeers: () => peering.statusPeers(),
     ...serving.callers,
@@ -81,8 +85,16 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const revisions = new RevisionEvents();
   let fromFolder: Promise<unknown> = Promise.resolve();
   const state = await openServedState({
-    ...{ option: options.state, own: stateOf(directory, cluster), url, place },
-    ...{ server, registry, types, log, settings, others: () => fromFolder },
+    option: options.state,
+    own: stateOf(directory, cluster),
+    url,
+    place,
+    server,
+    registry,
+    types,
+    log,
+    settings,
+    others: () => fromFolder,
     problem: (finding) => finding && logFinding(log, finding),
     changed(revision) {
       revisions.tell(revision);
@@ -100,7 +112,12 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const rollouts = await rolloutsOfAll(options, serving, { server, registry, state, peering });
   const compared = comparedFolders(serving, peering, () => folderVersions(server, folderLayers(live)));
   await serving.serve({
-    ...{ server, registry, layers, peering, rollouts, tls },
+    server,
+    registry,
+    layers,
+    peering,
+    rollouts,
+    tls,
     folderVersions: compared.own,
     storeAway: () => state.written.away,
     storeNumbers: state.numbers,
@@ -160,5 +177,5 @@ function optionsOfServer(options: ServeOptions, serving: Serving, settings: Sett
   // Where errors are skipped, both of two listeners are served, as those of the folder are.
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   const limits = limitsOfWorker(fromSettings.limits, serving.place?.count);
-  return { ...fromSettings, limits, rest: serving.restOptions(fromSettings), references, addresses };
+  return { ...fromSettings, limits, rest: restOptions(fromSettings, options), references, addresses };
 }

@@ -10,7 +10,11 @@ export function adminPartsOf(served: Served): AdminOptions {
     return found && served.whereIs(group, { type: found.type, key });
   };
   return {
-    ...{ registry, layers, onRevision, rollouts, whereIs },
+    registry,
+    layers,
+    onRevision,
+    rollouts,
+    whereIs,
     store: { away: served.storeAway, numbers: served.storeNumbers, trouble: served.stateTrouble },
     metrics: () => served.metrics?.() ?? "",
   };

@@ -8,7 +8,7 @@ export interface Listeners {
   readonly rest: ListenPlace | undefined;
   readonly admin: ListenPlace;
   /** For other servers of the store. */
-  readonly replica: ListenPlace | undefined;
+  readonly replica?: ListenPlace | undefined;
   /** Whether the ports for clients and for other servers have TLS. */
   readonly tls: boolean;
   /** Whether other servers of the store are known by their certificates. */

@@ -108,6 +108,11 @@ export async function runServing(
   }
 }
 
+/** The server's options for polls, with those of the command line. */
+export function restOptions({ rest }: ServerOptions, { restHold: holdMs }: ServingOptions): ServerOptions["rest"] {
+  return holdMs === undefined ? rest : { ...rest, holdMs };
+}
+
 /** A command that serves: its log, admin pages and ports, from the start to the end. */
 export class Serving {
   readonly log: Log;
@@ -191,13 +196,12 @@ export class Serving {
   }
 
   #listeners(): Listeners {
-    const { grpc, rest, admin, replica } = this.#options;
-    const { isGuarded: roles } = this.access;
     return {
-      ...{ grpc, rest, admin, replica },
+      ...this.#options,
       tls: this.#served?.tls !== undefined,
       knowsReplicas: this.#served?.peering?.knowsOthers === true,
-      ...{ adminTls: this.#adminTls !== undefined, roles },
+      adminTls: this.#adminTls !== undefined,
+      roles: this.access.isGuarded,
     };
   }
 
@@ -206,12 +210,6 @@ export class Serving {
     const { reads: readsClientStatus, tokenName } = this.access;
     const nodeRevisions = async (ids: readonly string[]) => (await this.#admin?.shown.nodeRevisions(ids)) ?? new Map();
     return { readsClientStatus, tokenName, nodeRevisions };
-  }
-
-  /** The server's options for polls, with those of the command line. */
-  restOptions({ rest }: ServerOptions): ServerOptions["rest"] {
-    const { restHold } = this.#options;
-    return restHold === undefined ? rest : { ...rest, holdMs: restHold };
   }
 
   /**
@@ -293,7 +291,11 @@ export class Serving {
     const { peering } = served;
     const others = peering?.isPossible === true ? peering : undefined;
     const shown = createAdmin(served.server, {
-      ...{ name: this.#options.name, version, sources, access: this.access, audit: this.#audit },
+      name: this.#options.name,
+      version,
+      sources,
+      access: this.access,
+      audit: this.#audit,
       ...adminPartsOf(served),
       readiness: () => this.#readiness,
       ports: () => this.#ports,

@@ -63,8 +63,16 @@ function defaultsOf(key: string, options: Readonly<Record<string, unknown>>): re
 }
 
 const settingDefaults: Readonly<Record<string, Default>> = {
-  ...{ ttl: "auto", resource_errors: "advertised", on_reject: "newest", on_invalid: "refuse", references: "refuse" },
-  ...{ rollout: "off", csds: "on", reflection: "on", rebalance: "on", workers: 1 },
+  ttl: "auto",
+  resource_errors: "advertised",
+  on_reject: "newest",
+  on_invalid: "refuse",
+  references: "refuse",
+  rollout: "off",
+  csds: "on",
+  reflection: "on",
+  rebalance: "on",
+  workers: 1,
   ...Object.fromEntries(defaultsOf("limits", { ...defaultServerLimits })),
   ...Object.fromEntries(defaultsOf("keepalive", { ...defaultKeepalive })),
   ...Object.fromEntries(defaultsOf("rest", { ...defaultRestOptions })),
@@ -75,7 +83,9 @@ const settingDefaults: Readonly<Record<string, Default>> = {
   ...Object.fromEntries(defaultsOf("state", usualHistory)),
   ...Object.fromEntries(defaultsOf("tls", usualSecretNames)),
   ...Object.fromEntries(defaultsOf("upstream", usualUpstream)),
-  ...{ "layers.place": "over", "tls.client_certs": "required", "types.wildcard": true },
+  "layers.place": "over",
+  "tls.client_certs": "required",
+  "types.wildcard": true,
   "roles.writes_per_second": usualWritesPerSecond,
 };
 

@@ -115,7 +115,8 @@ interface NodeJson {
 const byId = <T>(nodes: readonly NodeJson[], of: (node: NodeJson) => T): Readonly<Record<string, T>> =>
   Object.fromEntries(nodes.map((node) => [node.id, of(node)] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
 const shown = ({ state, why }: NodeJson, types: readonly TypeJson[]): Shown => ({
-  ...{ state, why },
+  state,
+  why,
   types: Object.fromEntries(types.map((one) => [one.type, [one.state, one.why]])),
 });
 const statesOf = (nodes: Nodes) => Object.fromEntries(Object.entries(nodes).map(([id, { state }]) => [id, state]));
@@ -297,12 +298,17 @@ describe("the state of a node", () => {
     wishing.answer("cluster", "", ["a", "nobody"]);
     waiting.answer("route", "", ["routes"]);
     const fine = (...types: readonly Type[]): Shown => ({
-      ...{ state: "synced", why: "" },
+      state: "synced",
+      why: "",
       types: Object.fromEntries(types.map((type) => [type, synced])),
     });
     const before = {
-      ...{ "edge-first": fine("cluster"), "edge-held": fine("cluster"), "n-good": fine("cluster") },
-      ...{ "n-mute": fine("cluster"), "n-picky": fine("cluster"), "n-waiting": fine("cluster", "route") },
+      "edge-first": fine("cluster"),
+      "edge-held": fine("cluster"),
+      "n-good": fine("cluster"),
+      "n-mute": fine("cluster"),
+      "n-picky": fine("cluster"),
+      "n-waiting": fine("cluster", "route"),
       "n-wishing": fine("cluster"),
     };
     const states = async () =>
@@ -323,14 +329,19 @@ describe("the state of a node", () => {
     const wait = "routes: waits until cluster b is acknowledged";
     const heldBack = "1 resource held back by the rollout of edge at step 1 of 1";
     const one = (state: string, why: string): Shown => ({
-      ...{ state, why: `cluster: ${why}` },
+      state,
+      why: `cluster: ${why}`,
       types: { cluster: [state, why] },
     });
     const after: Nodes = {
-      ...{ "edge-first": fine("cluster"), "edge-held": one("held-back", heldBack), "n-good": fine("cluster") },
-      ...{ "n-mute": one("pending", silence), "n-picky": one("rejected", "no, I will not") },
+      "edge-first": fine("cluster"),
+      "edge-held": one("held-back", heldBack),
+      "n-good": fine("cluster"),
+      "n-mute": one("pending", silence),
+      "n-picky": one("rejected", "no, I will not"),
       "n-waiting": {
-        ...{ state: "pending", why: `cluster: ${silence}` },
+        state: "pending",
+        why: `cluster: ${silence}`,
         types: { cluster: ["pending", silence], route: ["pending", wait] },
       },
       "n-wishing": fine("cluster"),
@@ -359,7 +370,8 @@ describe("the state of a node", () => {
       ...after,
       "n-mute": one("stale", `silent: ${silence}`),
       "n-waiting": {
-        ...{ state: "stale", why: `cluster: silent: ${silence}` },
+        state: "stale",
+        why: `cluster: silent: ${silence}`,
         types: { cluster: ["stale", `silent: ${silence}`], route: ["pending", wait] },
       },
     };

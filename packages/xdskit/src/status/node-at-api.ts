@@ -56,7 +56,7 @@ export function runNodeAtApi({ server, node, json, check }: NodeAtApi, terminal:
 
 function viewOf({ id, cluster, client, state, why, streams, resources }: NodeAnswer): ClientView {
   const types = streams.flatMap((stream) => stream.types).map((type) => typeView(type, resources));
-  return { ...{ id, cluster, state, why, types }, userAgent: client, scope: "" };
+  return { id, cluster, state, why, types, userAgent: client, scope: "" };
 }
 
 function typeView(report: TypeReport, all: readonly ResourceReport[]): TypeView {
@@ -69,7 +69,15 @@ function typeView(report: TypeReport, all: readonly ResourceReport[]): TypeView 
   const isOnItsWay = state === "pending" || state === "stale";
   const times = [sent?.at, acknowledged?.at, rejected?.at].flatMap((at) => (at == null ? [] : [+new Date(at)]));
   return {
-    ...{ type, typeUrl, state, behind, why, waits, heldBack, untoldTtls, error },
+    type,
+    typeUrl,
+    state,
+    behind,
+    why,
+    waits,
+    heldBack,
+    untoldTtls,
+    error,
     acknowledged: acknowledged?.version,
     sent: isOnItsWay ? sent?.version : (rejected?.version ?? acknowledged?.version),
     wanted: isOnItsWay && report.wantedVersion !== sent?.version ? report.wantedVersion : undefined,

@@ -35,7 +35,9 @@ function nodeLine(client: ClientView): NodeLine {
   return {
     // A gRPC client reports each of its targets separately.
     id: scope === "" ? id || "-" : `${id} (${scope})`,
-    ...{ state, client: userAgent, revisions },
+    state,
+    client: userAgent,
+    revisions,
     behind: `${behind}${isLeast ? "+" : ""}${missing === 0 ? "" : `, ${missing} missing`}`,
     why: why || unreported.join("; "),
   };

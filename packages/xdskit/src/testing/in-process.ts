@@ -60,11 +60,15 @@ export function servesHere(...args: readonly string[]): RunningServer {
   });
   const terminal = { out: (text: string) => printed.add("out", text), err: (text: string) => printed.add("err", text) };
   const ended = main(args, { ...terminal, stop }).then((status) => ({
-    ...{ status, signal: null },
-    ...{ out: printed.out(), err: printed.err() },
+    status,
+    signal: null,
+    out: printed.out(),
+    err: printed.err(),
   }));
   return {
-    ...{ out: printed.out, err: printed.err, kill },
+    out: printed.out,
+    err: printed.err,
+    kill,
     seen: (pattern, where = "out") => printed.seen(pattern, where, ended),
     ended: () => ended,
     async [Symbol.asyncDispose]() {

@@ -47,7 +47,10 @@ async function servedBy(
     await running.seen(/^ready$/m);
     const admin = `http://${address}`;
     return {
-      ...{ folder, grpc, admin, running },
+      folder,
+      grpc,
+      admin,
+      running,
       run: (command, ...more) => inProcessEnds(command, ...more, "--server", admin),
       file: (name, text) => beside.write(name, text),
       ask: async (path) => (await fetch(`${admin}${path}`)).json(),

@@ -11,8 +11,20 @@ type Row = FleetLook["rows"][number];
 
 function row(id: string, state: Row["state"], parts: Partial<Row> = {}): Row {
   return {
-    ...{ id, group: "edge", cluster: "", client: "envoy 1.38.0", locality: "", replicas: ["one"], streams: 1, state },
-    ...{ connectedSince: "2030-01-01T00:00:00.000Z", behind: 0, lagMs: 12, why: "", types: [], ...parts },
+    id,
+    group: "edge",
+    cluster: "",
+    client: "envoy 1.38.0",
+    locality: "",
+    replicas: ["one"],
+    streams: 1,
+    state,
+    connectedSince: "2030-01-01T00:00:00.000Z",
+    behind: 0,
+    lagMs: 12,
+    why: "",
+    types: [],
+    ...parts,
   };
 }
 

@@ -38,8 +38,11 @@ export function limitChecks(variant: Variant): readonly CheckBody[] {
         const { type } = peer.content.wildcard(1);
         const extensions = Array.from({ length: manyExtensions }, (_, index) => ({
           $typeName: "envoy.config.core.v3.Extension" as const,
-          ...{ name: `xds.conformance.extension.${index}`, category: "xds.conformance.category" },
-          ...{ typeDescriptor: "", disabled: false, typeUrls: [`xds.conformance.v3.Extension${index}`] },
+          name: `xds.conformance.extension.${index}`,
+          category: "xds.conformance.category",
+          typeDescriptor: "",
+          disabled: false,
+          typeUrls: [`xds.conformance.v3.Extension${index}`],
         }));
         const stream = peer.open(variant, { ...peer.node, extensions });
         stream.ask(type);

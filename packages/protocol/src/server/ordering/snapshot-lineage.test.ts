@@ -149,8 +149,12 @@ test("a stream whose listeners drain keeps what they name, though it does not as
   });
   const lineage = createLineage(before);
   const ads = createStream({
-    ...{ variant: "delta", api: "v3", types: resourceTypes, limits: defaultStreamLimits },
-    ...{ defaultNode: undefined, only: undefined },
+    variant: "delta",
+    api: "v3",
+    types: resourceTypes,
+    limits: defaultStreamLimits,
+    defaultNode: undefined,
+    only: undefined,
   });
   const ordering = new Ordering();
   const request = (type: string, more: Partial<Request>) =>

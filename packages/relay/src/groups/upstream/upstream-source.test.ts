@@ -54,7 +54,10 @@ describe("an origin that changes something while a relay starts from its cache",
     const server = createServer();
     const applied: string[] = [];
     const source: UpstreamSource = new UpstreamSource({
-      ...{ group: "all", layer: "upstream", known: Promise.resolve(), report: () => {} },
+      group: "all",
+      layer: "upstream",
+      known: Promise.resolve(),
+      report: () => {},
       async begin() {
         source.beginWith(clustersOf("a", "b"));
         applied.push(served());

@@ -13,7 +13,9 @@ const off = "client status (CSDS, csds in the settings) is turned off";
 export function clientStatusPart({ options, limits, streams, clock, calls, troubles }: Kernel): PluggedPart {
   const isServed = options.clientStatus !== false;
   const clients: StatusSource = {
-    ...{ streams, troubles, maxBytes: limits.clientStatusBytes },
+    streams,
+    troubles,
+    maxBytes: limits.clientStatusBytes,
     now: () => momentOf(clock),
     redacted: createRedactedBody(options.registry),
   };

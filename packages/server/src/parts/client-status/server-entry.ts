@@ -34,7 +34,10 @@ export function readRevisionsEntry(entry: Entry): readonly NodeRevision[] | unde
 
 function namelessEntry(configStatus: StatusEntry["configStatus"], said: JsonObject): StatusEntry {
   return {
-    ...{ typeUrl: "", name: "", version: "", configStatus },
+    typeUrl: "",
+    name: "",
+    version: "",
+    configStatus,
     clientStatus: ClientResourceStatus.UNKNOWN,
     content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, fromJson(StructSchema, said)) },
   };

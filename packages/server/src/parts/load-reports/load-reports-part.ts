@@ -9,7 +9,10 @@ const off = "load reporting (LRS, load_reports in the settings) is turned off on
 export function loadReportsPart(kernel: Kernel): PluggedPart {
   const { options, types, limits, events, groups, calls } = kernel;
   const { method, reports, totals, regrouped, close } = createLoadReports({
-    ...{ limits, groups, events, defaultNode: options.defaultNode },
+    limits,
+    groups,
+    events,
+    defaultNode: options.defaultNode,
     settings: options.loadReports || undefined,
     clusters: types.find("cluster"),
     refused: calls.refused,

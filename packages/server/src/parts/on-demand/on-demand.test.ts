@@ -46,9 +46,13 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
   const onDemand: OnDemand = new OnDemand(
     { types: ["cluster"], supply, ...options },
     {
-      ...{ clock, types: resourceTypes, options: {}, authorities: undefined },
+      clock,
+      types: resourceTypes,
+      options: {},
+      authorities: undefined,
       layers: {
-        ...{ names: layers.names, get: layers.get },
+        names: layers.names,
+        get: layers.get,
         bring: (update) => onDemand.layersChanged(layers.apply([update])),
         drop: (layer) => void layers.drop(layer),
       },

@@ -263,7 +263,11 @@ describe("a server with references: refuse", () => {
       const store = await createMemoryStore();
       const info = { author: "me", cause: { kind: "source", source: "a" }, message: "", time: 1 } as const;
       const kept = new KeptSource({
-        ...{ source: a.source, store, layers: ["a"], types: resourceTypes, registry: envoyRegistry() },
+        source: a.source,
+        store,
+        layers: ["a"],
+        types: resourceTypes,
+        registry: envoyRegistry(),
         retention: { revisions: 10, since: 0 },
         describe: () => info,
         onProblem: (findings) => assert.deepEqual(findings, []),

@@ -40,7 +40,8 @@ export class UnknownNameJudge implements Judge {
       "XDSKIT_DANGLING_REFERENCE",
       found,
       ({ what: { by, reference }, groups }) => ({
-        ...{ about: by, reference },
+        about: by,
+        reference,
         field: fieldNaming(by.resource, reference, this.#kernel.options.registry),
         message: this.#messageOf(reference, groups),
       }),

@@ -201,7 +201,11 @@ export class GroupTargets implements SharedTargets {
   #newRollout(id = this.#context.nextId(), change?: RolloutChange): RolloutMachine {
     const { group, clock, members, shared } = this.#context;
     const context = {
-      ...{ id, group, clock, members, led: shared && (() => shared.nudge()) },
+      id,
+      group,
+      clock,
+      members,
+      led: shared && (() => shared.nudge()),
       isKeptFrom: ({ order }: Member) => {
         const newest = this.newest();
         return newest !== undefined && this.quarantine.contents.keeps(rollout.undo, newest, order);

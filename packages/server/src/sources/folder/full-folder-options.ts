@@ -51,8 +51,17 @@ export function fullFolderOptions(options: FolderSourceOptions): FullFolderOptio
   const absolute = resolve(directory);
   const names = new Set(layers.map(({ name }) => name));
   return {
-    ...{ directory, absolute, layers, allowEmpty, allowPartial, waits, read },
-    ...{ settleMs, maxSettleMs, writeSettleMs, pollMs },
+    directory,
+    absolute,
+    layers,
+    allowEmpty,
+    allowPartial,
+    waits,
+    read,
+    settleMs,
+    maxSettleMs,
+    writeSettleMs,
+    pollMs,
     skips: onInvalid === "skip",
     groups: options.groups?.filter((group) => group.layers.every((name) => names.has(name))),
     ignored: new Set((options.ignore ?? []).map((path) => resolve(absolute, path))),

@@ -202,7 +202,9 @@ export class LayerIndex {
     }
     const nothing = upsert.length === 0 && remove.length === 0 && kind === "patch";
     const update: LayerUpdate = {
-      ...{ layer: this.layer, kind, upsert },
+      layer: this.layer,
+      kind,
+      upsert,
       ...(kind === "replace" ? {} : { remove }),
       ...(files.size === 0 ? {} : { files: [...files] }),
     };

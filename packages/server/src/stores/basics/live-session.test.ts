@@ -10,7 +10,9 @@ describe("a session", () => {
     const calls: string[] = [];
     // A new leader of etcd gives each lease its whole time again. The answer comes when the time here is over.
     const kept = {
-      ...{ id: "7", now: () => performance.now(), renew: () => delay(2 * ttlMs, true) },
+      id: "7",
+      now: () => performance.now(),
+      renew: () => delay(2 * ttlMs, true),
       end: async () => void calls.push("removed"),
     };
     const lost = new Promise<void>((resolve) => {

@@ -69,7 +69,9 @@ describeStore({
   name: "a store with a copy",
   create: async () =>
     await CopiedStore.open({
-      ...{ name: "far", open: createMemoryStore, copy: new StoreCopy(await createMemoryStore()) },
+      name: "far",
+      open: createMemoryStore,
+      copy: new StoreCopy(await createMemoryStore()),
       problem: (finding) => assert.fail(finding?.message),
     }),
 });
@@ -155,7 +157,11 @@ describe("a store that is away at the start", () => {
     const copied = async (open: () => Promise<Store>) => {
       const problem = (finding: Finding | undefined) => assert.fail(finding?.message);
       const store = await CopiedStore.open({
-        ...{ name: "far", open, copy: new StoreCopy(lent(machine)), problem, keys },
+        name: "far",
+        open,
+        copy: new StoreCopy(lent(machine)),
+        problem,
+        keys,
       });
       t.after(() => store.close());
       return store;

@@ -23,7 +23,11 @@ export async function followedSince(store: Store, known: Revision | undefined, h
   const { layer } = head;
   return (
     (known && (await patchSince(store, known, head))) ?? {
-      ...{ layer, kind: "replace", upsert: await store.read(head.id), remove: [], revisions: [head] },
+      layer,
+      kind: "replace",
+      upsert: await store.read(head.id),
+      remove: [],
+      revisions: [head],
     }
   );
 }

@@ -24,7 +24,10 @@ export function encodeStored(resource: Resource): StoredResource {
 /** Keeps what an update changes, on top of the head that the writer knows. */
 export function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Revision | undefined): LayerCommit {
   return {
-    ...{ layer, kind, parent: head?.id, upsert: upsert.map(encodeStored) },
+    layer,
+    kind,
+    parent: head?.id,
+    upsert: upsert.map(encodeStored),
     remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
   };
 }

@@ -77,7 +77,8 @@ export class AheadFile {
 function lineOf({ layer, kind, upsert, remove = [] }: LayerUpdate, time: number): string | undefined {
   if (kind === "replace") return undefined;
   const line: Line = {
-    ...{ layer, time },
+    layer,
+    time,
     upsert: upsert.filter(isNeededBack).map((one) => {
       const { type, key, version, bytes } = encodeStored(one);
       return { type, key, version, bytes: Buffer.from(bytes).toString("base64") };

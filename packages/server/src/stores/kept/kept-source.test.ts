@@ -45,7 +45,10 @@ class Played {
     };
     const info = { author: "me", cause: { kind: "source", source: "played" }, message: "", time } as const;
     this.kept = new KeptSource({
-      ...{ source, store, layers, ...reading },
+      source,
+      store,
+      layers,
+      ...reading,
       retention: { revisions: 100, since: 0 },
       describe: () => this.describe?.() ?? (this.isGood ? info : undefined),
       onRestored: (revisions) => this.restored.push(...revisions),
@@ -287,7 +290,10 @@ describe("a kept source", () => {
   it("waits for the source where there is no revision of its layers", async () => {
     const played = new Played(await createMemoryStore());
     await played.store.commit([{ layer: "other", parent: undefined, kind: "patch", upsert: [encodeStored(one)] }], {
-      ...{ author: "", cause: { kind: "api", caller: "" }, message: "", time: 1 },
+      author: "",
+      cause: { kind: "api", caller: "" },
+      message: "",
+      time: 1,
     });
     let isStarted = false;
     const started = played.start().then(() => {

@@ -59,7 +59,10 @@ export class KeptSource implements Source {
     const writer = new RevisionWriter({ ...options, rollbacks, revisions, follow });
     this.#writer = writer;
     this.#rollingBack = new RollingBack({
-      ...{ ...options, rollbacks, revisions, writer },
+      ...options,
+      rollbacks,
+      revisions,
+      writer,
       serve: (update, how) => this.#sink?.apply([update], how),
       changed: () => this.#rolledBackNow(),
     });

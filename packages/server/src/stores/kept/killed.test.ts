@@ -32,12 +32,18 @@ async function serving(store: Store, path: string | undefined, ...first: readonl
       },
       close: async () => {},
     },
-    ...{ store, layers: [layer], types: resourceTypes, registry: envoyRegistry(), restores: false },
+    store,
+    layers: [layer],
+    types: resourceTypes,
+    registry: envoyRegistry(),
+    restores: false,
     ahead: path === undefined ? undefined : new AheadFile(path),
     retention: { revisions: 100, since: 0 },
     describe: () => ({
       // As if all came in one millisecond.
-      ...{ author: "me", message: "", time: 1 },
+      author: "me",
+      message: "",
+      time: 1,
       cause: { kind: "source", source: "played" },
     }),
     onRevision: () => {

@@ -21,7 +21,7 @@ interface LeaseBookOptions {
   readonly shared: SharedKeys;
   /** Runs a task in its turn. */
   readonly run: <T>(task: () => Promise<T>) => Promise<T>;
-  readonly timeLeft: TimeLeft | undefined;
+  readonly timeLeft?: TimeLeft | undefined;
   /** In its turn: removes what these hold, in one change. */
   readonly end: (layer: LayerName, ids: readonly string[]) => Promise<unknown>;
   /** These could not be ended, and will be tried again. */
@@ -55,7 +55,8 @@ export class LeaseBook {
       if (lease !== undefined) this.#ended.add(lease.layer, id);
     });
     this.#renewals = new LeaseRenewals({
-      ...{ shared: options.shared, clock: options.clock },
+      shared: options.shared,
+      clock: options.clock,
       leftOf: (id) => this.#deadlines.left(id),
       renewed: (id, leftMs) => this.#lengthen(id, leftMs),
       missed: () => this.restart(),

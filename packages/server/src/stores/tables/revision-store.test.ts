@@ -8,7 +8,9 @@ const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", ti
 
 function resources(layer: string, count: number) {
   return Array.from({ length: count }, (_, at) => ({
-    ...{ type: "type.googleapis.com/x", key: `${layer}-${at}`, version: "1" },
+    type: "type.googleapis.com/x",
+    key: `${layer}-${at}`,
+    version: "1",
     bytes: Buffer.from("x"),
   }));
 }

@@ -47,7 +47,12 @@ async function started(store: Store, needed: readonly string[] = [], loadingMs =
     },
   };
   const written = new WrittenLayers({
-    ...{ store, server: refusing, clock, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+    store,
+    server: refusing,
+    clock,
+    layers: [layer],
+    types: resourceTypes,
+    registry: envoyRegistry(),
     retention: { revisions: 100, since: 0 },
     onProblem: (findings) => void problems.push(...findings),
   });
@@ -59,7 +64,11 @@ async function started(store: Store, needed: readonly string[] = [], loadingMs =
       .map(({ name }) => name)
       .sort();
   return {
-    ...{ server, written, problems, clock, names },
+    server,
+    written,
+    problems,
+    clock,
+    names,
     pass: (milliseconds: number) => passing(clock, milliseconds),
     async lease(ttlMs: number, ...upsert: LayerWrite["upsert"]): Promise<string> {
       const result = await written.write(write({ upsert, lease: { ttlMs } }));

@@ -40,7 +40,13 @@ async function started(
   const heard: [string, boolean][] = [];
   const kept: Revision[] = [];
   const written = new WrittenLayers({
-    ...{ store, server, clock, timeLeft, retention, ...reading, layers: ["own"] },
+    store,
+    server,
+    clock,
+    timeLeft,
+    retention,
+    ...reading,
+    layers: ["own"],
     onRevision: ({ id }, isOwn) => heard.push([id, isOwn]),
     onProblem: (findings) => assert.fail(JSON.stringify(findings)),
   });
@@ -54,7 +60,11 @@ async function started(
     async close() {},
   };
   const keptSource = new KeptSource({
-    ...{ source, store, retention, ...reading, layers: ["source"] },
+    source,
+    store,
+    retention,
+    ...reading,
+    layers: ["source"],
     describe: () => info,
     onRevision: (revision) => kept.push(revision),
     onProblem: problem,
@@ -63,7 +73,12 @@ async function started(
   await Promise.all([server.addSource(written), server.addSource(keptSource)]);
   t.after(() => server.close());
   return {
-    ...{ server, clock, written, heard, keptSource, kept },
+    server,
+    clock,
+    written,
+    heard,
+    keptSource,
+    kept,
     change: (...upsert: (typeof one)[]) => sink?.apply([{ layer: "source", kind: "replace", upsert }]),
     holds: (layer: string) => [...(server.layerSnapshot(layer)?.of(one.type) ?? [])].map(({ name }) => name).join(),
     async pass(milliseconds: number): Promise<void> {
@@ -352,7 +367,9 @@ describe("servers of one store", () => {
     const machine = await createMemoryStore();
     const opened = async (open: () => Promise<Store>) => {
       const copied = await CopiedStore.open({
-        ...{ name: "far", open, copy: new StoreCopy(lent(machine)) },
+        name: "far",
+        open,
+        copy: new StoreCopy(lent(machine)),
         problem: (finding) => finding && assert.fail(finding.message),
       });
       t.after(() => copied.close());

@@ -26,7 +26,11 @@ async function started(store: Store, meanwhile: () => Promise<unknown> = async (
   const server = createServer({ groups: [{ name: "all", match: {}, layers: ["source", layer] }] });
   const problems: Finding[] = [];
   const written = new WrittenLayers({
-    ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+    store,
+    server,
+    layers: [layer],
+    types: resourceTypes,
+    registry: envoyRegistry(),
     retention: { revisions: 100, since: 0 },
     onProblem: (findings) => void problems.push(...findings),
   });
@@ -108,7 +112,11 @@ describe("written layers", () => {
     const { written, held, server } = await started(store);
     await written.write(write({ upsert: [one] }));
     const refusing = new WrittenLayers({
-      ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+      store,
+      server,
+      layers: [layer],
+      types: resourceTypes,
+      registry: envoyRegistry(),
       retention: { revisions: 100, since: 0 },
       onProblem: () => {},
     });
@@ -144,7 +152,11 @@ describe("written layers", () => {
     const failingStore = changed(store, { commit });
     const problems: Finding[] = [];
     const written = new WrittenLayers({
-      ...{ store: failingStore, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+      store: failingStore,
+      server,
+      layers: [layer],
+      types: resourceTypes,
+      registry: envoyRegistry(),
       retention: { revisions: 100, since: 0 },
       onProblem: (findings) => void problems.push(...findings),
     });
@@ -188,8 +200,12 @@ describe("written layers", () => {
       return await store.commit(...asked);
     };
     const written = new WrittenLayers({
-      ...{ store: changed(store, { commit }), server, layers: [layer] },
-      ...{ types: resourceTypes, registry: envoyRegistry(), retention: { revisions: 100, since: 0 } },
+      store: changed(store, { commit }),
+      server,
+      layers: [layer],
+      types: resourceTypes,
+      registry: envoyRegistry(),
+      retention: { revisions: 100, since: 0 },
       onProblem: () => {},
     });
     await written.load();
@@ -221,7 +237,11 @@ describe("written layers", () => {
     const server = createServer({});
     const problems: Finding[] = [];
     const written = new WrittenLayers({
-      ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+      store,
+      server,
+      layers: [layer],
+      types: resourceTypes,
+      registry: envoyRegistry(),
       retention: { revisions: 100, since: 0 },
       onProblem: (findings) => void problems.push(...findings),
     });
@@ -249,7 +269,11 @@ describe("written layers", () => {
     const start = async () => {
       const server = createServer({ groups, references });
       const written = new WrittenLayers({
-        ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+        store,
+        server,
+        layers: [layer],
+        types: resourceTypes,
+        registry: envoyRegistry(),
         retention: { revisions: 100, since: 0 },
         onProblem: () => {},
       });
@@ -331,7 +355,11 @@ describe("written layers", () => {
     const { server } = await started(await createMemoryStore());
     let isAlone = false;
     const written = new WrittenLayers({
-      ...{ store: await createMemoryStore(), server, layers: [], types: resourceTypes, registry: envoyRegistry() },
+      store: await createMemoryStore(),
+      server,
+      layers: [],
+      types: resourceTypes,
+      registry: envoyRegistry(),
       retention: { revisions: 100, since: 0 },
       onProblem: () => {},
       isAlone: () => isAlone,

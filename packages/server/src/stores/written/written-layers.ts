@@ -46,27 +46,30 @@ export class WrittenLayers implements Source {
   #loaded: readonly LayerUpdate[] = [];
 
   constructor(options: WrittenLayersOptions) {
-    const { layers, store, types, clock = systemClock, timeLeft } = options;
+    const { layers, store, clock = systemClock } = options;
     this.#options = options;
     this.#retaining = new Retaining(options);
     this.layers = layers;
     this.store = store;
     const run = <T>(task: () => Promise<T>) => this.#queue.run(task);
+    const common = { ...options, clock, run, shared: store.shared };
     this.#leases = new LeaseBook({
-      ...{ layers, types, clock, run, timeLeft, shared: store.shared },
+      ...common,
       end: (layer, ids) => this.#write(layer, () => this.#leases.ending(layer, ids)),
       failed: (names, error) => this.#problem(error, `${names} cannot end now: `),
     });
     const problem = (error: unknown) => this.#problem(error);
     this.#heads = new LayerHeads({ ...options, leases: this.#leases, problem });
     this.#follower = new StoreFollower({
-      ...{ store, queue: this.#queue, onAway: options.onAway },
+      store,
+      queue: this.#queue,
+      onAway: options.onAway,
       // What was refused is not served. Once it is taken back, what the store has instead is known.
       follow: (heads) => this.#heads.followNewer(heads.filter(({ layer }) => !this.#takeBacks.isWaiting(layer))),
       goBack: (heads) => this.#heads.goBack(heads),
     });
     this.#takeBacks = new TakeBacks({
-      ...{ store, clock, run },
+      ...common,
       committed: (heads) => {
         for (const head of heads) if (head !== undefined) this.#heads.set(head.layer, head);
       },

@@ -256,7 +256,11 @@ describe("a client with versions that a server does not know", () => {
 describe("a client that asks for endpoints and routes, and never for clusters", () => {
   const [before, now] = [routeConfiguration("r", "a"), routeConfiguration("r", "b")];
   const healthCheck = fromJson(HealthCheckSchema, {
-    ...{ timeout: "1s", interval: "1s", unhealthyThreshold: 1, healthyThreshold: 1, tcpHealthCheck: {} },
+    timeout: "1s",
+    interval: "1s",
+    unhealthyThreshold: 1,
+    healthyThreshold: 1,
+    tcpHealthCheck: {},
   });
   const checked = { ...edsCluster("a", "a"), healthChecks: [healthCheck] };
   const said = async (running: Running) => ({

@@ -172,7 +172,8 @@ describe("a GRPCRoute whose parent is a Service", () => {
       },
     ];
     const younger = route([{ matches: [grpc("a.Cart")], backendRefs: [to("two")] }], {
-      ...{ name: "a-younger", created: "2026-01-02T00:00:00Z" },
+      name: "a-younger",
+      created: "2026-01-02T00:00:00Z",
     });
     assert.deepEqual(new Cluster().put(cart, one, two, younger, route(rules)).shown(), [
       "path /a.Cart/Get -> two.shop:80",
@@ -198,7 +199,10 @@ describe("a GRPCRoute whose parent is a Service", () => {
     assert.deepEqual([fault?.reason, fault?.object.kind, fault?.object.name], ["BackendNotFound", "GRPCRoute", "r"]);
     // New pods of the Service leave it where it is.
     cluster.table.setSlice("s", undefined, {
-      ...{ namespace: "shop", service: "cart", family: "IPv4", ports: [{ name: "", port: 1 }] },
+      namespace: "shop",
+      service: "cart",
+      family: "IPv4",
+      ports: [{ name: "", port: 1 }],
       endpoints: [{ address: "10.0.0.1", zone: "", forZones: [], forNodes: [], state: "ready", target: undefined }],
     });
     assert.ok(cluster.take().resources.has("endpoint cart.shop:80/unresolved"));

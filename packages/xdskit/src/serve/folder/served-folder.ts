@@ -136,7 +136,8 @@ export class ServedFolder {
       groups: groupNames(settings),
       snapshotOf: server.snapshotOf,
       namesOf: server.danglingNames,
-      ...{ types: server.types, registry },
+      types: server.types,
+      registry,
       except: () => server.referencesExcept,
       whereIs: (group, resource) => this.whereIs(group, resource),
     });
@@ -203,7 +204,12 @@ export class ServedFolder {
   #kept(source: Source, store: Store, directory: string): KeptSource {
     const { loaded, registry, types, log, server, hasLastGood, history } = this.#around;
     return new KeptSource({
-      ...{ source, store, registry, types, layers: folderLayers(loaded), retention: history.now },
+      source,
+      store,
+      registry,
+      types,
+      layers: folderLayers(loaded),
+      retention: history.now,
       restores: hasLastGood,
       check: server.checkChange,
       served: server.layerSnapshot,

@@ -23,7 +23,9 @@ const slice = {
   type: "ADDED",
   object: {
     metadata: { namespace: "shop", name: "cart-1", labels: { "kubernetes.io/service-name": "cart" } },
-    ...{ addressType: "IPv4", ports: [{ port: 9000 }], endpoints: [{ addresses: ["10.0.0.1"] }] },
+    addressType: "IPv4",
+    ports: [{ port: 9000 }],
+    endpoints: [{ addresses: ["10.0.0.1"] }],
   },
 };
 const all = {
@@ -35,7 +37,8 @@ const all = {
 async function cluster(t: TestContext, folder: TestFolder, more: object = {}) {
   const server = await spokenServer(t);
   const config = {
-    ...{ "current-context": "c", contexts: [{ name: "c", context: { cluster: "c", user: "u" } }] },
+    "current-context": "c",
+    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
     clusters: [{ name: "c", cluster: { server: server.connection.server.origin, ...more } }],
     users: [{ name: "u", user: { token: "t" } }],
   };

@@ -69,9 +69,15 @@ export async function servedCluster(
   let known: ReadonlyMap<string, Finding> = new Map();
   let read: ReadResourcesOptions = {};
   const source: KubernetesSource = createKubernetesSource({
-    ...{ connection, namespaces: settings.namespaces, selector: settings.selector },
-    ...{ configMaps: settings.configMaps, read: () => read, allowPartial },
-    ...{ tlsSecrets: settings.tlsSecrets, gatewayApi: settings.gatewayApi, writesEvents: settings.writesEvents },
+    connection,
+    namespaces: settings.namespaces,
+    selector: settings.selector,
+    configMaps: settings.configMaps,
+    read: () => read,
+    allowPartial,
+    tlsSecrets: settings.tlsSecrets,
+    gatewayApi: settings.gatewayApi,
+    writesEvents: settings.writesEvents,
     onStatus({ state, failure, services, findings }) {
       const found = new Map(findings.map((finding) => [findingText(finding), finding]));
       for (const [text, finding] of found) if (!known.has(text)) logFinding(log, finding);
@@ -102,9 +108,13 @@ export async function servedCluster(
     },
   });
   return {
-    ...{ source, server, reviewToken, localityTypes: kubernetesLocalityTypes },
+    source,
+    server,
+    reviewToken,
+    localityTypes: kubernetesLocalityTypes,
     addsToSettings: {
-      ...{ lowest: source.name, hasSecrets: settings.tlsSecrets !== undefined },
+      lowest: source.name,
+      hasSecrets: settings.tlsSecrets !== undefined,
       configMaps: settings.configMaps === undefined ? undefined : configMapLayer,
     },
     readsWith(options) {
@@ -116,7 +126,10 @@ export async function servedCluster(
       const { state, asOf, lastApplied, lastError, services, findings: own } = source.status();
       const isConnected = state === "connected";
       return {
-        ...{ name: source.name, state, services, findings: [...own, ...findings] },
+        name: source.name,
+        state,
+        services,
+        findings: [...own, ...findings],
         asOf: asOf?.toISOString() ?? null,
         servers: [{ server, connected: isConnected, active: isConnected }],
         lastError: lastError && { at: lastError.at.toISOString(), message: printable(lastError.message) },

@@ -34,7 +34,10 @@ export async function liveFolder(
   const { sharedLog: log, noteFiles } = serving;
   const around = { server, registry, types, log, noteFiles, store, history, onRevision: revisions.tell };
   const first = new ServedFolder(options, {
-    ...{ ...around, loaded, hasLastGood, before: undefined },
+    ...around,
+    loaded,
+    hasLastGood,
+    before: undefined,
     nothingServed: () => serving.announceAdmin(),
   });
   await first.kept?.load();
@@ -43,7 +46,10 @@ export async function liveFolder(
   const layers = [...layersOfApi(first, settings)];
   const live: LiveSettings = new LiveSettings(
     {
-      ...{ server, history, references: options.references, isWhole: options.toFiles === undefined },
+      server,
+      history,
+      references: options.references,
+      isWhole: options.toFiles === undefined,
       workers: serving.place?.count,
       folderWith(next, nothingServed) {
         // Not the folder itself: each would keep all that were served before it.

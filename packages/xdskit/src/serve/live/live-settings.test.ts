@@ -156,7 +156,9 @@ describe("settings that are edited while the server runs", { concurrency: 4 }, (
     const before = await told();
     assert.deepEqual([before.troubles, before.state], [["rolled-back"], "applied"]);
     const withRefusal = {
-      ...{ ...ofEdit, troubles: ["errors", "rolled-back"], counted: "2" },
+      ...ofEdit,
+      troubles: ["errors", "rolled-back"],
+      counted: "2",
       problems: [...ofEdit.problems, ...before.problems],
     };
     const saidOnce = /the new settings cannot be used now/;
@@ -188,7 +190,8 @@ describe("settings that are edited while the server runs", { concurrency: 4 }, (
 
   it("are refused with the places that name what they would take, and used once these name something else", async () => {
     await using folder = await testFolder({
-      ...{ ...files, "a/r.yaml": routesYaml("a") },
+      ...files,
+      "a/r.yaml": routesYaml("a"),
       "xdskit.yaml": groups(group("one", "*", "a")),
     });
     await using running = serving(folder);

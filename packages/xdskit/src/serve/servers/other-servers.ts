@@ -20,7 +20,10 @@ export function peeringOf(
   const { store, directory, isDurable, written } = state;
   const refusals = new Refusals(own);
   const peering = new Peering({
-    ...{ shared: store?.shared, place, tls, listen: options.replica },
+    shared: store?.shared,
+    place,
+    tls,
+    listen: options.replica,
     state: directory === undefined ? undefined : { directory, isWritable: isDurable },
     advertise: options.advertise && formatAddress(options.advertise),
     gone(replica) {

@@ -75,7 +75,8 @@ class Nodes implements AsyncDisposable {
   connect(server: string, ...ids: readonly string[]): void {
     for (const id of ids) {
       const client = createClient({
-        ...{ servers: [server], node: { id } },
+        servers: [server],
+        node: { id },
         checks: { cluster: () => (this.rejecting && id.startsWith(this.rejecting) ? "no" : undefined) },
       });
       this.#held.set(id, "");

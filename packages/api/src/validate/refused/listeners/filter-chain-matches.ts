@@ -76,8 +76,15 @@ function combinationsOf(match: typeof everything, numberOf: (part: string) => nu
 
 /** The match of a filter chain that has none. */
 const everything: Omit<FilterChainMatch, "$typeName"> = {
-  ...{ prefixRanges: [], directSourcePrefixRanges: [], sourcePrefixRanges: [], sourceType: 0, sourcePorts: [] },
-  ...{ serverNames: [], transportProtocol: "", applicationProtocols: [], addressSuffix: "" },
+  prefixRanges: [],
+  directSourcePrefixRanges: [],
+  sourcePrefixRanges: [],
+  sourceType: 0,
+  sourcePorts: [],
+  serverNames: [],
+  transportProtocol: "",
+  applicationProtocols: [],
+  addressSuffix: "",
 };
 
 /**

@@ -19,7 +19,12 @@ function countOf(course: Course, nodes: readonly string[], answered: number): Co
   const acknowledged = Math.min(answered, reached.length);
   const waitsFor = new Set(reached.slice(acknowledged));
   return {
-    ...{ list, turn, acknowledged, pending: waitsFor.size, added: reached.length, rejected: 0 },
+    list,
+    turn,
+    acknowledged,
+    pending: waitsFor.size,
+    added: reached.length,
+    rejected: 0,
     waitsFor: () => waitsFor,
     rejections: () => [],
     candidates: () => (phase === "choosing" ? nodes.map(positionOf) : []),
@@ -185,7 +190,9 @@ it("rejections of one node at two servers count once, and those of an earlier ch
   const first = begun(newCourse(strict), strict);
   const course = decide(first, [countOf(first, ["a", "b"], 0)], false) ?? assert.fail();
   const rejecting = (node: string, list = course.list): Count => ({
-    ...{ ...countOf(course, ["a", "b"], 0), list, rejected: 1 },
+    ...countOf(course, ["a", "b"], 0),
+    list,
+    rejected: 1,
     rejections: () => [{ node, type: "cluster", version: "v" as never, code: 3, message: "no", at: new Date(0) }],
   });
   assert.equal(decide(course, [rejecting("a"), rejecting("a")], false), undefined);

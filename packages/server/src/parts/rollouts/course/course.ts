@@ -56,8 +56,16 @@ export interface Count {
 }
 
 const start: Omit<Course, "settings"> = {
-  ...{ phase: "waiting", reason: "", step: 0, list: 0, turn: 0, round: 0, forgiven: 0, reach: nobody },
-  ...{ isChosen: false, isSoaked: false },
+  phase: "waiting",
+  reason: "",
+  step: 0,
+  list: 0,
+  turn: 0,
+  round: 0,
+  forgiven: 0,
+  reach: nobody,
+  isChosen: false,
+  isSoaked: false,
 };
 
 /** Before its first change. */

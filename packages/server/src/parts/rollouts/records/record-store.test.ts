@@ -10,7 +10,11 @@ import { type ChangedResource, courseKey, courses, listPrefix, listsOf } from ".
 import { type NextRecord, RecordStore } from "./record-store.js";
 
 const next: NextRecord = {
-  ...{ id: 1, change: "c", past: [], startedAt: 0, since: 0 },
+  id: 1,
+  change: "c",
+  past: [],
+  startedAt: 0,
+  since: 0,
   course: newCourse(fullSettings({ steps: [{ count: 1 }] })),
 };
 

@@ -31,7 +31,16 @@ export function countJson(record: RolloutRecord, count: ServerCount, isWhole: bo
   const wantsMore = course.phase === "choosing" || course.reach.room > 0;
   const isRead = rejected > 0 && (isWhole || course.phase !== "halted");
   return {
-    ...{ group, id, change, list, turn, pending, acknowledged, added, isDeserted, rejected },
+    group,
+    id,
+    change,
+    list,
+    turn,
+    pending,
+    acknowledged,
+    added,
+    isDeserted,
+    rejected,
     waitsFor: isWhole ? [...count.waitsFor()] : [],
     rejections: isRead ? count.rejections().map(({ at, ...rest }) => ({ ...rest, at: at.getTime() })) : [],
     candidates: wantsMore && turn === course.turn ? count.candidates() : [],
@@ -62,7 +71,11 @@ export function nobodyThere({ list, turn }: Course): ServerCount {
 }
 
 const nothing = {
-  ...{ pending: 0, acknowledged: 0, added: 0, isDeserted: true, rejected: 0 },
+  pending: 0,
+  acknowledged: 0,
+  added: 0,
+  isDeserted: true,
+  rejected: 0,
   waitsFor: () => new Set<string>(),
   rejections: () => [],
   candidates: () => [],

@@ -7,11 +7,23 @@ import { type HeldChange, nextStep, stepOnceAligned } from "./course-step.js";
 
 const course = newCourse(fullSettings({ steps: [] }));
 const underWay: RolloutRecord = {
-  ...{ group: "g", id: 3, writes: 1, course, change: "theirs", past: ["old"], startedAt: 0, since: 0 },
+  group: "g",
+  id: 3,
+  writes: 1,
+  course,
+  change: "theirs",
+  past: ["old"],
+  startedAt: 0,
+  since: 0,
 };
 const over = (how: Ending): RolloutRecord => ({ ...underWay, course: ended(course, how) });
 const held: HeldChange = {
-  ...{ isNothing: false, change: "ours", history: new Set(["ours"]), isFresh: false, id: 3, lastId: 3 },
+  isNothing: false,
+  change: "ours",
+  history: new Set(["ours"]),
+  isFresh: false,
+  id: 3,
+  lastId: 3,
 };
 const mine: HeldChange = { ...held, history: new Set(["theirs", "ours"]) };
 const begins = { kind: "propose", wanted: "begin" };

@@ -26,7 +26,9 @@ describe("what a start reads for the rollouts of all groups", () => {
           return undefined;
         },
       },
-      ...{ registry: envoyRegistry(), types: resourceTypes, problem: () => {} },
+      registry: envoyRegistry(),
+      types: resourceTypes,
+      problem: () => {},
       records: {
         all: [failing, slow],
         list: (record) => (record.group === "slow" ? Promise.resolve([content]) : Promise.reject(new Error("away"))),

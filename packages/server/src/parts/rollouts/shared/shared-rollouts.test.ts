@@ -40,7 +40,10 @@ async function fleetOf(t: TestContext, rollout: RolloutSettings, count = 3): Pro
   }
   const using = (content: string) => clients.filter(({ held }) => held.get("a") === content).map(({ id }) => id);
   const fleet: Fleet = {
-    ...{ servers, clients, one, using },
+    servers,
+    clients,
+    one,
+    using,
     use: (content, wanted) =>
       servers.until(`${content} at ${wanted.join()}`, () => using(content).join() === [...wanted].join()),
     state: (state, step) =>
@@ -460,7 +463,8 @@ describe("a rollout of several servers", { concurrency: true }, () => {
   it("holds back at a server that hears of the record before it has the change", async (t) => {
     // What heartbeats need is read in between.
     const servers = await RolloutServers.create({
-      ...{ ttl: "always", rollout: { steps: [{ count: 1 }], soakMs: 600_000 } },
+      ttl: "always",
+      rollout: { steps: [{ count: 1 }], soakMs: 600_000 },
     });
     t.after(() => servers.close());
     const { store } = servers;

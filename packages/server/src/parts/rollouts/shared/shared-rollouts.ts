@@ -66,17 +66,15 @@ export class SharedRolloutHub implements SharedRollouts {
       return [...this.#sides.keys()].every(isRecorded);
     });
     const problem = (finding: Finding) => this.#trouble(finding);
-    this.#prepared = new PreparedChanges({ ...sharing, types, records: this.#records, problem });
+    const common = { ...sharing, shared, clock, types, records: this.#records, problem };
+    this.#prepared = new PreparedChanges(common);
     this.#rejected = new RejectedContents({
-      ...{ shared, clock, problem },
+      ...common,
       changed: (group) => {
         for (const side of this.#sidesOf(group)) side.rejectedChanged();
       },
     });
-    this.#leader = new Leader({
-      ...{ shared, clock, problem, replica: sharing.replica, records: this.#records, peers: sharing.peers },
-      count: (record) => this.#count(record),
-    });
+    this.#leader = new Leader({ ...common, count: (record) => this.#count(record) });
   }
 
   /** Reads the records, and what nodes have that their rollouts have not reached. */
