@@ -9,7 +9,29 @@ import {
 } from "@xdskit/protocol";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { contentSteps } from "./file-content.js";
-import { type FileLook, WatchedFile } from "./watched-file.js";
+import { type FileLook, WatchedFile, type WatchedFileOptions } from "./watched-file.js";
+
+/** A file is watched. Invariants: something is wanted, and the content is known once a look was good. */
+interface Watching {
+  readonly kind: "watching";
+  readonly file: Pick<WatchedFile, "close">;
+  /** What the last look found. */
+  last: "nothing" | "good" | "bad" | "unreadable";
+  /** Those who came after the content was told get it at the end of this turn. */
+  newcomers: "none" | "waiting";
+}
+
+/**
+ * - `idle`: nothing is wanted. Invariant: no content is known.
+ * - `preparing`: the client is telling its held resources, before a file is opened, or is in use again after it was
+ *   unreadable. Invariant: nothing else starts meanwhile.
+ * - `closed`: for good. Invariant: the sink is told nothing.
+ */
+type TypeFileState =
+  | { readonly kind: "idle" }
+  | { readonly kind: "preparing"; readonly again: Watching | undefined }
+  | Watching
+  | { readonly kind: "closed" };
 
 /** One type and its file: connects reading the file, the held resources and the sink. */
 export class TypeFile {
@@ -20,21 +42,13 @@ export class TypeFile {
   readonly #sink: UpstreamSink;
   readonly #reading: ReadingThread;
   readonly #subscription: FileSubscription;
-  #file: WatchedFile | undefined;
+  readonly #watch: (options: WatchedFileOptions) => Watching["file"];
+  #state: TypeFileState = { kind: "idle" };
   /** Files that are not needed any more, until they are closed. */
   readonly #closing = new Set<Promise<void>>();
-  #isUp = false;
-  /** The last read failed. */
-  #isAway = false;
-  /** The client is telling its held resources. */
-  #preparing = false;
-  /** The last content was rejected. */
-  #isBad = false;
   /** Settles when the watchers have taken everything that was told; undefined if they have. */
   #notified: Promise<void> | undefined;
-  #bringing = false;
   readonly #expiry: Alarm;
-  #closed = false;
 
   constructor(
     type: ResourceType,
@@ -43,6 +57,7 @@ export class TypeFile {
     context: UpstreamContext,
     sink: UpstreamSink,
     reading: ReadingThread,
+    watch: (options: WatchedFileOptions) => Watching["file"] = (options) => new WatchedFile(options),
   ) {
     this.#type = type;
     this.#path = path;
@@ -50,6 +65,7 @@ export class TypeFile {
     this.#context = context;
     this.#sink = sink;
     this.#reading = reading;
+    this.#watch = watch;
     this.#subscription = new FileSubscription(type);
     this.#expiry = new Alarm(context.clock, () => this.#tell(this.#subscription.expire(context.clock.now())));
   }
@@ -60,11 +76,9 @@ export class TypeFile {
 
   subscribe(names: readonly ResourceName[]): void {
     this.#subscription.subscribe(names);
-    if (this.isIdle || this.#closed || this.#preparing) return;
-    if (this.#file === undefined) {
-      this.#prepare();
-      if (!this.isIdle) this.#file = this.#open();
-    } else this.#bringSoon();
+    const state = this.#state;
+    if (state.kind === "watching") this.#bringSoon(state);
+    else if (state.kind === "idle" && !this.isIdle) this.#prepare(undefined);
   }
 
   unsubscribe(names: readonly ResourceName[]): void {
@@ -75,14 +89,13 @@ export class TypeFile {
   }
 
   #closeIdle(): void {
-    if (!this.isIdle || this.#file === undefined || this.#preparing) return;
-    this.#close(this.#file);
-    this.#file = undefined;
+    const state = this.#state;
+    if (!this.isIdle || state.kind !== "watching") return;
+    const { content } = this.#subscription;
+    this.#state = { kind: "idle" };
+    this.#close(state);
     this.#subscription.forgetContent();
-    if (this.#isUp) this.#sink.disconnected(this.#type, undefined);
-    this.#isUp = false;
-    this.#isAway = false;
-    this.#isBad = false;
+    if (content !== undefined) this.#sink.disconnected(this.#type, undefined);
   }
 
   hold(resources: readonly ReceivedResource[]): void {
@@ -95,105 +108,107 @@ export class TypeFile {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    const state = this.#state;
+    this.#state = { kind: "closed" };
     this.#expiry.set(undefined);
-    if (this.#file !== undefined) this.#close(this.#file);
+    const watching = state.kind === "preparing" ? state.again : state;
+    if (watching?.kind === "watching") this.#close(watching);
     await Promise.all(this.#closing);
   }
 
-  #open(): WatchedFile {
-    const file: WatchedFile = new WatchedFile({
+  #open(): Watching {
+    const file = this.#watch({
       path: this.#path,
       watchedDirectory: this.#watchedDirectory,
       maxBytes: this.#context.limits.responseBytes,
       clock: this.#context.clock,
-      onLook: (look) => (this.#closed || this.#file !== file ? Promise.resolve(true) : this.#seen(look)),
+      onLook: (look) => (this.#state === opened ? this.#seen(opened, look) : Promise.resolve(true)),
     });
-    return file;
+    const opened: Watching = { kind: "watching", file, last: "nothing", newcomers: "none" };
+    return opened;
   }
 
   /**
    * The last moment for the client to tell its resources from another server: it unsubscribes, and subscribes again.
    */
-  #prepare(): void {
-    this.#preparing = true;
+  #prepare(again: Watching | undefined): void {
+    const preparing: TypeFileState = { kind: "preparing", again };
+    this.#state = preparing;
     this.#sink.attempting(this.#type);
-    this.#preparing = false;
+    if (this.#state !== preparing) return;
+    this.#state = again ?? (this.isIdle ? { kind: "idle" } : this.#open());
+    this.#closeIdle();
   }
 
   /** The content answers new subscribers; once for all of them. */
-  #bringSoon(): void {
-    if (this.#bringing) return;
-    this.#bringing = true;
+  #bringSoon(state: Watching): void {
+    if (state.newcomers === "waiting") return;
+    state.newcomers = "waiting";
     queueMicrotask(() => {
-      this.#bringing = false;
+      state.newcomers = "none";
       const { content } = this.#subscription;
-      if (content === undefined || this.isIdle || this.#closed) return;
+      if (content === undefined || this.#state !== state) return;
       this.#tell(
         this.#subscription.bring(this.#context.clock.now()),
-        this.#isAway ? undefined : content.resources.size,
+        state.last === "unreadable" ? undefined : content.resources.size,
       );
     });
   }
 
-  #close(file: WatchedFile): void {
+  #close({ file }: Watching): void {
     const closing = file.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 
-  async #seen(look: FileLook): Promise<boolean> {
+  async #seen(state: Watching, look: FileLook): Promise<boolean> {
     switch (look.kind) {
       case "unwatched": {
         const message = `the operating system refuses to watch ${look.reason}; the file is checked every few seconds`;
         this.#fail(this.#error("XDSKIT_WATCH_UNAVAILABLE", message), false);
         // This is no reason to ask another server.
-        if (this.#subscription.content !== undefined && !this.#isAway) this.#sink.responded(this.#type);
+        if (this.#subscription.content !== undefined && state.last !== "unreadable") this.#sink.responded(this.#type);
         return true;
       }
       case "unreadable": {
         const stays = this.#subscription.content === undefined ? "" : "; what it held before stays in use";
         const message = `cannot be read: ${look.reason}${stays}`;
-        this.#isAway = true;
+        state.last = "unreadable";
         this.#fail(this.#error("XDSKIT_FILE_UNREADABLE", message), false);
         return true;
       }
       case "read":
-        return this.#read(look.bytes, look.isNew);
+        return this.#read(state, look.bytes, look.isNew);
     }
   }
 
   /** Whether the content can be used. */
-  async #read(bytes: Uint8Array, isNew: boolean): Promise<boolean> {
+  async #read(state: Watching, bytes: Uint8Array, isNew: boolean): Promise<boolean> {
     const { clock } = this.#context;
-    if (this.#isAway) {
-      this.#isAway = false;
-      this.#prepare();
-      this.#closeIdle();
-      if (this.isIdle) return true;
+    if (state.last === "unreadable") {
+      state.last = "nothing";
+      this.#prepare(state);
+      if (this.#state !== state) return true;
     }
-    let { content } = this.#subscription;
-    if (!isNew && this.#isBad) return false;
+    if (!isNew && state.last === "bad") return false;
+    const before = this.#subscription.content;
+    let content = before;
     if (isNew || content === undefined) {
-      const file = this.#file;
       try {
         content = await this.#parse(bytes);
-        // Nobody may want it any more.
-        if (this.#closed || this.#file !== file) return true;
-        this.#isBad = false;
       } catch (error) {
         if (!(error instanceof XdskitError)) throw error;
-        if (this.#closed || this.#file !== file) return true;
-        this.#isBad = true;
+        if (this.#state !== state) return true;
+        state.last = "bad";
         this.#subscription.reject(error.message, clock.now());
         this.#fail(error, true);
         return false;
       }
     }
-    if (!this.#isUp) {
-      this.#isUp = true;
-      this.#sink.connected(this.#type);
-    }
-    this.#tell(this.#subscription.take(content, clock.now()), content.resources.size);
+    // Nobody may want it any more.
+    if (this.#state !== state) return true;
+    state.last = "good";
+    if (before === undefined) this.#sink.connected(this.#type);
+    if (this.#state === state) this.#tell(this.#subscription.take(content, clock.now()), content.resources.size);
     await this.#notified;
     return true;
   }
@@ -238,7 +253,7 @@ export class TypeFile {
     this.#awaitExpiry();
     if (update === undefined && good === undefined) return;
     const tell = () => {
-      if (this.#closed) return;
+      if (this.#state.kind === "closed") return;
       // In the same turn as the update.
       if (good !== undefined) this.#sink.responded(this.#type, good);
       return update === undefined ? undefined : this.#sink.update(update);
@@ -252,6 +267,6 @@ export class TypeFile {
   }
 
   #awaitExpiry(): void {
-    if (!this.#closed) this.#expiry.set(this.#subscription.deadline());
+    if (this.#state.kind !== "closed") this.#expiry.set(this.#subscription.deadline());
   }
 }
