@@ -42,6 +42,8 @@ export interface Replaced {
 /**
  * Listeners that were replaced or removed, while they still serve connections (`draining.ts`). Times are in
  * milliseconds.
+ *
+ * Invariant: `begun`, `end` and `until` are all known or all undefined, and `since` ≤ `begun` ≤ `until` ≤ `end`.
  */
 export interface Draining {
   readonly what: Replaced;
@@ -74,23 +76,42 @@ export type GracePeriods = ReadonlyMap<ResourceName, GracePeriod>;
  * The machine's memory of one client and one type on one stream: its subscription, and three immutable values, the
  * sent state, the used state and the exchange of responses and answers. Streams whose clients have equal values share
  * them (`cohorts/`). Everything else is what most clients never need.
+ *
+ * The lines with "always" hold after each event and each response: the tests' streams check them
+ * (`testing/checked-stream.ts`), with the invariants of the values.
  */
 export interface Subscriber {
   readonly type: ResourceType;
   /** The version in the type URL that the client asked with, whatever the stream's API is. */
   readonly api: ApiVersion;
-  /** Each response is the full state (SotW LDS, CDS …), so an acknowledgement is about everything. */
+  /**
+   * Each response is the full state (SotW LDS, CDS …), so an acknowledgement is about everything. Always false for
+   * types without `fullState`.
+   */
   isWhole: boolean;
   subscription: Subscription;
+  /** Always without `mustAnswer` for a type that the server does not know. */
   sent: SentState;
+  /**
+   * Always has a set once something was acknowledged. After the first response, that set is always `sent.set` while
+   * nothing is in flight or rejected. Before it, nothing is rejected.
+   */
   used: UsedState;
-  /** What a client that comes back said it has, one version for all or one for each, until that was compared. */
+  /**
+   * What a client that comes back said it has, one version for all or one for each, until that was compared. Always
+   * before the first response, and `sent.set` is empty.
+   */
   claimed: ClaimedVersions | Version | undefined;
-  /** Set if the client did not answer in time. Then `used` says more than the client did. */
+  /**
+   * Set if the client did not answer in time. Then `used` says more than the client did. Always while something is in
+   * flight, and about no response after `lastSent`.
+   */
   assumed: Assumption | undefined;
+  /** Always `nothingExchanged` before the first response. */
   exchange: Exchange;
   /**
    * Names that it asked for after it had others, until it acknowledges the response with them (`unconfirmed-names.ts`).
+   * Always a part of the subscription's names, asked for after no later response than `lastSent`.
    */
   unconfirmed: UnconfirmedNames;
   /** The client understands variants: it names resources by locators. */
@@ -103,11 +124,16 @@ export interface Subscriber {
   errors: ReadonlyMap<ResourceName, ResourceError>;
   /** Undefined until it gets something with a TTL. */
   lifetimes: Lifetimes | undefined;
+  /** Always `nothingDrains` if it is empty. */
   draining: readonly Draining[];
+  /** Never empty. */
   grace: GracePeriods | undefined;
-  /** Only for types supplied on demand. */
+  /** Only for types supplied on demand. Always of names in the subscription. */
   undecided: UndecidedNames;
-  /** The form of the client's acknowledgements while its subscription stays the same; undefined if not known. */
+  /**
+   * The form of the client's acknowledgements while its subscription stays the same; undefined if not known, as always
+   * before the first response.
+   */
   usual: UsualAnswer | undefined;
 }
 
@@ -128,7 +154,12 @@ export function someHaveDrained(subscribers: readonly Subscriber[], now: number)
   return false;
 }
 
-/** Names that a client asked for after it had others, and whose resources it has not acknowledged yet. */
+/**
+ * Names that a client asked for after it had others, and whose resources it has not acknowledged yet.
+ *
+ * Invariant: each of the names is in exactly one part, and the parts have no others. Invariant: the parts are in the
+ * order of `after`, at most `maxInFlight`. Clients without such names share `noneUnconfirmed`.
+ */
 export interface UnconfirmedNames {
   readonly names: NameSet;
   /** The same names, grouped by the `count` of the type's last response before the client asked. */

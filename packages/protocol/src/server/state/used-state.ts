@@ -29,7 +29,8 @@ export interface Rejection {
  * (`used-state-steps.ts`). Streams whose clients use the same set of everything share one object.
  *
  * Invariant: if nothing is rejected, `set` is one that was sent, and the other fields are empty. Invariant:
- * `lastGood` has keys only while there is a `rejection`. `faulty` and `perhaps` have no keys that `lastGood` lacks.
+ * `lastGood` has keys only while there is a `rejection`. `faulty` has no keys that `lastGood` lacks. `perhaps` may have
+ * such keys, and they count no more.
  */
 export interface UsedState {
   /**

@@ -1,12 +1,12 @@
 import { type ApiVersion, resourceTypes } from "@xdskit/api";
 import {
-  createStream,
   defaultStreamLimits,
   type OutgoingResponse,
   type SotwOrDelta,
   type Stream,
   type StreamEffect,
 } from "../../index.js";
+import { createCheckedStream } from "../checked-stream.js";
 import { urlOf, wordOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "../sample-world.js";
 import type { VersionLedger } from "../version-ledger.js";
@@ -79,7 +79,7 @@ export class ModelStream {
     this.#newest = group;
     this.#group = group;
     this.#ledger = ledger;
-    this.#stream = createStream({
+    this.#stream = createCheckedStream({
       variant,
       api,
       types: resourceTypes,

@@ -1,4 +1,5 @@
-import { createStream, Ordering, SnapshotLineage, type SotwOrDelta, type Stream } from "../../index.js";
+import { Ordering, SnapshotLineage, type SotwOrDelta, type Stream } from "../../index.js";
+import { createCheckedStream } from "../checked-stream.js";
 import { createRandom, type Random } from "../random.js";
 import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
@@ -135,7 +136,7 @@ class OrderRun {
   }
 
   #open(own: readonly string[]): Line {
-    const stream = createStream({
+    const stream = createCheckedStream({
       ...usualStream(this.#variant, this.#ads ? undefined : typeOf(own[0] ?? "")),
       mayGoOn: () => {
         line.isAwake = true;

@@ -7,13 +7,13 @@ import {
   type ClientStreamEffect,
   type ClientStreamEvent,
   createClientStream,
-  createStream,
   defaultStreamLimits,
   type SotwOrDelta,
   type Stream,
   type StreamEvent,
 } from "../../index.js";
 import { intervalOver } from "../../model/basics/beat.js";
+import { createCheckedStream } from "../checked-stream.js";
 import { contentOf, describeEffect, describeRequest, wordOfType } from "../client/client-lines.js";
 import { createRandom, type Random } from "../random.js";
 import { type SampleGroup, typeOf } from "../sample-world.js";
@@ -184,7 +184,7 @@ class PairRun {
   #connect(pair: Pair): void {
     if (pair.server !== undefined) return;
     this.#say(`${pair.label} open`);
-    pair.server = createStream({
+    pair.server = createCheckedStream({
       variant: this.#variant,
       api: this.#api,
       types: resourceTypes,

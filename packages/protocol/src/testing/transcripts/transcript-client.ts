@@ -1,6 +1,5 @@
 import { type ApiVersion, resourceTypes } from "@xdskit/api";
 import {
-  createStream,
   defaultStreamLimits,
   type Node,
   type Ordering,
@@ -15,6 +14,7 @@ import {
   ttlPolicies,
   type UnknownTypes,
 } from "../../index.js";
+import { createCheckedStream } from "../checked-stream.js";
 import { wordOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "../sample-world.js";
 import type { VersionLedger } from "../version-ledger.js";
@@ -98,7 +98,7 @@ export class TranscriptClient {
       if (settings.has(key)) limits[key] = Number(settings.get(key));
     }
     const defaultId = settings.get("defaultNode");
-    this.#stream = createStream({
+    this.#stream = createCheckedStream({
       variant: mode.variant,
       api: mode.api,
       types: resourceTypes,
