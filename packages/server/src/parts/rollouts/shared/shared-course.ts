@@ -56,12 +56,11 @@ export class SharedCourse implements GroupSide {
   #followed: Pick<RolloutRecord, "id" | "writes"> | undefined;
   /** The last rollout that this server had a part in. */
   #lastId = 0;
-  /** The change of a record that what is held back was compared with. */
-  #aligned = "";
+  /** What nodes have that are not reached: what they had here, or what a record says (see `preparedFor`). */
+  #basis: { readonly kind: "own" } | { readonly kind: "record"; readonly prepared: string } = { kind: "own" };
   readonly #patience = new Patience();
   /** The rolled-back change that is in quarantine. */
-  #back = "";
-  #wanted: Wanted | undefined;
+  #back: { readonly kind: "none" } | { readonly kind: "kept"; readonly change: string } = { kind: "none" };
 
   constructor(targets: SharedTargets, join: (side: GroupSide) => GroupShare) {
     this.#targets = targets;
@@ -111,11 +110,11 @@ export class SharedCourse implements GroupSide {
   }
 
   proposal(record: RolloutRecord | undefined): Proposal | undefined {
-    this.#follow();
+    const wanted = this.#follow();
     const machine = this.#targets.underWay;
-    if (this.#wanted === undefined || machine === undefined) return undefined;
+    if (wanted === undefined || machine === undefined) return undefined;
     const now = Date.now();
-    if (this.#wanted === "withdraw")
+    if (wanted === "withdraw")
       return record && { next: { ...record, course: ended(record.course, "withdrawn"), since: now } };
     const settings = this.#settings ?? record?.course.settings;
     if (settings === undefined) return undefined;
@@ -125,7 +124,7 @@ export class SharedCourse implements GroupSide {
 
   needsPast({ course, change }: RolloutRecord): boolean {
     if (course.phase !== "rolled-back") return !isOver(course);
-    return this.#back !== change || this.#targets.quarantine.keepsRolledBack();
+    return !this.#isBack(change) || this.#targets.quarantine.keepsRolledBack();
   }
 
   count(record: RolloutRecord): ServerCount | undefined {
@@ -180,7 +179,7 @@ export class SharedCourse implements GroupSide {
   #begin(): RolloutMachine {
     const { record } = this.#share;
     this.#brought.forget();
-    this.#aligned = "";
+    this.#basis = { kind: "own" };
     this.#followed = undefined;
     const machine = this.#targets.renew((record?.id ?? 0) + 1);
     // Whom the rollout has reached gets what comes on top at once.
@@ -188,15 +187,15 @@ export class SharedCourse implements GroupSide {
     return machine;
   }
 
-  /** Compares what is held back here with the record, and goes on from there. */
-  #follow(): void {
-    this.#wanted = undefined;
+  /** Compares what is held back here with the record, and goes on from there. Returns the record to write. */
+  #follow(): Wanted | undefined {
     const { record } = this.#share;
     const machine = this.#targets.underWay;
     if (record?.course.phase === "rolled-back") this.#keepBack(record);
-    if (machine === undefined) return;
-    this.#wanted = this.#take(nextStep(record, this.#heldBack(machine)), machine);
-    if (this.#wanted !== undefined) this.#share.propose();
+    if (machine === undefined) return undefined;
+    const wanted = this.#take(nextStep(record, this.#heldBack(machine)), machine);
+    if (wanted !== undefined) this.#share.propose();
+    return wanted;
   }
 
   #heldBack({ undo }: RolloutMachine): HeldChange {
@@ -237,11 +236,11 @@ export class SharedCourse implements GroupSide {
 
   /** What is held back here is based on what the record says; false: that is being read. */
   #isAligned(record: RolloutRecord, machine: RolloutMachine): boolean {
-    const aligned = preparedFor(record);
-    if (this.#aligned === aligned) return true;
+    const basis = { kind: "record", prepared: preparedFor(record) } as const;
+    if (this.#basis.kind === "record" && this.#basis.prepared === basis.prepared) return true;
     const prepared = this.#share.prepared();
     if (prepared === undefined) return false;
-    this.#aligned = aligned;
+    this.#basis = basis;
     if (!machine.brings.rebase(prepared)) return true;
     this.#brought.is(machine);
     this.#targets.spread();
@@ -253,7 +252,7 @@ export class SharedCourse implements GroupSide {
     const machine = id === record.id ? known : this.#renew(known);
     this.#brought.known();
     if (record.course.phase === "rolled-back" && machine.isUnderWay) {
-      this.#back = record.change;
+      this.#back = { kind: "kept", change: record.change };
       this.#targets.keepFromAll(machine.undo.values());
     }
     this.#followRecord(record, machine);
@@ -272,14 +271,18 @@ export class SharedCourse implements GroupSide {
     return this.#targets.renew((this.#share.record?.id ?? 0) + 1, brings);
   }
 
+  #isBack(change: string): boolean {
+    return this.#back.kind === "kept" && this.#back.change === change;
+  }
+
   /** Contents that were rolled back stay away from all nodes, also after a restart. */
   #keepBack(record: RolloutRecord): void {
     const newest = this.#targets.newest();
-    if (newest === undefined || this.#back === record.change) return;
+    if (newest === undefined || this.#isBack(record.change)) return;
     if (this.#targets.underWay !== undefined && this.#brought.change === record.change) return;
     const prepared = this.#share.prepared();
     if (prepared === undefined) return;
-    this.#back = record.change;
+    this.#back = { kind: "kept", change: record.change };
     const back = [...prepared.values()].filter((each) => resourceIn(newest, each)?.version === each.wanted);
     this.#targets.quarantine.onlyFromAll(prepared);
     this.#targets.keepFromAll(back);
