@@ -1,9 +1,8 @@
-import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import { ReadingThread } from "@xdskit/api/threads";
 import { manualClock } from "../../testing/manual-clock.js";
 import { testContext } from "../../testing/scripted/recorded-upstream.js";
 import { settle } from "../../testing/settle.js";
+import { type StateTable, testStates } from "../../testing/state-table.js";
 import { cds, clusters } from "../../testing/watched-files.js";
 import type { UpstreamSink } from "../contract/upstream.js";
 import { TypeFile } from "./type-file.js";
@@ -100,7 +99,6 @@ const events = {
 
 type Event = keyof typeof events;
 
-/** By state, the events that lead to it. */
 const reach = {
   idle: [],
   opened: ["subscribe"],
@@ -112,10 +110,7 @@ const reach = {
   closed: ["subscribe", "good", "close"],
 } satisfies Readonly<Record<string, readonly Event[]>>;
 
-type State = keyof typeof reach;
-
-/** By state and event: the state that comes next, and what goes out. */
-const table: Readonly<Record<State, Readonly<Partial<Record<Event, readonly [next: State, ...told: string[]]>>>>> = {
+const table: StateTable<keyof typeof reach, keyof typeof events>["table"] = {
   idle: {
     subscribe: ["opened", "attempting", "open"],
     "subscribe, left meanwhile": ["idle", "attempting"],
@@ -200,30 +195,18 @@ const table: Readonly<Record<State, Readonly<Partial<Record<Event, readonly [nex
   },
 };
 
-/** What goes out at the last of these events. */
-async function lastTold(...all: readonly Event[]): Promise<readonly string[]> {
-  const one = typeFile();
-  for (const event of all) {
-    one.told.length = 0;
-    await events[event](one);
-    await settle();
-  }
-  const told = [...one.told];
-  await one.file.close();
-  return told;
-}
-
-const entries = Object.entries as <Key extends string, Value>(
-  of: Readonly<Partial<Record<Key, Value>>>,
-) => [Key, Value][];
-
-describe("a file of one type", () => {
-  for (const [state, row] of entries(table))
-    for (const [event, [next, ...told]] of entries(row))
-      it(`that is ${state}, ${event}: ${told.join(", ") || "nothing"}; then it is ${next}`, async () => {
-        assert.deepEqual(await lastTold(...reach[state], event), told);
-        // Only by what it does then can a state be told from another.
-        for (const [later, [, ...expected]] of entries(table[next]))
-          assert.deepEqual(await lastTold(...reach[state], event, later), expected, `${later} after that`);
-      });
+testStates("a file of one type", {
+  reach,
+  table,
+  async last(all) {
+    const one = typeFile();
+    for (const event of all) {
+      one.told.length = 0;
+      await events[event](one);
+      await settle();
+    }
+    const told = [...one.told];
+    await one.file.close();
+    return told;
+  },
 });

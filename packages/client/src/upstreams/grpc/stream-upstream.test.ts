@@ -167,29 +167,6 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["lost broken", "connected", "ended"]);
     }));
 
-  it("a stream that breaks the protocol while nothing is wanted does not keep the next one from opening", () =>
-    withStreams(async ({ transport, clock, watch }) => {
-      const watcher = watch("a");
-      transport.last.opened();
-      await settle();
-      watcher.cancel();
-      await settle();
-      transport.last.received(Uint8Array.of(0x0a, 0xff));
-      await settle();
-      clock.advance(60_000);
-      const before = transport.streams.length;
-      watch("b");
-      assert.equal(transport.streams.length, before + 1);
-    }));
-
-  it("streams are a failure if they end without an answer, even with OK", () =>
-    withStreams(async ({ transport, watch, events }) => {
-      watch("a");
-      transport.last.opened();
-      transport.last.ended(0, "");
-      assert.deepEqual(kinds(events), ["connected", "ended", "failed"]);
-    }));
-
   for (const variant of ["sotw", "delta"] as const) {
     /** Runs with a client that holds a cluster of an earlier run. */
     const withHeld = (version: string, run: (tools: Tools) => Promise<void>) => {
@@ -275,36 +252,6 @@ describe("streams of a client", () => {
       clock.advance(0);
       assert.equal(transport.streams.length, 2);
       assert.deepEqual(kinds(events), ["connected", "ended"]);
-    }));
-
-  it("streams are cut off if the server does not end them", () =>
-    withStreams(async ({ transport, clock, watch }) => {
-      const only = watch("a");
-      transport.last.opened();
-      await settle();
-      only.cancel();
-      await settle();
-      clock.advance(1_000);
-      clock.advance(1_000);
-      await settle();
-      assert.deepEqual(transport.last.log, ["+a", "-a", "finish", "cancel"]);
-      assert.equal(transport.last.isOver, true);
-      clock.advance(100_000);
-      assert.equal(transport.streams.length, 1);
-    }));
-
-  it("streams are given up during an attempt if nothing is wanted any more", () =>
-    withStreams(async ({ transport, clock, watch }) => {
-      watch("a").cancel();
-      await settle();
-      assert.deepEqual([transport.last.log, transport.last.isOver], [["cancel"], true]);
-      const again = watch("a");
-      assert.equal(transport.streams.length, 1);
-      again.cancel();
-      assert.deepEqual(clock.waiting, []);
-      watch("a");
-      clock.advance(1_000);
-      assert.equal(transport.streams.length, 2);
     }));
 
   it("streams are read one response at a time, and not while a watcher is busy", () =>
