@@ -50,6 +50,16 @@ interface FollowedCourse {
   readonly since: number;
 }
 
+/** The time that its phase has, by `dueIn`. */
+type PhaseTime = { readonly kind: "none" | "due" } | { readonly kind: "running"; readonly stop: () => void };
+
+/**
+ * - `waits`: for members, for time, or for others.
+ * - `decides`: how it goes on; what is heard meanwhile counts in the next round of that.
+ * - `over`: the status does not change any more.
+ */
+type MachineState = { readonly kind: "waits" | "decides" } | { readonly kind: "over"; readonly status: RolloutStatus };
+
 /**
  * Carries out one change that goes through a group by steps, or several that came one on top of the other. It knows the
  * members that have been reached, and their answers. `course.ts` decides from these how it goes on.
@@ -62,13 +72,10 @@ export class RolloutMachine {
   #id: number;
   #course: Course = newCourse(fullSettings({ steps: [] }));
   #since = this.#startedAt;
-  /** The status at the end, which does not change any more. */
-  #last: RolloutStatus | undefined;
+  #state: MachineState = { kind: "waits" };
   /** The course at which the last step began. */
   #begun: Course | undefined;
-  #stopTimer: (() => void) | undefined;
-  #isDue = false;
-  #isDeciding = false;
+  #time: PhaseTime = { kind: "none" };
 
   constructor(context: RolloutContext, change = new RolloutChange()) {
     this.#context = context;
@@ -78,7 +85,7 @@ export class RolloutMachine {
   }
 
   get isUnderWay(): boolean {
-    return !isOver(this.#course);
+    return this.#state.kind !== "over";
   }
 
   /** The contents that members that are not reached have in place of the newest. */
@@ -163,7 +170,8 @@ export class RolloutMachine {
   }
 
   status(): RolloutStatus {
-    return this.#last ?? this.#statusIn(this.at.state, this.#since, this.#course.reason);
+    if (this.#state.kind === "over") return this.#state.status;
+    return this.#statusIn(this.at.state, this.#since, this.#course.reason);
   }
 
   /** Where it is. Costs nothing. */
@@ -175,7 +183,8 @@ export class RolloutMachine {
 
   /** Ends all waits. */
   close(): void {
-    this.#stopTimer?.();
+    if (this.#time.kind === "running") this.#time.stop();
+    this.#time = { kind: "none" };
   }
 
   #isWithdrawn(): boolean {
@@ -185,16 +194,17 @@ export class RolloutMachine {
   /** Takes the course as far as the members' answers allow. */
   #goOn(): void {
     this.#context.led?.();
-    if (this.#context.led !== undefined || this.#isDeciding) return;
-    this.#isDeciding = true;
+    if (this.#context.led !== undefined || this.#state.kind !== "waits") return;
+    const deciding: MachineState = { kind: "decides" };
+    this.#state = deciding;
     try {
       for (;;) {
-        const next = decide(this.#course, [this.count], this.#isDue);
+        const next = decide(this.#course, [this.count], this.#time.kind === "due");
         if (next === undefined) break;
         this.#take(next);
       }
     } finally {
-      this.#isDeciding = false;
+      if (this.#state === deciding) this.#state = { kind: "waits" };
     }
   }
 
@@ -208,7 +218,7 @@ export class RolloutMachine {
       this.#since = since;
       this.#arm();
     }
-    if (isOver(next)) this.#last = this.status();
+    if (isOver(next)) this.#state = { kind: "over", status: this.status() };
     const isStep = !isOver(next) && next.isChosen && !isStepOf(this.#begun, next);
     // It may come to a rollout that has reached somebody elsewhere.
     const isJoined = this.#begun === undefined && next.reach !== before.reach;
@@ -227,14 +237,14 @@ export class RolloutMachine {
   }
 
   #arm(): void {
-    this.#stopTimer?.();
-    this.#isDue = false;
+    this.close();
     const due = this.#context.led === undefined ? dueIn(this.#course) : undefined;
     if (due === undefined) return;
-    this.#stopTimer = this.#context.clock.after(due, () => {
-      this.#isDue = true;
+    const stop = this.#context.clock.after(due, () => {
+      this.#time = { kind: "due" };
       this.#goOn();
     });
+    this.#time = { kind: "running", stop };
   }
 
   #statusIn(state: RolloutState, since: Date, reason: string): RolloutStatus {
