@@ -16,11 +16,16 @@ import { waitFor } from "../../server/src/testing/basics/wait-for.js";
 import { Access } from "./access/access.js";
 import { AuditLog } from "./access/audit-log.js";
 import { type AdminServer, startAdminServer } from "./admin-server.js";
+import type { ProblemDocument } from "./contract/problem.js";
 import type { ClientPorts, Readiness } from "./contract/readiness.js";
 import { pendingSource } from "./contract/source-status.js";
 import { createAdminApi } from "./create-admin-api.js";
 import type { AdminState } from "./listener/admin-state.js";
 import { assertDescribed } from "./testing/described.js";
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+}
 
 describe("admin pages", () => {
   let admin: AdminServer;
@@ -242,7 +247,9 @@ describe("admin pages", () => {
       detail: "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state",
     };
     assert.deepEqual(await post("rollouts/all/roll-back"), [409, nothingToDo]);
-    assert.deepEqual(await post("rollouts/none/promote"), [409, nothingToDo]);
+    const detail = 'there is no group "none": known are all';
+    for (const action of ["promote", "resume", "roll-back", "halt"])
+      assert.deepEqual(await post(`rollouts/none/${action}`), [404, { code: "XDSKIT_GROUP_UNKNOWN", detail }]);
     const unknownAction = {
       code: "XDSKIT_API_UNKNOWN",
       detail: "POST to /api/v1/rollouts/<group>/promote, resume, roll-back or halt, or to /api/v1/quarantines/lift",
@@ -252,9 +259,37 @@ describe("admin pages", () => {
     stream.cancel();
   });
 
+  test("each route of the document refuses a parameter that it does not have, with those that it has", async () => {
+    const described = document.paths as unknown as Record<string, Record<string, Operation>>;
+    let routes = 0;
+    for (const [pattern, operations] of Object.entries(described)) {
+      const path = pattern.replace("{action}", "halt").replaceAll(/\{\w+\}/g, "x");
+      for (const [method, { parameters = [] }] of Object.entries(operations)) {
+        const response = await get(`${path}?nope=1`, { method: method.toUpperCase() });
+        const { findings, known } = (await response.json()) as ProblemDocument;
+        const [first] = findings ?? [];
+        assert.deepEqual([response.status, first?.field], [400, "parameter"], `${method} ${path}`);
+        assert.match(first?.message ?? "", /^there is no parameter "nope": (known are \w|there are none)/);
+        const names = parameters.filter((one) => one.in === "query").map(({ name }) => name);
+        assert.deepEqual(known, names, `${method} ${path}`);
+        routes += 1;
+      }
+    }
+    assert.ok(routes > 40, `${routes}`);
+    // Probes and scrapes may have parameters of their own.
+    for (const path of ["/livez?verbose", "/metrics?format=prometheus"]) assert.equal((await get(path)).status, 200);
+  });
+
   test("every error below /api/v1 is a problem document", async () => {
     const cases = [
       ["nodes?limit=no", {}, 400, "XDSKIT_API_REQUEST"],
+      ["rollouts?limit=no", {}, 400, "XDSKIT_API_REQUEST"],
+      ["rollouts/all/halt?id=no", { method: "POST" }, 400, "XDSKIT_API_REQUEST"],
+      ["quarantines/lift?group=nope", { method: "POST" }, 400, "XDSKIT_API_REQUEST"],
+      ["audit?action=foo", {}, 400, "XDSKIT_API_REQUEST"],
+      ["groups/all/graph?type=cluster", {}, 400, "XDSKIT_API_REQUEST"],
+      ["groups/all/graph?name=x", {}, 400, "XDSKIT_API_REQUEST"],
+      ["groups/nope/graph", {}, 404, "XDSKIT_GROUP_UNKNOWN"],
       ["nodes/nobody", {}, 404, "XDSKIT_NODE_UNKNOWN"],
       ["sources", { method: "PUT" }, 405, "XDSKIT_API_UNKNOWN"],
     ] as const;
@@ -332,7 +367,7 @@ describe("admin pages", () => {
       new Promise((resolve, reject) => {
         const { port } = admin.address as Address;
         const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
-        const path = "/api/v1/rollouts/none/promote";
+        const path = "/api/v1/rollouts/all/promote";
         request({ host: "127.0.0.1", port, path, method: "POST", headers: sent as Record<string, string> }, (answer) =>
           resolve(answer.resume().statusCode),
         )

@@ -7,7 +7,8 @@ import { isLoopback, type ListenPlace } from "@xdskit/server/address";
 import type { Access } from "./access/access.js";
 import { auditRequest } from "./access/audit-request.js";
 import { mayNot, type Need, unknownCaller } from "./contract/access.js";
-import { problemDocument } from "./contract/problem.js";
+import { mustHaveOnly } from "./contract/known-values.js";
+import { type ProblemDocument, problemDocument, problemOf } from "./contract/problem.js";
 import type { ClientPorts } from "./contract/readiness.js";
 import { type AnySourceStatus, leavesOutFiles, skippedText } from "./contract/source-status.js";
 import { fileFor } from "./dashboard-answers.js";
@@ -30,8 +31,14 @@ interface Answer {
   readonly body: string | Buffer;
 }
 
-/** What a page needs stands before it. `nothing`: everybody may see it. */
-type AdminPage = readonly [Need | "nothing", (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>];
+/**
+ * What a page needs stands before it, and the parameters that it has behind it. `nothing`: everybody may see it.
+ */
+type AdminPage = readonly [
+  need: Need | "nothing",
+  show: (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>,
+  parameters?: readonly string[],
+];
 
 const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
   ["/", ["nothing", (state) => ({ status: 200, body: `xdskit ${state.version}: ${listed.join(" ")}\n` })]],
@@ -54,13 +61,7 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
   ],
   [
     "/api/v1/rollouts",
-    [
-      "read",
-      async (state, query) => {
-        const page = await rolloutsPage(state.rollouts, query);
-        return typeof page === "string" ? problem(400, "XDSKIT_API_REQUEST", page) : jsonAnswer(page);
-      },
-    ],
+    ["read", async (state, query) => jsonAnswer(await rolloutsPage(state.rollouts, query)), ["limit", "after"]],
   ],
   ["/api/v1/event-loop", ["read", (state) => jsonAnswer(state.stats().eventLoop ?? {})]],
   [
@@ -121,9 +122,8 @@ async function respond(
 }
 
 function faultAnswer(error: unknown, request: IncomingMessage): Answer {
-  const text = messageOf(error);
-  const isApi = request.url?.startsWith(apiPrefix) === true;
-  return isApi ? problem(500, "XDSKIT_FAULT", text) : { status: 500, body: `${text}\n` };
+  if (request.url?.startsWith(apiPrefix) === true) return problemAnswer(problemOf(error));
+  return { status: 500, body: `${messageOf(error)}\n` };
 }
 
 function send(
@@ -164,7 +164,12 @@ async function answer(request: IncomingMessage, state: AdminState, host: string)
   if (method === "POST" && /^\/api\/v1\/(rollouts|quarantines)\//.test(path)) {
     const refused = refusalOf(access, request, "operate");
     if (refused !== undefined) return refused;
-    const done = await carryOut(state.rollouts, path.slice(apiPrefix.length), query);
+    const done = await carryOut(
+      state.rollouts,
+      path.slice(apiPrefix.length),
+      query,
+      state.stats().groups.map(({ name }) => name),
+    );
     if (done.kind === "conflict") return nothingToDo;
     if (done.kind === "done") return jsonAnswer(done.body);
     if (done.kind === "refused") return problem(done.status, done.finding.code, done.finding.message);
@@ -174,7 +179,7 @@ async function answer(request: IncomingMessage, state: AdminState, host: string)
   if (file !== undefined) return file;
   const page = pages.get(path);
   if (page === undefined) return path.startsWith(apiPrefix) ? toApi : notFound;
-  const [need, show] = page;
+  const [need, show, parameters = []] = page;
   const refused = refusalOf(access, request, need);
   if (refused !== undefined) return refused;
   if (!isRead) {
@@ -182,6 +187,8 @@ async function answer(request: IncomingMessage, state: AdminState, host: string)
     if (!path.startsWith(apiPrefix)) return { status: 405, headers, body: "method not allowed\n" };
     return { ...problem(405, "XDSKIT_API_UNKNOWN", `${method} is not possible at ${path.slice(0, 200)}`), headers };
   }
+  // Probes and scrapes may have parameters of their own.
+  if (path.startsWith(apiPrefix)) mustHaveOnly(query, parameters);
   return show(state, query);
 }
 
@@ -199,8 +206,11 @@ function refusalOf(access: Access, request: IncomingMessage, need: Need | "nothi
 
 /** An error below `/api/v1`. The API itself need not be loaded for it. */
 function problem(status: number, code: XdskitErrorCode, message: string): Answer {
-  const said = problemDocument(status, [{ code, severity: "error", message }]);
-  return { status, contentType: "application/problem+json", body: `${JSON.stringify(said)}\n` };
+  return problemAnswer(problemDocument(status, [{ code, severity: "error", message }]));
+}
+
+function problemAnswer(said: ProblemDocument): Answer {
+  return { status: said.status, contentType: "application/problem+json", body: `${JSON.stringify(said)}\n` };
 }
 
 /** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */

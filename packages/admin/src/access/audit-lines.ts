@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { matchesGlob } from "@xdskit/server";
-import type { AuditEntry, AuditQuery } from "../contract/audit.js";
+import { type AuditEntry, type AuditQuery, auditActions } from "../contract/audit.js";
+import { noSuchValue } from "../contract/known-values.js";
 
 /** An entry of a line; undefined: it is none. */
 export function auditEntryOf(line: string): AuditEntry | undefined {
@@ -16,6 +17,12 @@ export function auditEntryOf(line: string): AuditEntry | undefined {
 export function isAskedFor(entry: AuditEntry, { who, action, result }: AuditQuery): boolean {
   if (who !== undefined && (entry.who === null || !matchesGlob(who, entry.who))) return false;
   return (action === undefined || matchesGlob(action, entry.action)) && (result ?? entry.result) === entry.result;
+}
+
+/** Why nothing can have an action that is asked for; undefined: something can. */
+export function auditActionFault(pattern: string): string | undefined {
+  if (auditActions.some((action) => matchesGlob(pattern, action))) return undefined;
+  return noSuchValue("action", pattern, auditActions);
 }
 
 /** So much of a file's end is read for one page: some 20,000 lines. */

@@ -1,7 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CallerRefused } from "@xdskit/server";
-import type { AuditEntry, AuditQuery, AuditReader } from "../contract/audit.js";
+import type { AuditAction, AuditEntry, AuditQuery, AuditReader } from "../contract/audit.js";
 import { newestEntries } from "./audit-lines.js";
 import { Logins } from "./logins.js";
 
@@ -13,7 +13,7 @@ export function refusedCall({ peer: from, called, rule, proved: who, claimed }: 
 }
 
 /** What the one who notes it says. */
-type Noted = Omit<AuditEntry, "time" | "lost">;
+type Noted = Omit<AuditEntry, "time" | "lost" | "action"> & { readonly action: AuditAction };
 
 /** Where the audit goes. */
 export interface AuditOptions {

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type AuditAction, auditActions } from "../contract/audit.js";
 import type { Access } from "./access.js";
 import type { AuditLog } from "./audit-log.js";
 
 /** What a request does, for the audit; undefined: it only reads. */
-function auditedAction(method: string, path: string): string | undefined {
+function auditedAction(method: string, path: string): AuditAction | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
   const [, thing = "", rest = ""] = /^\/api\/v1\/(\w+)(?:\/(.*))?$/.exec(path) ?? [];
   const last = rest.slice(rest.lastIndexOf("/") + 1);
   if (thing === "layers") return last === "rollback" ? "rollback" : method === "DELETE" ? "delete" : "change";
   if (thing === "leases") return method === "DELETE" ? "lease end" : "lease renew";
-  if (thing === "rollouts") return `rollout ${/^[a-z-]{1,20}$/.test(last) ? last : "?"}`;
+  if (thing === "rollouts") return auditActions.find((action) => action === `rollout ${last}`) ?? "rollout ?";
   return thing === "quarantines" ? "quarantine lift" : "?";
 }
 

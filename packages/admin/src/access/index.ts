@@ -1,5 +1,5 @@
 export type { AuditEntry, AuditQuery } from "../contract/audit.js";
 export { Access, type AccessSettings, type Role, type TrustedProxies } from "./access.js";
-export { auditEntryOf, isAskedFor } from "./audit-lines.js";
+export { auditActionFault, auditEntryOf, isAskedFor } from "./audit-lines.js";
 export { AuditLog, type AuditOptions, appendTo, refusedCall } from "./audit-log.js";
 export { usualWritesPerSecond } from "./write-shares.js";

@@ -205,7 +205,13 @@ describe("the fleet", () => {
     assert.deepEqual(await get(`${path}/loads`), { loads: [] });
     assert.equal((await get(`${path}/summary`)).state, "synced");
     stream.cancel();
-    for (const missing of ["nobody/summary", "nobody/resources", "nobody/timeline", "nobody/resources/cluster/a"])
+    for (const missing of [
+      "nobody/loads",
+      "nobody/summary",
+      "nobody/resources",
+      "nobody/timeline",
+      "nobody/resources/cluster/a",
+    ])
       assert.equal((await api.ask("GET", `nodes/${missing}`)).status, 404, missing);
     const gone = await get(`${path}/timeline`);
     assert.deepEqual([gone.isConnected, gone.moments[0].kind], [false, "disconnected"]);

@@ -1,7 +1,9 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Rollout, SharedRollouts, XdsServer } from "@xdskit/server";
+import { mustBeKnown, mustHaveOnly, unknownGroup } from "../contract/known-values.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import type { Peer } from "../contract/peers.js";
+import { ApiProblem } from "../contract/problem.js";
 import { type AllAnswered, askAll } from "./ask-all.js";
 import { mergedQuarantines, mergedRollouts, type RolloutsJson } from "./merge-rollouts.js";
 
@@ -34,13 +36,14 @@ export interface RolloutsPage extends RolloutsJson, AllAnswered {
   readonly next?: string;
 }
 
-/** The answer of `/api/v1/rollouts`: rollouts come before quarantines. A text says what is wrong with the query. */
-export async function rolloutsPage(input: RolloutsInput, query: URLSearchParams): Promise<RolloutsPage | string> {
+/** The answer of `/api/v1/rollouts`: rollouts come before quarantines. Rejects with a problem for a wrong query. */
+export async function rolloutsPage(input: RolloutsInput, query: URLSearchParams): Promise<RolloutsPage> {
   const limit = Number(query.get("limit") ?? usualPage);
   const start = Number(query.get("after") ?? 0);
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) return `limit: expected a number from 1 to ${maxPage}`;
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage)
+    throw wrongQuery(`limit: expected a number from 1 to ${maxPage}`);
   if (query.get("after")?.trim() === "" || !Number.isSafeInteger(start) || start < 0)
-    return "after: expected `next` of the page before";
+    throw wrongQuery("after: expected `next` of the page before");
   const { rollouts, quarantines, ...silent } = await allRollouts(input);
   const end = start + limit;
   const from = (list: number) => [Math.max(0, start - list), Math.max(0, end - list)] as const;
@@ -50,6 +53,10 @@ export async function rolloutsPage(input: RolloutsInput, query: URLSearchParams)
     ...(end < rollouts.length + quarantines.length ? { next: String(end) } : {}),
     ...silent,
   };
+}
+
+function wrongQuery(message: string): ApiProblem {
+  return ApiProblem.of(400, "XDSKIT_API_REQUEST", message);
 }
 
 /** The rollouts and quarantines of all servers. One that does not answer is named in `silent`. */
@@ -69,14 +76,22 @@ const actions = { promote: "promote", "roll-back": "rollBack", halt: "halt", res
 /**
  * Handles a POST: `/api/v1/rollouts/<group>/promote`, `roll-back`, `halt` or `resume`, with the `id` of the rollout in
  * the query if only that one is meant, and `/api/v1/quarantines/lift`, which ends the quarantines that `group`, `type`
- * and `name` of the query select. `path` is the part after `/api/v1/`.
+ * and `name` of the query select. `path` is the part after `/api/v1/`, `groups` are those of this server. Rejects with
+ * a problem for a wrong query, and for a group that no server has.
  */
-export async function carryOut(input: RolloutsInput, path: string, query: URLSearchParams): Promise<CarriedOut> {
-  if (path === "quarantines/lift") return await liftEverywhere(input, query);
+export async function carryOut(
+  input: RolloutsInput,
+  path: string,
+  query: URLSearchParams,
+  groups: readonly string[],
+): Promise<CarriedOut> {
+  if (path === "quarantines/lift") return await liftEverywhere(input, query, groups);
   const [, encoded = "", action = ""] = /^rollouts\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
   if (!Object.hasOwn(actions, action)) return { kind: "unknown" };
+  mustHaveOnly(query, ["id"]);
   const group = decodedPart(encoded);
   const id = query.get("id");
+  if (id !== null && !/^\d+$/.test(id)) throw wrongQuery("id: expected the number of a rollout");
   const isDone = await lead(
     input,
     group,
@@ -84,13 +99,16 @@ export async function carryOut(input: RolloutsInput, path: string, query: URLSea
     id === null ? undefined : Number(id),
   ).catch((error: unknown) => refusalOf(error));
   if (typeof isDone !== "boolean") return isDone;
-  const found = isDone ? (await allRollouts(input)).rollouts.find((each) => each.group === group) : undefined;
-  return found === undefined ? { kind: "conflict" } : { kind: "done", body: found };
+  const { rollouts } = await allRollouts(input);
+  const found = rollouts.find((each) => each.group === group);
+  if (isDone && found !== undefined) return { kind: "done", body: found };
+  if (found === undefined && !groups.includes(group)) throw unknownGroup(group, groups);
+  return { kind: "conflict" };
 }
 
 async function lead(
   { server, shared }: RolloutsInput,
-  group = "",
+  group: string,
   action: (typeof actions)[keyof typeof actions],
   id: number | undefined,
 ): Promise<boolean> {
@@ -108,14 +126,19 @@ export function liftHere(server: RolloutsInput["server"], query: QuarantineQuery
   return found.filter((each) => each.lift()).length;
 }
 
-async function liftEverywhere({ server, peers }: RolloutsInput, query: URLSearchParams): Promise<CarriedOut> {
-  const asked = Object.fromEntries(
-    ["group", "type", "name"].flatMap((key) => (query.has(key) ? [[key, query.get(key)]] : [])),
-  );
-  const own = liftHere(server, asked as QuarantineQuery);
+async function liftEverywhere(
+  { server, peers }: RolloutsInput,
+  query: URLSearchParams,
+  groups: readonly string[],
+): Promise<CarriedOut> {
+  mustHaveOnly(query, ["group", "type", "name"]);
+  const asked: Record<string, string> = Object.fromEntries(query);
+  const own = liftHere(server, asked);
   const { answers } = await askAll<number>(peers(), "lift-quarantines", asked);
   const lifted = Math.max(own, ...answers.map(({ answer }) => answer));
-  return lifted > 0 ? { kind: "done", body: { lifted } } : { kind: "conflict" };
+  if (lifted > 0) return { kind: "done", body: { lifted } };
+  mustBeKnown("group", query.getAll("group"), groups);
+  return { kind: "conflict" };
 }
 
 function refusalOf(error: unknown): CarriedOut {
@@ -124,10 +147,11 @@ function refusalOf(error: unknown): CarriedOut {
   return { kind: "refused", status: 503, finding };
 }
 
-function decodedPart(text: string): string | undefined {
+/** A text that is not encoded as it should be stays as it is: no group has this name. */
+function decodedPart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined;
+    return text;
   }
 }

@@ -1,5 +1,8 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { auditActionFault } from "../access/audit-lines.js";
 import type { ApiContext } from "../context/api-context.js";
+import { auditActions } from "../contract/audit.js";
+import { unknownValue } from "../contract/known-values.js";
 import { auditSchema } from "../contract/page-schemas.js";
 import { createRoute, json, limit, problems } from "./definition.js";
 
@@ -27,6 +30,8 @@ const audit = createRoute({
 export function auditRoute(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(audit, async (c) => {
     const { limit: most, ...query } = c.req.valid("query");
+    const fault = query.action === undefined ? undefined : auditActionFault(query.action);
+    if (fault !== undefined) throw unknownValue("action", fault, auditActions);
     const found = await context.options.audit?.newest(query, most);
     const { entries = [], isWhole = true } = found ?? {};
     const page = { isKept: found !== undefined, isWhole, entries: [...entries] };

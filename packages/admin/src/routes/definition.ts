@@ -26,9 +26,9 @@ export function readRoute<
   return createRoute<Path, Route & typeof reads>({ ...reads, ...route });
 }
 
-/** A route with the answers that each has to those who may not call it. */
+/** A route with the answers that each has to those who may not call it, or with a parameter that it does not have. */
 export function answering<Route extends Pick<RouteConfig, "responses">>(route: Route): Route {
-  return { ...route, responses: { ...problems(401, 403), ...route.responses } };
+  return { ...route, responses: { ...problems(400, 401, 403), ...route.responses } };
 }
 
 /** The answers that a route may give instead of its own. */

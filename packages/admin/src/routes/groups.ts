@@ -3,6 +3,7 @@ import type { Resource } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import { graphSchema, groupContentSchema, groupResourcesSchema, groupSortSchema } from "../contract/group-schemas.js";
+import { unknownGroup } from "../contract/known-values.js";
 import { maxInList } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
@@ -54,10 +55,14 @@ const graph = readRoute({
   summary: "Shows who uses what: listener → route → virtual host → cluster → endpoints",
   request: {
     params: groupParam,
-    query: z.strictObject({
-      type: z.string().optional(),
-      name: z.string().optional().openapi({ description: "Without a resource: from all listeners" }),
-    }),
+    query: z
+      .strictObject({
+        type: z.string().optional().openapi({ description: "With `name`: from this resource" }),
+        name: z.string().optional().openapi({ description: "Without a resource: from all listeners" }),
+      })
+      .refine(({ type, name }) => (type === undefined) === (name === undefined), {
+        message: "type and name select a resource together: expected both, or none",
+      }),
   },
   responses: { 200: json(graphSchema, "At most 300 resources"), ...problems(400, 404) },
 });
@@ -117,7 +122,10 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
 function contextOf({ options, showProto }: ApiContext, group: string): GroupContext {
   const { server, layers, whereIs } = options;
   const snapshot: Snapshot | undefined = server.snapshotOf(group);
-  if (snapshot === undefined) throw ApiProblem.of(404, "XDSKIT_GROUP_UNKNOWN", `there is no group ${quoted(group)}`);
+  if (snapshot === undefined) {
+    const known = server.stats().groups.map(({ name }) => name);
+    throw unknownGroup(group, known);
+  }
   const highestFirst = layers.toReversed();
   const layerOf = ({ type, key, version }: Resource) =>
     highestFirst.find(({ layer }) => server.layerSnapshot(layer)?.of(type).get(key)?.version === version)?.name ?? null;

@@ -110,7 +110,7 @@ const loads = readRoute({
   path: "/api/v1/nodes/{id}/loads",
   summary: "Shows the last load reports of a node",
   request: { params: idParam },
-  responses: { 200: json(z.object({ loads: z.array(loadSchema) }), "By cluster, at most 200") },
+  responses: { 200: json(z.object({ loads: z.array(loadSchema) }), "By cluster, at most 200"), ...problems(404, 503) },
 });
 
 /** The routes about one node, and about all of them in full. */
@@ -156,7 +156,13 @@ export function nodeRoutes(app: OpenAPIHono, context: ApiContext, withRevisions:
     const [reported] = row === undefined ? [] : await withRevisions([row]);
     return c.json(withNewest(found, reported), 200);
   });
-  app.openapi(loads, async (c) => c.json({ loads: [...(await fleet.loads(c.req.valid("param").id))] }, 200));
+  app.openapi(loads, async (c) => {
+    const { id } = c.req.valid("param");
+    const found = await fleet.loads(id);
+    // A node that only reports loads has no row.
+    if (found.length === 0 && (await fleet.row(id)) === undefined) unknown(id);
+    return c.json({ loads: [...found] }, 200);
+  });
 }
 
 function unknown(id: string): never {

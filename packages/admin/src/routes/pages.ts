@@ -53,7 +53,7 @@ export function describePages({ openAPIRegistry }: OpenAPIHono): void {
       params: z.object({ group: z.string(), action: z.enum(["promote", "resume", "roll-back", "halt"]) }),
       query: z.object({ id: z.int().optional().openapi({ description: "Only if it is this rollout" }) }),
     },
-    responses: { 200: json(rolloutSchema, "The rollout now"), ...problems(403, 404, 409, 503) },
+    responses: { 200: json(rolloutSchema, "The rollout now"), ...problems(404, 409, 503) },
   });
   registry.registerPath({
     method: "post",
@@ -63,6 +63,6 @@ export function describePages({ openAPIRegistry }: OpenAPIHono): void {
     request: {
       query: z.object({ group: z.string().optional(), type: z.string().optional(), name: z.string().optional() }),
     },
-    responses: { 200: json(z.object({ lifted: z.int() }), "How many"), ...problems(403, 409) },
+    responses: { 200: json(z.object({ lifted: z.int() }), "How many"), ...problems(409) },
   });
 }

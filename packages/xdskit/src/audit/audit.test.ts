@@ -103,6 +103,9 @@ test("the audit has who did what and who was refused, without any secret, and xd
   assert.deepEqual(await page("limit=1&action=r*"), { isKept: true, isWhole: false, entries: [lines[6]] });
   assert.equal((await asked(server, "GET", "audit", reader)).status, 403);
   assert.equal((await asked(server, "GET", "audit?limit=1001", token)).status, 400);
+  const unknown = await inProcessEnds("audit", file, "--action", "foo*");
+  assert.deepEqual([unknown.status, unknown.out], [2, ""]);
+  assert.match(unknown.err, /^xdskit audit: there is no action "foo\*": known are change, delete, rollback, /);
   const { status, err } = await inProcessEnds("audit", `${beside.path}/none`);
   assert.deepEqual(
     [status, err],
@@ -157,7 +160,7 @@ test("each route that changes something has a name of its own in the audit", asy
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).flatMap((method) => (method === "get" ? [] : [`${method.toUpperCase()} ${path}`])),
   );
-  const called = (route: string) => route.replaceAll(/\{\w+\}/g, (part) => (part === "{action}" ? "undo" : "x"));
+  const called = (route: string) => route.replaceAll(/\{\w+\}/g, (part) => (part === "{action}" ? "roll-back" : "x"));
   for (const route of routes) {
     const [method = "", path = ""] = called(route).split(" ");
     assert.equal((await asked(server, method, path.replace("/api/v1/", ""), reader)).status, 403, route);
@@ -175,7 +178,7 @@ test("each route that changes something has a name of its own in the audit", asy
     "DELETE /api/v1/leases/{id}": "lease end",
     "POST /api/v1/leases/{id}/renew": "lease renew",
     "POST /api/v1/quarantines/lift": "quarantine lift",
-    "POST /api/v1/rollouts/{group}/{action}": "rollout undo",
+    "POST /api/v1/rollouts/{group}/{action}": "rollout roll-back",
   });
 });
 

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { type AuditEntry, type AuditQuery, auditEntryOf, isAskedFor } from "@xdskit/admin/access";
+import { type AuditEntry, type AuditQuery, auditActionFault, auditEntryOf, isAskedFor } from "@xdskit/admin/access";
 import { printable, XdskitError } from "@xdskit/api";
 import { errnoText } from "@xdskit/api/disk";
 import { reportFailure } from "../output/failure.js";
@@ -17,7 +17,12 @@ export interface AuditFilter extends AuditQuery {
 
 /** Prints the lines of an audit that pass. Resolves to the exit status. */
 export async function runAudit(filter: AuditFilter, terminal: Terminal): Promise<number> {
-  const { file, since, output } = filter;
+  const { file, action, since, output } = filter;
+  const fault = action === undefined ? undefined : auditActionFault(action);
+  if (fault !== undefined) {
+    reportFailure(terminal, "audit", fault);
+    return exitStatus.usage;
+  }
   const from = since === undefined ? "" : new Date(Date.now() - since).toISOString();
   let broken = 0;
   try {

@@ -22,7 +22,7 @@ export function editOfSettings(taken: TakenSettings | undefined, result: EditRes
 }
 
 /** Nobody knows who made it. */
-function edit(who: string, action: string, of: readonly string[], result: EditResult) {
+function edit(who: string, action: "files" | "settings", of: readonly string[], result: EditResult) {
   return { who, rule: null, from: "file", action, target: of.join(", ") || "not used", result };
 }
 
