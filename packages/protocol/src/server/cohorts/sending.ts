@@ -17,7 +17,15 @@ export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, co
   const place = count % maxAlternatives;
   const known = sendings[place];
   if (known !== undefined && known.numbered.count === count && known.numbered.at === at) return known;
-  const { numbered, response } = outgoing(subscriber, recorded.response, count, at, recorded.published, false);
+  const { numbered, response } = outgoing(
+    subscriber,
+    subscriber.sent,
+    recorded.response,
+    count,
+    at,
+    recorded.published,
+    false,
+  );
   const made: Sending = { numbered, response, exchange: undefined, acknowledged: undefined };
   sendings[place] = made;
   return made;

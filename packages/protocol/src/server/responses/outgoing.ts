@@ -4,6 +4,7 @@ import { type ResponseHead, writeNonce } from "../../wire/responses/responses.js
 import type { OutgoingResponse } from "../contract/response.js";
 import { typeUrlIn } from "../requests/requested-type.js";
 import type { NumberedResponse } from "../state/exchange.js";
+import type { SentState } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { ReportedDetails } from "./reported-details.js";
 import type { SharedResponse } from "./shared-responses.js";
@@ -46,19 +47,28 @@ export function isEarlierNonce(nonce: Nonce, count: number): boolean {
   return Number.isInteger(number) && number > 0 && number < count && String(number) === nonce;
 }
 
-/**
- * A response as one stream sends it, and the record of it. `count`: the number of the stream's responses, with this
- * one; `at` and `published` in milliseconds.
- */
+/** A response as one stream sends it, the record of it, and the sent state to which it brings the client. */
+interface Outgoing {
+  readonly sent: SentState;
+  readonly numbered: NumberedResponse;
+  readonly response: OutgoingResponse;
+}
+
+/** The sent state to which a client is brought: with a response, or by itself if it needs none. */
+export type Brought = Outgoing | SentState;
+
+/** `count`: the number of the stream's responses, with this one; `at` and `published` in milliseconds. */
 export function outgoing(
-  { type, exchange: { lastSent }, sent: { set: sentSet } }: Subscriber,
+  { type, exchange: { lastSent } }: Subscriber,
+  sent: SentState,
   { content, body, perishable }: SharedResponse,
   count: number,
   at: number,
   published: number | undefined,
   isHeartbeat: boolean,
-): { readonly numbered: NumberedResponse; readonly response: OutgoingResponse } {
-  const { version } = sentSet;
+): Outgoing {
+  const { set } = sent;
+  const { version } = set;
   const { nonce, tail } = nonceOf(count);
   const heartbeats = content.heartbeats?.length ?? 0;
   // Rule 123: nothing warms after a heartbeat, so a heartbeat does not turn a later request into a question.
@@ -78,9 +88,9 @@ export function outgoing(
     perishable,
     isHeartbeat,
     isBare,
-    set: sentSet,
+    set,
     carried: fresh,
     removed: gone,
   };
-  return { numbered, response: { type, nonce, version, resources, removed, isHeartbeat, body, tail } };
+  return { sent, numbered, response: { type, nonce, version, resources, removed, isHeartbeat, body, tail } };
 }

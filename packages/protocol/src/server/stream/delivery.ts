@@ -6,32 +6,29 @@ import { calledName } from "../../model/sets/variant-index.js";
 import { lackedSince } from "../../model/snapshots/published.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Request } from "../../wire/requests/requests.js";
-import { takeWithoutResponse } from "../acknowledgements/apply-answer.js";
 import { noteLifetimes } from "../acknowledgements/lifetimes.js";
-import type { RecordedResponse } from "../cohorts/cohort.js";
+import type { RecordedResponse, Sending } from "../cohorts/cohort.js";
 import type { CohortPlace } from "../cohorts/cohort-place.js";
-import { exchangeAfter, sendingOf } from "../cohorts/sending.js";
+import { sendingOf } from "../cohorts/sending.js";
 import type { StreamOptions } from "../contract/options.js";
-import type { OutgoingResponse } from "../contract/response.js";
 import { isFirst } from "../ordering/shared-stage.js";
 import { among, mustWait, undecidedIn } from "../requests/demand.js";
 import { isAbsenceUnsaid } from "../responses/absence.js";
 import { isUnconcerned, needOf } from "../responses/content.js";
 import { heartbeatOf } from "../responses/heartbeats.js";
-import { headOf, outgoing } from "../responses/outgoing.js";
+import { type Brought, headOf, outgoing } from "../responses/outgoing.js";
 import type { ReportedDetails } from "../responses/reported-details.js";
 import { errorsToTell } from "../responses/resource-errors.js";
 import { type SharedResponse, sharedResponse } from "../responses/shared-responses.js";
 import type { StreamWarming } from "../responses/stream-warming.js";
-import { withSent } from "../state/exchange.js";
 import { find } from "../state/find.js";
-import { isUpToDate, sentAll } from "../state/sent-state.js";
-import { noErrors, type Subscriber } from "../state/subscriber.js";
+import { isUpToDate, type SentState, sentAll } from "../state/sent-state.js";
+import type { Subscriber } from "../state/subscriber.js";
 import { isDecided } from "../state/undecided-names.js";
 import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 
 /** The target to which one type must be brought now. */
-interface Course {
+export interface Course {
   /** The snapshot's set of the type, or the set that the stage allows. */
   readonly target: ResourceSet;
   /**
@@ -58,7 +55,8 @@ export interface DeliveryContext<Kind extends Subscriber> {
 /**
  * Makes the responses of one stream. Each brings one type from the client's set to the target that the stream
  * gives. It has the resources that the client lacks (`content.ts`), as bytes that all streams with the same need share
- * (`shared-responses.ts`), and the stream's own nonce.
+ * (`shared-responses.ts`), and the stream's own nonce. What a client was sent is returned: the machine records it
+ * (`next-response.ts`).
  */
 export class Delivery<Asked extends Request, Kind extends Subscriber> {
   readonly #rules: SotwOrDeltaRules<Asked, Kind>;
@@ -71,38 +69,21 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     this.#context = context;
   }
 
-  /**
-   * Brings one type to its target. Undefined if the client needs no response for that: then it counts as brought there.
-   */
-  bring(subscriber: Kind, course: Course): OutgoingResponse | undefined {
-    const response = this.#respond(subscriber, course);
-    if (response !== undefined) return response;
-    const {
-      sent: { pending },
-    } = subscriber;
-    takeWithoutResponse(subscriber);
-    return subscriber.sent.pending === pending ? undefined : this.#respond(subscriber, course);
-  }
-
   /** The heartbeat of a type, if one is due. Call it only when `bring` has nothing to send. */
-  heartbeat(subscriber: Kind, now: number): OutgoingResponse | undefined {
+  heartbeat(subscriber: Kind, now: number): Brought | undefined {
     if (subscriber.lifetimes === undefined || subscriber.undecided.awaited.size > 0) return undefined;
     const heartbeat = heartbeatOf(this.#rules, subscriber, this.#context.reports);
-    return heartbeat && this.#send(subscriber, heartbeat, now, undefined, true);
+    return heartbeat && this.#send(subscriber, subscriber.sent, heartbeat, now, undefined, true);
   }
 
-  /**
-   * Sends the response that another stream of the cohort sent. The transition must have been applied to the subscriber.
-   */
-  repeat(subscriber: Kind, recorded: RecordedResponse, now: number): OutgoingResponse {
+  /** The response that another stream of the cohort sent. The transition must have been applied to the subscriber. */
+  repeat(subscriber: Kind, recorded: RecordedResponse, now: number): Sending {
     this.#count += 1;
-    const sending = sendingOf(recorded, subscriber, this.#count, now);
-    this.#rules.noteSent(subscriber, sending.numbered);
-    subscriber.exchange = exchangeAfter(sending, subscriber.exchange);
-    return sending.response;
+    return sendingOf(recorded, subscriber, this.#count, now);
   }
 
-  #respond(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): OutgoingResponse | undefined {
+  /** Where one type is brought now, on its way to its target. Undefined if it stays. */
+  bring(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): Brought | undefined {
     const { type } = subscriber;
     const { options, reports, warming, byType, surroundings } = this.#context;
     if (this.#rules.claimOf(subscriber) !== undefined) {
@@ -113,11 +94,8 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     warming.deliver(subscriber, snapshot);
     const errors = reports.errors ? errorsToTell(subscriber, options) : undefined;
     if (isUpToDate(subscriber.sent, current)) return undefined;
-    if (isDecided(subscriber.undecided) && isUnconcerned(subscriber.sent, subscriber.subscription, current)) {
-      subscriber.sent = sentAll(current);
-      subscriber.errors = noErrors;
-      return undefined;
-    }
+    if (isDecided(subscriber.undecided) && isUnconcerned(subscriber.sent, subscriber.subscription, current))
+      return sentAll(current);
     const undecided = undecidedIn(subscriber, current);
     if (this.#rules.sotwOrDelta === "sotw" && mustWait(subscriber)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
@@ -129,31 +107,28 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     let need = needOf(subscriber, current, pending.without(later), about);
     // A name that is not in a full state counts as absent, so the answer to its request comes with it.
     if (this.#rules.sotwOrDelta === "sotw" && type.fullState && held.size > 0) need = { ...need, mustAnswer: false };
-    subscriber.errors = noErrors;
     // The resources of a first request existed before: they come because the client asked.
     const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
     const response = sharedResponse(this.#rules, need, headOf(subscriber, current, reports));
-    subscriber.sent = sentAll(current, later);
-    if (response === undefined) return undefined;
+    const sent = sentAll(current, later);
+    if (response === undefined) return sent;
 
     const isWhole = this.#rules.sotwOrDelta === "sotw" && type.fullState;
     noteLifetimes(subscriber, response.perishable, isWhole || need.everything || need.sentSet.size === 0);
     warming.sent(response.content, current, byType);
-    return this.#send(subscriber, response, now, published, false);
+    return this.#send(subscriber, sent, response, now, published, false);
   }
 
   #send(
     subscriber: Kind,
+    sent: SentState,
     shared: SharedResponse,
     now: number,
     published: number | undefined,
     isHeartbeat: boolean,
-  ): OutgoingResponse {
+  ): Brought {
     this.#context.place.noteResponse(shared, published);
-    const { numbered, response } = outgoing(subscriber, shared, ++this.#count, now, published, isHeartbeat);
-    this.#rules.noteSent(subscriber, numbered);
-    subscriber.exchange = withSent(subscriber.exchange, numbered);
-    return response;
+    return outgoing(subscriber, sent, shared, ++this.#count, now, published, isHeartbeat);
   }
 }
 

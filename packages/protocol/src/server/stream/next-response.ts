@@ -2,10 +2,15 @@ import type { Node } from "../../model/basics/node.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { wholeStage } from "../../planning/make-before-break.js";
 import type { Request } from "../../wire/requests/requests.js";
+import { takeWithoutResponse } from "../acknowledgements/apply-answer.js";
 import { change, type RecordedTransition } from "../cohorts/cohort.js";
+import { exchangeAfter } from "../cohorts/sending.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { asksForUnknown, someAsk } from "../requests/unknown-types.js";
-import { type Subscriber, someHaveDrained } from "../state/subscriber.js";
+import type { Brought } from "../responses/outgoing.js";
+import { withSent } from "../state/exchange.js";
+import { noErrors, type Subscriber, someHaveDrained } from "../state/subscriber.js";
+import type { Course } from "./delivery.js";
 import type { StreamState } from "./stream-state.js";
 
 /** The next response to send; undefined if nothing is due. See `Stream.next`. */
@@ -47,7 +52,8 @@ function findNext<Asked extends Request, Kind extends Subscriber>(
         used: { set: usedSet },
       } = subscriber;
       const course = { target, waiting, snapshot, node, now };
-      const response = delivery.bring(subscriber, course) ?? delivery.heartbeat(subscriber, now);
+      const response =
+        bring(state, subscriber, course) ?? record(state, subscriber, delivery.heartbeat(subscriber, now));
       if (response === undefined) {
         if (subscriber.used.set !== usedSet) moved = [...(moved ?? []), subscriber];
         continue;
@@ -68,6 +74,49 @@ function findNext<Asked extends Request, Kind extends Subscriber>(
   return undefined;
 }
 
+/**
+ * Brings one type to its target. Undefined if the client needs no response for that: then it counts as brought there.
+ */
+function bring<Asked extends Request, Kind extends Subscriber>(
+  state: StreamState<Asked, Kind>,
+  subscriber: Kind,
+  course: Course,
+): OutgoingResponse | undefined {
+  const response = bringOnce(state, subscriber, course);
+  if (response !== undefined) return response;
+  const { pending } = subscriber.sent;
+  takeWithoutResponse(subscriber);
+  return subscriber.sent.pending === pending ? undefined : bringOnce(state, subscriber, course);
+}
+
+function bringOnce<Asked extends Request, Kind extends Subscriber>(
+  state: StreamState<Asked, Kind>,
+  subscriber: Kind,
+  course: Course,
+): OutgoingResponse | undefined {
+  const brought = state.delivery.bring(subscriber, course);
+  // The response has what the client had to be told of errors.
+  if (brought !== undefined) subscriber.errors = noErrors;
+  return record(state, subscriber, brought);
+}
+
+/** Records where a client was brought, and returns the response, if any. */
+function record<Asked extends Request, Kind extends Subscriber>(
+  { rules }: StreamState<Asked, Kind>,
+  subscriber: Kind,
+  brought: Brought | undefined,
+): OutgoingResponse | undefined {
+  if (brought === undefined) return undefined;
+  if (!("numbered" in brought)) {
+    subscriber.sent = brought;
+    return undefined;
+  }
+  subscriber.sent = brought.sent;
+  rules.noteSent(subscriber, brought.numbered);
+  subscriber.exchange = withSent(subscriber.exchange, brought.numbered);
+  return brought.response;
+}
+
 /** Repeats another stream of the cohort, and returns the response that it sent, if any. */
 export function repeat<Asked extends Request, Kind extends Subscriber>(
   state: StreamState<Asked, Kind>,
@@ -85,7 +134,12 @@ export function repeat<Asked extends Request, Kind extends Subscriber>(
   ordering?.repeat(state, stage, wanted, sends?.index, now);
   place.moved(transition);
   state.begun = sends && wanted;
-  return sends && state.delivery.repeat(subscribers[sends.index] as Kind, sends, now);
+  if (sends === undefined) return undefined;
+  const subscriber = subscribers[sends.index] as Kind;
+  const sending = state.delivery.repeat(subscriber, sends, now);
+  state.rules.noteSent(subscriber, sending.numbered);
+  subscriber.exchange = exchangeAfter(sending, subscriber.exchange);
+  return sending.response;
 }
 
 /** There is nothing to send: settles the stream if it may, or records that its cohort waits. */
