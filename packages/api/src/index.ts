@@ -11,7 +11,7 @@ export {
   type NewerPart,
   newerParts,
 } from "./envoy-versions/newer-parts.js";
-export { newestEnvoyVersion, sinceOf } from "./envoy-versions/since.js";
+export { newestEnvoyVersion, oldestEnvoyVersion, sinceOf } from "./envoy-versions/since.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./errors/error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors/errors.js";
 export type { FieldStep } from "./errors/field-path.js";

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { create, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { formatFieldPath } from "../errors/field-path.js";
 import { createRegistry } from "../registry/registry.js";
-import { parseEnvoyVersion } from "./envoy-version.js";
+import { formatEnvoyVersion, parseEnvoyVersion } from "./envoy-version.js";
 import { describeNewerPart, newerParts } from "./newer-parts.js";
-import { newestEnvoyVersion } from "./since.js";
+import { newestEnvoyVersion, oldestEnvoyVersion } from "./since.js";
 
 const registry = createRegistry();
 
@@ -103,5 +104,10 @@ describe("a version of Envoy", () => {
 
   it("a version of Envoy is 1.40 if it is the newest that the table knows", () => {
     assert.deepEqual(newestEnvoyVersion(), { major: 1, minor: 40 });
+  });
+
+  it("the oldest version that is compared is the first one that the table is made of", () => {
+    const modules = readFileSync(new URL("../../schema/modules.txt", import.meta.url), "utf8");
+    assert.equal(formatEnvoyVersion(oldestEnvoyVersion), modules.slice(0, modules.indexOf(" ")));
   });
 });

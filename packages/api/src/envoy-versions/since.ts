@@ -35,6 +35,9 @@ export function sinceOfMessage(typeName: string): EnvoyVersion | undefined {
   return undefined;
 }
 
+/** The oldest version in the table: what came with it or before counts as there from the beginning. */
+export const oldestEnvoyVersion: EnvoyVersion = { major: 1, minor: 32 };
+
 let newest: EnvoyVersion | undefined;
 
 /** The newest version in the table. Older Envoys may lack something; this one and later ones do not. */

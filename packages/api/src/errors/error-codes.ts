@@ -59,6 +59,12 @@ export const errorCodes = {
       "The resource was written for a newer Envoy. Envoy ignores fields that it does not know, and rejects extensions that it does not have.",
     fix: "Upgrade these Envoys, remove the new part, or serve it only to a group of newer ones.",
   },
+  XDSKIT_ENVOY_UNKNOWN: {
+    meaning:
+      "`xdskit validate --envoy-version` was asked about an Envoy that is older or newer than all that are known.",
+    cause: "The version is misspelled, or this xdskit has no table of what this Envoy has.",
+    fix: "Ask about a version that the message names, or ask that Envoy itself with `--envoy PATH`.",
+  },
   XDSKIT_ENVOY_REFUSES: {
     meaning: "The Envoy that `xdskit validate --envoy` asked refuses a resource.",
     cause:

@@ -1,10 +1,13 @@
 import {
+  compareEnvoyVersions,
   describeNewerPart,
   type EnvoyVersion,
   type FieldStep,
   type Finding,
   formatEnvoyVersion,
   newerParts,
+  newestEnvoyVersion,
+  oldestEnvoyVersion,
   type Registry,
   type Resource,
   type Where,
@@ -23,8 +26,8 @@ export function newerThanEnvoy(
   registry: Registry,
   whereField: (resource: Resource, steps: readonly FieldStep[]) => Where | undefined,
 ): readonly Finding[] {
-  const findings: Finding[] = [];
-  if (versions.length === 0) return findings;
+  if (versions.length === 0) return [];
+  const findings: Finding[] = versions.flatMap((version) => unknownEnvoy(version) ?? []);
   for (const resource of resources) {
     const { schema } = resource.type;
     if (schema === undefined) continue;
@@ -42,4 +45,15 @@ export function newerThanEnvoy(
     }
   }
   return findings;
+}
+
+/** What is said about a version that the table does not have; undefined: it has it. */
+function unknownEnvoy(version: EnvoyVersion): Finding | undefined {
+  const [oldest, newest] = [oldestEnvoyVersion, newestEnvoyVersion()];
+  const isOlder = compareEnvoyVersions(version, oldest) < 0;
+  if (!isOlder && compareEnvoyVersions(version, newest) <= 0) return undefined;
+  const [how, so] = isOlder ? ["older", "it may lack more than is reported"] : ["newer", "nothing is reported for it"];
+  const known = `${formatEnvoyVersion(oldest)} to ${formatEnvoyVersion(newest)}`;
+  const message = `Envoy ${formatEnvoyVersion(version)} is ${how} than those that are known (${known}): ${so}`;
+  return { code: "XDSKIT_ENVOY_UNKNOWN", severity: "warning", message };
 }

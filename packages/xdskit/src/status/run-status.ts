@@ -4,6 +4,7 @@ import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { formatAddress, type ListenPlace } from "@xdskit/server/address";
 import {
   createStatusClient,
+  matchesGlob,
   readServerEntry,
   type SourceTrouble,
   type StatusClient,
@@ -102,6 +103,11 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
     return exitStatus.failed;
   }
   terminal.out(shown(found, options, 2, terminal));
+  const absent = options.nodes.find((pattern) => !found.clients.some(({ id }) => matchesGlob(pattern, id)));
+  if (options.check && absent !== undefined) {
+    reportFailure(terminal, "status", `no node fits ${JSON.stringify(absent)}`);
+    return exitStatus.failed;
+  }
   const isWell = !found.troubles.some(isInTheWay) && !found.clients.some(({ state }) => isBehind(state));
   return isWell || !options.check ? exitStatus.ok : exitStatus.failed;
 }

@@ -63,6 +63,14 @@ describe("xdskit status", () => {
       const all = await run("--server", grpc, "--all");
       assert.match(all.out, /^second .*\nfirst +synced /m);
       assert.match((await run("--server", grpc, "--node", "fir*")).out, /^first +synced /m);
+      const checked = async (...nodes: readonly string[]) => {
+        const { status, err } = await run("--server", grpc, "--check", ...nodes.flatMap((each) => ["--node", each]));
+        return [status, err];
+      };
+      assert.deepEqual(await checked("fir*"), [0, ""]);
+      // A check of a misspelled name checks nothing.
+      assert.deepEqual(await checked("zz-*"), [1, 'xdskit status: no node fits "zz-*"\n']);
+      assert.deepEqual(await checked("first", "thrid"), [1, 'xdskit status: no node fits "thrid"\n']);
       const one = await run("--server", grpc, "second");
       assert.match(one.out, new RegExp(`^ {2}cluster: held-back, .*: ${why}$`, "m"));
       for (const client of clients) await client.close();
@@ -85,6 +93,8 @@ describe("xdskit status", () => {
       assert.match(one.out, /^default has errors/);
       server.config.set([cluster("b")]);
       assert.equal((await run("--server", address)).out, "no nodes\n");
+      // There is nobody who could be behind.
+      assert.equal((await run("--server", address, "--check")).status, 0);
     }));
 
   test("says that nobody answers", async () => {

@@ -108,6 +108,12 @@ describe("xdskit validate", () => {
       /2 files, 1 error, 1 warning/,
     ];
     for (const each of found) assert.match(out, each);
+    const unknown = await inProcessEnds("validate", folder.path, "--envoy-version", "0.1", "--envoy-version", "1.99");
+    assert.match(
+      unknown.out,
+      /^warning: Envoy 0\.1 is older than those that are known \(1\.32 to 1\.40\): .* \[XDSKIT_ENVOY_UNKNOWN\]$/m,
+    );
+    assert.match(unknown.out, /^warning: Envoy 1\.99 is newer than those that are known \(1\.32 to 1\.40\): /m);
     const wrong = await inProcessEnds("validate", folder.path, "--envoy-version", "new");
     assert.equal(wrong.status, 2);
     assert.match(wrong.err, /Expected a version of Envoy, such as 1\.36/);

@@ -13,6 +13,7 @@ import { matchesGlob } from "../../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, revisionsFeature, summaryFeature } from "./service-name.js";
 
+export { matchesGlob } from "../../basics/glob.js";
 export {
   type NodeRevision,
   nodeStanding,
