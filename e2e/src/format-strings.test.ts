@@ -127,7 +127,8 @@ function isMessage(each: Case): boolean {
 }
 
 /** Fields that may be formats. */
-const mayBeFormat = /^(value|string_value|hostname|inline_string|.*format.*|text)$/;
+const mayBeFormat =
+  /^(value|string_value|hostname|inline_string|.*format.*|text|host_rewrite|path_rewrite|.*operation|redirect_uri|original_request_uri|proxy_host|target_host)$/;
 
 function* textsIn(json: JsonValue, path: readonly (string | number)[]): Iterable<readonly (string | number)[]> {
   if (typeof json === "string" && path.some((step) => mayBeFormat.test(String(step)))) yield path;

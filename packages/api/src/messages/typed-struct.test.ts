@@ -117,6 +117,12 @@ describe("a TypedStruct", () => {
     assert.equal(refused({ type_url: "acme.Own", value: { a: 1 } }), "");
   });
 
+  it("a TypedStruct in a TypedStruct is refused, and said to be one", () => {
+    const inner = structOf(`${http}.basic_auth.v3.BasicAuth`, basicAuth);
+    const outer = { "@type": google(forms[0]), type_url: google(forms[0]), value: inner };
+    assert.match(findingsOf(configOf(outer)).join(), /type_url: a TypedStruct holds no other one/);
+  });
+
   it("a TypedStruct of a type that Envoy lacks is a missing extension", () => {
     for (const type of ["acme.Own", "envoy.extensions.filters.http.dynamo.v3.Dynamo"]) {
       const { body, type: of } = resourceOf(configOf(structOf(type, {})));
@@ -149,6 +155,9 @@ describe("a TypedStruct", () => {
       assert.match(shows(configOf(structOf(manager, { stat_prefix: "kept", ...nested }, form))), /kept/);
       assert.match(shows(configOf({ "@type": google(manager), stat_prefix: "kept", ...nested })), /kept/);
     }
+    const nested = { "@type": google(`${http}.basic_auth.v3.BasicAuth`), ...basicAuth };
+    const own = { "@type": google(forms[0]), type_url: google("com.example.Own"), value: { kept: "a", nested } };
+    assert.match(shows(configOf(own)), /"kept":"a","nested":\{"@type":"[^"]+Auth","users":\{"\w+":"\[redacted\]"/);
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { ...basicAuth, later: 1 })));
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { later: { inline_string: "S3CR3T" } })));
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { ...basicAuth, forward_username_header: {} })));

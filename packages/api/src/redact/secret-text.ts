@@ -62,7 +62,10 @@ export function redactErrorText(text: string): string {
   );
 }
 
-/** JSON with secrets hidden at any depth, by their names and as keys in texts. The same value if there are none. */
+/**
+ * JSON with secrets hidden at any depth, by their names and as keys in texts, and messages (`@type`) as a whole. The
+ * same value if there are none.
+ */
 export function redactJson(value: unknown): unknown {
   return redactAt(value, false, 0);
 }
@@ -84,7 +87,11 @@ function redactAt(value: unknown, hidden: boolean, depth: number): unknown {
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   const before = Object.entries(value);
-  const after = before.map(([key, item]) => redactAt(item, hidden || isSecretName(key), depth + 1));
+  // A message in JSON whose schema is not at hand: which of its fields are secrets is not known.
+  const isMessage = !hidden && "@type" in value;
+  const after = before.map(([key, item]) =>
+    isMessage && key === "@type" ? item : redactAt(item, hidden || isMessage || isSecretName(key), depth + 1),
+  );
   if (after.every((item, index) => item === before[index]?.[1])) return value;
   // `fromEntries` defines properties, so it keeps even the key `__proto__`.
   return Object.fromEntries(before.map(([key], index) => [key, after[index]]));

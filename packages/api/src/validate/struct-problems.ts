@@ -21,9 +21,9 @@ interface Look {
 
 /** What is wrong with the TypedStruct in an `Any`, besides the rules of the message that it stands for. */
 export function structProblems(content: UnpackedAny, { registry, rules, isExtension }: Look): readonly FieldProblem[] {
-  const { schema: own, message, struct, isUnread } = content;
+  const { schema: own, message: whole, struct, isUnread } = content;
   if (struct === undefined && !isTypedStruct(own)) return none;
-  const { typeUrl, value = {} } = struct?.message ?? (message as TypedStruct);
+  const { typeUrl, value = {} } = struct?.message ?? (whole as TypedStruct);
   const schema = struct === undefined && !isUnread ? undefined : schemaOf(typeNameOf(typeUrl), registry);
   if (schema !== undefined) {
     if (struct !== undefined && !rules) return none;
@@ -39,7 +39,9 @@ export function structProblems(content: UnpackedAny, { registry, rules, isExtens
       ? [{ code: "XDSKIT_TYPE_MISSING", steps, message: "must be set: it says what the value is" }]
       : none;
   if (!ofEnvoy.test(typeNameOf(typeUrl))) return none;
-  return [{ code: "XDSKIT_TYPE_UNKNOWN", steps, message: unknownTypeMessage(typeUrl, registry) }];
+  const isNested = isTypedStruct({ typeName: typeNameOf(typeUrl) });
+  const message = isNested ? "a TypedStruct holds no other one" : unknownTypeMessage(typeUrl, registry);
+  return [{ code: "XDSKIT_TYPE_UNKNOWN", steps, message }];
 }
 
 const none: readonly FieldProblem[] = [];

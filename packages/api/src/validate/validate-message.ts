@@ -105,7 +105,7 @@ class Validator {
   private around: DescField | undefined;
   private inner: DescField | undefined;
   /** Whether the format strings of a message around are not judged. */
-  private formatters = false;
+  private ownCommands: RegExp | undefined;
 
   constructor(registry: Registry, unpack: Unpack, readers: Readers, { rules = true, envoy = false }: Asked) {
     this.registry = registry;
@@ -125,13 +125,13 @@ class Validator {
       if (this.rules) this.special(specialRules(schema.typeName), message, path);
     }
     const refusals = this.envoy ? refusalRules(schema.typeName, isResource(path)) : [];
-    const { formatters } = this;
-    if (isFree(message)) this.formatters = true;
+    const { ownCommands } = this;
+    this.ownCommands = ownCommandsOf(message) ?? ownCommands;
     if (refusals.length > 0 && !isOfGrpc(path)) this.special(refusals, message, path);
     const plan = this.plans(schema);
     if (this.rules) this.own(plan, message, path);
     for (const field of plan.nested) this.nested(field, message, path, depth + 1);
-    this.formatters = formatters;
+    this.ownCommands = ownCommands;
   }
 
   private own({ oneofs, checks }: OwnRules, message: Message, path: FieldPath | undefined): void {
@@ -232,8 +232,8 @@ class Validator {
 
   private special(rules: readonly Rule[], message: Message, path: FieldPath | undefined): void {
     for (const rule of rules) {
-      for (const { code, severity, steps, message: text, isOfFormat } of rule(message as never))
-        if (isOfFormat !== true || !this.formatters)
+      for (const { code, severity, steps, message: text, command } of rule(message as never))
+        if (command === undefined || this.ownCommands?.test(command) !== true)
           this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
     }
   }
@@ -264,16 +264,19 @@ class Validator {
   }
 }
 
-/** Messages whose texts Envoy takes as they are, or does not look at. */
-const unformatted: ReadonlySet<string> = new Set([
-  "envoy.config.core.v3.TlvEntry",
-  "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings",
+const any = /(?:)/;
+
+/** Messages whose format strings have commands of their own, or whose texts Envoy takes as they are or does not see. */
+const withOwnCommands: ReadonlyMap<string, RegExp> = new Map([
+  ["envoy.config.core.v3.TlvEntry", any],
+  ["envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings", any],
+  ["envoy.extensions.filters.http.transform.v3.TransformConfig", /^(?:REQUEST|RESPONSE)_BODY$/],
 ]);
 
-/** Whether format strings in a message are not judged: extensions (`formatters`) may bring other commands. */
-function isFree(message: Message): boolean {
-  if (unformatted.has(message.$typeName)) return true;
-  return "formatters" in message && Array.isArray(message.formatters) && message.formatters.length > 0;
+/** The commands that the format strings in a message may have more: extensions (`formatters`) may bring any. */
+function ownCommandsOf(message: Message): RegExp | undefined {
+  if ("formatters" in message && Array.isArray(message.formatters) && message.formatters.length > 0) return any;
+  return withOwnCommands.get(message.$typeName);
 }
 
 /** Whether an unset field satisfies its rules, given an empty message. */

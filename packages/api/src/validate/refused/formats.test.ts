@@ -2,7 +2,19 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { describe as said } from "../../errors/errors.js";
 import { readResources } from "../../files/resource-file.js";
-import { extension, type Fields, host, listener, manager, routes, tcp } from "../../testing/refusals.js";
+import {
+  action,
+  extension,
+  type Fields,
+  host,
+  http,
+  listener,
+  manager,
+  route,
+  router,
+  routes,
+  tcp,
+} from "../../testing/refusals.js";
 
 const read = (json: Fields) =>
   readResources({ path: "a.json", bytes: Buffer.from(JSON.stringify(json)) }).findings.map(said);
@@ -32,6 +44,31 @@ describe("format strings", () => {
       assert.deepEqual(others, []);
       assert.ok(finding.includes(`typed_config.${field}: has %NOPE%, which is no command`), finding);
     }
+  });
+
+  it("an unknown command is refused in fields that are formats as a whole", () => {
+    const operation = "%NOPE%";
+    for (const [json, field] of [
+      [action({ cluster: "a", host_rewrite: "%NOPE%" }), "host_rewrite"],
+      [action({ cluster: "a", path_rewrite: "%NOPE%" }), "path_rewrite"],
+      [route({ route: undefined, redirect: { path_rewrite: "%NOPE%" } }), "redirect.path_rewrite"],
+      [route({ tracing: { operation } }), "tracing.operation"],
+      [http({ tracing: { upstream_operation: operation } }), "tracing.upstream_operation"],
+    ] as const)
+      assert.ok(read(json).join().includes(`${field}: has %NOPE%, which is no command`), `${field}: ${read(json)}`);
+  });
+
+  it("the transform filter has commands of its own", () => {
+    const header = { key: "x-a", value: "%REQUEST_BODY(a)%" };
+    const transformation = {
+      headers_mutations: [{ append: { header } }],
+      body_transformation: { body_format: { json_format: { a: "%RESPONSE_BODY(a)%" } } },
+    };
+    const transform = { request_transformation: transformation };
+    const http_filters = [extension("filters.http.transform.v3.TransformConfig", transform), router];
+    assert.deepEqual(read(http({ http_filters })), []);
+    header.value = "%NOPE%";
+    assert.match(read(http({ http_filters })).join(), /header\.value: has %NOPE%, which is no command/);
   });
 
   it("a percent sign that begins no command is refused in headers and logs alike", () => {

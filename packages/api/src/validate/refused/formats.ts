@@ -23,12 +23,12 @@ function formatProblems(text: string, steps: readonly FieldStep[]): readonly Spe
   for (const [found, command] of text.matchAll(percent)) {
     if (found === "%") {
       const message = 'has a "%" that begins no command such as %PROTOCOL%; "%%" stands for one';
-      return [{ ...refused(steps, message), isOfFormat: true }];
+      return [{ ...refused(steps, message), command: "" }];
     }
     if (command === undefined || formatCommands.has(command)) continue;
     const shown = command.slice(0, 60);
     const message = `has %${shown}%, which is no command of Envoy 1.40${didYouMean(shown, formatCommands)}`;
-    return [{ ...refused(steps, message), isOfFormat: true }];
+    return [{ ...refused(steps, message), command }];
   }
   return none;
 }
@@ -117,4 +117,13 @@ export function formatsIn(...names: readonly string[]): (message: object) => rea
       const text = (message as { readonly [field: string]: unknown })[local];
       return typeof text === "string" ? formatProblems(text, [name]) : none;
     });
+}
+
+/** A field of a oneof that is a format as a whole. */
+export function formatIn(oneof: string, name: string): (message: object) => readonly SpecialProblem[] {
+  const [choice, local] = [protoCamelCase(oneof), protoCamelCase(name)];
+  return (message) => {
+    const { [choice]: chosen } = message as { readonly [oneof: string]: { readonly case?: string; value?: string } };
+    return chosen?.case === local ? formatProblems(String(chosen.value), [name]) : none;
+  };
 }

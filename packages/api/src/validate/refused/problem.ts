@@ -8,8 +8,8 @@ export interface SpecialProblem {
   readonly severity: "error" | "warning";
   readonly steps: readonly FieldStep[];
   readonly message: string;
-  /** Whether it is about a format string: it is none where extensions bring commands of their own. */
-  readonly isOfFormat?: boolean;
+  /** Of a format string, the unknown command, "" for none: some messages and extensions bring commands of their own. */
+  readonly command?: string;
 }
 
 /** Of a message that is fine: most are, so no list is made for each. */

@@ -48,6 +48,13 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "envoy.extensions.clusters.reverse_connection.v3.ReverseConnectionClusterConfig": [
     formats.formatsIn("host_id_format", "tenant_id_format"),
   ],
+  [`${route}.RedirectAction`]: [formats.formatIn("path_rewrite_specifier", "path_rewrite")],
+  [`${route}.Tracing`]: [formats.formatsIn("operation", "upstream_operation")],
+  [`${manager}.HttpConnectionManager.Tracing`]: [formats.formatsIn("operation", "upstream_operation")],
+  "envoy.extensions.filters.http.oauth2.v3.OAuth2Config": [formats.formatsIn("redirect_uri", "original_request_uri")],
+  "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig": [
+    formats.formatsIn("proxy_host", "target_host"),
+  ],
   "envoy.type.tracing.v3.CustomTag": [formats.tagProblems],
   "envoy.config.core.v3.KeyValueMutation": [formats.mutationProblems],
   "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],
@@ -68,7 +75,11 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${route}.Route`]: [routeHeaderProblems],
   [`${route}.WeightedCluster.ClusterWeight`]: [routeHeaderProblems],
   [`${route}.WeightedCluster`]: [routes.weightedClusterProblems],
-  [`${route}.RouteAction`]: [routes.routeActionProblems],
+  [`${route}.RouteAction`]: [
+    routes.routeActionProblems,
+    formats.formatsIn("path_rewrite"),
+    formats.formatIn("host_rewrite_specifier", "host_rewrite"),
+  ],
   [`${route}.RouteAction.RequestMirrorPolicy`]: [routes.mirrorProblems],
   [`${route}.RetryPolicy.RetryBackOff`]: [routes.retryBackOffProblems],
   [`${route}.VirtualCluster`]: [routes.virtualClusterProblems],
