@@ -57,7 +57,7 @@ function Served({ change: { change, name, before, after, served } }: { readonly 
 export function Stages({ stages }: { readonly stages: readonly GroupStages[] }) {
   return (
     <>
-      {stages.map(({ group, stages: steps, held, rollout }) => (
+      {stages.map(({ group, stages: steps, waits, rollout }) => (
         <section key={group}>
           <h3>
             Group {group}: {counted(steps.length, "stage")}
@@ -74,9 +74,9 @@ export function Stages({ stages }: { readonly stages: readonly GroupStages[] }) 
               </li>
             ))}
           </ol>
-          {held.length === 0 ? null : (
+          {waits.length === 0 ? null : (
             <p class="missing">
-              Never sent, since it waits for itself: {held.flatMap(({ names }) => names).join(", ")}
+              Never sent, since it waits for itself: {waits.flatMap(({ names }) => names).join(", ")}
             </p>
           )}
         </section>

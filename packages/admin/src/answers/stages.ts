@@ -33,14 +33,14 @@ export function* stagesOf(previews: readonly GroupPreview[], names: number): Ste
   for (const { group, before, after, rollout } of previews) {
     const plan = planBetween(before, after);
     yield;
-    const { stages, held } = planJson(plan);
+    const { stages, waits } = planJson(plan);
     found.push({
       group,
       stages: stages.map((stage) => ({
         after: stage.after.map((wait) => cutWait(wait, names)),
         changes: stage.changes.map((change) => cutChange(change, names)),
       })),
-      held: held.map((wait) => cutWait(wait, names)),
+      waits: waits.map((wait) => cutWait(wait, names)),
       ...(rollout && { rollout: { steps: [...rollout.steps], words: rolloutWords(rollout) } }),
     });
     yield;
@@ -57,7 +57,7 @@ function cutChange({ type, added, changed, removed }: StageJson["changes"][numbe
   return { type, ...lists, more: { added: beyond(added), changed: beyond(changed), removed: beyond(removed) } };
 }
 
-function cutWait({ kind, type, names, for: cause }: WaitJson, most: number): GroupStages["held"][number] {
+function cutWait({ kind, type, names, for: cause }: WaitJson, most: number): GroupStages["waits"][number] {
   return {
     kind,
     type,

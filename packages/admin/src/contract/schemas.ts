@@ -129,7 +129,7 @@ export const groupStagesSchema = z
   .object({
     group: z.string(),
     stages: z.array(stageSchema),
-    held: z.array(waitSchema).openapi({ description: "What is never sent, since it waits for itself" }),
+    waits: z.array(waitSchema).openapi({ description: "What is never sent, since it waits for itself" }),
     rollout: z
       .object({
         steps: z.array(z.looseObject({})),

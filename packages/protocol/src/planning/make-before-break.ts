@@ -87,7 +87,7 @@ class StageDraft {
   readonly #retained = new Map<TypeUrl, Map<ResourceName, Resource>>();
   readonly #waiting = new Map<TypeUrl, Map<ResourceName, Resource>>();
   /** What waits, and for what. Some of that may be released again. */
-  readonly #waits: HeldUp[] = [];
+  readonly #waits: Waiting[] = [];
   /** The retained resources, and the use that each is retained for. */
   readonly #uses = new Map<Resource, Use>();
   /** They go, although something that stays for now names them (`releaseCircles`). */
@@ -222,7 +222,7 @@ class StageDraft {
    */
   releaseCircles(): void {
     for (;;) {
-      const circles = this.#heldByEachOther();
+      const circles = this.#retainedByEachOther();
       if (circles.length === 0) return;
       const listeners = circles.filter(({ type }) => type.drains);
       for (const resource of listeners.length > 0 ? listeners : circles) {
@@ -234,15 +234,15 @@ class StageDraft {
   }
 
   /** The retained resources that no use outside of them retains. */
-  #heldByEachOther(): readonly Resource[] {
-    const held = new Set(this.#uses.keys());
+  #retainedByEachOther(): readonly Resource[] {
+    const retained = new Set(this.#uses.keys());
     let before: number;
     do {
-      before = held.size;
+      before = retained.size;
       for (const { kind, waiting, cause } of this.#waits)
-        if (kind === "linger" || (kind === "break" && !held.has(cause))) held.delete(waiting);
-    } while (held.size < before);
-    return [...held];
+        if (kind === "linger" || (kind === "break" && !retained.has(cause))) retained.delete(waiting);
+    } while (retained.size < before);
+    return [...retained];
   }
 
   /** A retained resource stays with everything that it names. The map grows during the loop. */
@@ -347,7 +347,7 @@ function mapIn<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): M
 type ByName = ReadonlyMap<ResourceName, Resource>;
 
 /** A resource that waits, or stays, and what for. */
-interface HeldUp {
+interface Waiting {
   readonly kind: Wait["kind"];
   readonly waiting: Resource;
   readonly cause: Resource;

@@ -21,11 +21,11 @@ export interface StageJson {
 }
 
 /** A plan for programs, as `xdskit plan --json` and the API give it. */
-export function planJson({ stages, held }: Plan): {
+export function planJson({ stages, waits }: Plan): {
   readonly stages: readonly StageJson[];
-  readonly held: readonly WaitJson[];
+  readonly waits: readonly WaitJson[];
 } {
-  return { stages: stages.map(stageJson), held: held.map(waitJson) };
+  return { stages: stages.map(stageJson), waits: waits.map(waitJson) };
 }
 
 function stageJson({ after, changes }: PlanStage): StageJson {

@@ -4,7 +4,7 @@ import type { Wait } from "../model/basics/wait.js";
 /** The input of a plan's text: a `Plan`, or its JSON. */
 export interface PlanOutline {
   readonly stages: readonly StageOutline[];
-  readonly held: readonly WaitOutline[];
+  readonly waits: readonly WaitOutline[];
 }
 
 /** A stage of it. */
@@ -69,7 +69,7 @@ export function formatPlan(plan: PlanOutline, options: PlanTextOptions = {}): st
     for (const { type, removed: gone } of stage.changes)
       for (const { name } of gone) removed.add(keyOfName(type, name));
   }
-  for (const wait of plan.held) {
+  for (const wait of plan.waits) {
     const cause = wait.for === undefined ? "" : ` for ${words(wait.for.type, wait.for.names)}`;
     lines.push(`never: ${words(wait.type, wait.names)}, waiting in vain${cause}`);
   }

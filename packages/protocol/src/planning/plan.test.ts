@@ -202,9 +202,9 @@ test("a plan of too many stages says so, and ends", () => {
     return naming(word ?? "", `x${index}`, 1, [[next ?? "", `x${index + 1}`]]);
   });
   const from = updateSnapshot(emptySnapshot(), { upsert: chain });
-  const { stages, held } = planBetween(from, updateSnapshot(from, { remove: chain }));
+  const { stages, waits } = planBetween(from, updateSnapshot(from, { remove: chain }));
   assert.equal(stages.length, maxStages);
-  assert.deepEqual(held.map(({ kind, type }) => `${kind} ${type.name}`).sort(), [
+  assert.deepEqual(waits.map(({ kind, type }) => `${kind} ${type.name}`).sort(), [
     "break cluster",
     "break extension-config",
   ]);
@@ -233,8 +233,8 @@ const maxStagesOfTypes = 9;
 
 /** Applies a plan type by type, and checks the client's resources then. */
 function checkPlan(from: Snapshot, to: Snapshot): void {
-  const { stages, held } = planBetween(from, to);
-  assert.deepEqual(held, []);
+  const { stages, waits } = planBetween(from, to);
+  assert.deepEqual(waits, []);
   assert.ok(stages.length <= maxStagesOfTypes, `${stages.length} stages`);
   const client = new Map(contentsOf(from));
   const gone = new Set<string>();

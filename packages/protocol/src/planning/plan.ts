@@ -15,7 +15,7 @@ export interface Plan {
    * Changes that are never sent, because they wait for themselves, or for more than `maxStages` stages. Empty: the
    * last stage ends at the wanted snapshot.
    */
-  readonly held: readonly Wait[];
+  readonly waits: readonly Wait[];
 }
 
 /** Changes that are sent together, and their waits. */
@@ -61,11 +61,11 @@ export function planBetween(from: Snapshot, to: Snapshot): Plan {
     const changes = clients.flatMap((one) => one.bringTo(stage.targets.get(one.type.typeUrl) ?? to.of(one.type)));
     if (changes.length > 0) stages.push({ after: endedBy(changes, waited), changes });
     // Nothing to acknowledge: time passes until the replaced listeners have drained.
-    else if (clients.every(({ draining }) => draining.length === 0)) return { stages, held: stage.waits };
+    else if (clients.every(({ draining }) => draining.length === 0)) return { stages, waits: stage.waits };
     else for (const one of clients) one.drain();
     ({ waits: waited } = stage);
   }
-  return { stages, held: waited };
+  return { stages, waits: waited };
 }
 
 function typesOf(from: Snapshot, to: Snapshot): readonly ResourceType[] {

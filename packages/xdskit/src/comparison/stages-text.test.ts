@@ -28,7 +28,7 @@ test("stages that a server planned read as those of plan, with the groups where 
   assert.equal(groupStagesText([{ group: "all", stages }], plain), text);
   const two = [
     { group: "edge", stages },
-    { group: "rest", stages: [], held: [{ kind: "named", type: "cluster", names: ["x"] }] as const },
+    { group: "rest", stages: [], waits: [{ kind: "named", type: "cluster", names: ["x"] }] as const },
   ];
   assert.equal(
     groupStagesText(two, plain),

@@ -8,12 +8,12 @@ import { colouredPlan } from "./plan-colours.js";
 export interface PlannedStages {
   readonly group: string;
   readonly stages: readonly StageJson[];
-  readonly held?: readonly WaitJson[];
+  readonly waits?: readonly WaitJson[];
   /** The steps in which it goes through the nodes; undefined: to all at once. */
   readonly rollout?: { readonly words: string } | undefined;
 }
 
-function outlineOf({ stages, held = [] }: PlannedStages): PlanOutline {
+function outlineOf({ stages, waits = [] }: PlannedStages): PlanOutline {
   const named = (names: readonly string[]) => names.map((name) => ({ name }));
   return {
     stages: stages.map(({ after, changes }) => ({
@@ -25,7 +25,7 @@ function outlineOf({ stages, held = [] }: PlannedStages): PlanOutline {
         removed: named(removed),
       })),
     })),
-    held: held.map(waitOf),
+    waits: waits.map(waitOf),
   };
 }
 

@@ -52,7 +52,7 @@ describe("xdskit diff of a folder and a running server", () => {
     const json = JSON.parse((await server.run("diff", other.path, "--output", "json")).out);
     const [group] = json.groups;
     assert.deepEqual([json.changes.length, json.groups.length, group.name, group.state], [3, 1, "all", "planned"]);
-    assert.deepEqual(Object.keys(group).sort(), ["held", "name", "stages", "state"]);
+    assert.deepEqual(Object.keys(group).sort(), ["name", "stages", "state", "waits"]);
   });
 
   test("shows the differences of a folder that the server would refuse, and then why", async () => {

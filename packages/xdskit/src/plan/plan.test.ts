@@ -66,7 +66,7 @@ describe("xdskit plan", () => {
         {
           name: "all",
           state: "planned",
-          held: [],
+          waits: [],
           stages: [
             { after: [], changes: [{ type: "cluster", added: names, changed: [], removed: [] }] },
             {

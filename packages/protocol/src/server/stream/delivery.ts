@@ -100,13 +100,14 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     if (this.#rules.sotwOrDelta === "sotw" && mustWait(subscriber)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
     const { pending } = subscriber.sent;
-    const held = waitingAmong(pending, waiting, snapshot.of(type));
-    const later = among(pending, undecided).with(held);
+    const waitingNames = waitingAmong(pending, waiting, snapshot.of(type));
+    const later = among(pending, undecided).with(waitingNames);
     const absenceUnsaid = isAbsenceUnsaid(type, node);
     const about = { sotwOrDelta: this.#rules.sotwOrDelta, absenceUnsaid, errors };
     let need = needOf(subscriber, current, pending.without(later), about);
     // A name that is not in a full state counts as absent, so the answer to its request comes with it.
-    if (this.#rules.sotwOrDelta === "sotw" && type.fullState && held.size > 0) need = { ...need, mustAnswer: false };
+    if (this.#rules.sotwOrDelta === "sotw" && type.fullState && waitingNames.size > 0)
+      need = { ...need, mustAnswer: false };
     // The resources of a first request existed before: they come because the client asked.
     const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
     const response = sharedResponse(this.#rules, need, headOf(subscriber, current, reports));
