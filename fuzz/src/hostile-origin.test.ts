@@ -68,7 +68,7 @@ function responseOf({ entries = [], removed = [], nonce = "n" }: Round): Uint8Ar
 }
 
 /** Held resources may take this much, as the client counts it. */
-const heldBytes = 8 * 1024 * 1024;
+const retainedBytes = 8 * 1024 * 1024;
 /** Buffers are released a moment after their holders. */
 const megabytes = async () => {
   for (let times = 0; times < 3; times += 1) {
@@ -93,7 +93,7 @@ describe("the memory of a client whose origin sends more and more", () => {
           (message as { readonly name?: string }).name === ""
             ? [{ code: "XDSKIT_UPDATE_REJECTED", severity: "error", message: "it is bad", resource: name }]
             : [],
-        limits: { heldBytes },
+        limits: { retainedBytes },
       });
       let now = 0;
       stream.step({ kind: "subscribe", type, names: ["*"] }, now);

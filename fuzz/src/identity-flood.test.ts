@@ -8,14 +8,14 @@ test("one identity at all its limits refuses nobody else anything, and leaves no
   const { server, grpc, rest } = await serveTenants({
     streamsPerIdentity: 20,
     pollsPerIdentity: 5,
-    heldBytesPerIdentity: 200_000,
+    retainedBytesPerIdentity: 200_000,
     requestsPerSecondPerIdentity: 200,
     requestBurstPerIdentity: 200,
   });
   t.after(() => server.close());
   const reached = () => new Map(server.stats().identityLimits.map(({ limit, count }) => [limit, count]));
   const all = [
-    ...["streams_per_identity", "polls_per_identity", "held_bytes_per_identity", "requests_per_second_per_identity"],
+    ...["streams_per_identity", "polls_per_identity", "retained_bytes_per_identity", "requests_per_second_per_identity"],
   ];
   let isOver = false;
   const wild = flood(

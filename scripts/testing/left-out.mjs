@@ -55,7 +55,7 @@ export const leftOut = new Map([
   ["packages/relay/src/many-names.test.ts", "the memory of 16,000 names behind a relay"],
   ["packages/server/src/parts/on-demand/many-names.test.ts", "the cost of thousands of names, asked for at once"],
   ["packages/server/src/sources/folder/long-rounds.test.ts", "files so long that others must not wait for them"],
-  ["packages/server/src/streams/limits/held-names-bytes.test.ts", "the memory of 50,000 names of a client"],
+  ["packages/server/src/streams/limits/retained-names-bytes.test.ts", "the memory of 50,000 names of a client"],
   ["packages/server/src/streams/limits/stalled-memory.test.ts", "the memory of responses to streams that stall"],
   ["packages/server/src/streams/resumption/resumption-random.test.ts", "clients that are cut off at random moments"],
   [

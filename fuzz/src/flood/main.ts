@@ -15,12 +15,12 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds ?? 20);
 const size: FloodSize = { streams: 4_000, names: 50, polls: 500 };
 /** Below what the flood asks for, in all ways. */
-const limits = { streamsPerIdentity: 3_000, pollsPerIdentity: 250, heldBytesPerIdentity: 64 * 1024 * 1024 };
+const limits = { streamsPerIdentity: 3_000, pollsPerIdentity: 250, retainedBytesPerIdentity: 64 * 1024 * 1024 };
 const most = 1e9;
 const unlimited: Partial<ServerLimits> = {
   streamsPerIdentity: most,
   pollsPerIdentity: most,
-  heldBytesPerIdentity: most,
+  retainedBytesPerIdentity: most,
   requestsPerSecondPerIdentity: most,
   requestBurstPerIdentity: most,
 };

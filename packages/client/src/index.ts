@@ -33,9 +33,9 @@ export type {
   ClientOptions,
   FilesSettings,
   GrpcServerSettings,
-  HeldResources,
   NodeSettings,
   RestServerSettings,
+  RetainedResources,
   ServerSettings,
 } from "./options/client-options.js";
 export type { StatusOptions } from "./options/status-options.js";

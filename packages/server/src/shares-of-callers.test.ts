@@ -71,11 +71,11 @@ async function shared(
 const tooMuch = (message: string): Refusal => ({ code: statusCode.resourceExhausted, message });
 
 test("by default one identity has a quarter at most of what there is in all", () => {
-  const { streams, polls, heldBytes, ...each } = defaultServerLimits;
+  const { streams, polls, retainedBytes, ...each } = defaultServerLimits;
   const parts = [
     each.streamsPerIdentity / streams,
     each.pollsPerIdentity / polls,
-    each.heldBytesPerIdentity / heldBytes,
+    each.retainedBytesPerIdentity / retainedBytes,
   ];
   assert.ok(Math.max(...parts) <= 0.25, parts.join());
 });

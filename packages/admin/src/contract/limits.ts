@@ -3,7 +3,7 @@ import { maxBody } from "@xdskit/api";
 /** Bytes of a body in YAML, which takes much longer to read: about a second for this much. */
 export const maxYamlBytes = 4 * 1024 * 1024;
 /** Bytes of all bodies whose requests are not answered yet: four of the largest. */
-export const maxHeldBytes = 4 * maxBody;
+export const maxRetainedBytes = 4 * maxBody;
 /** How long any body may take, and how much longer for each MiB that has come. */
 export const bodyGraceMs = 10_000;
 export const bodyMsPerMib = 1_000;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createBodies } from "./read-body.js";
 
-const limits = { heldBytes: 100, graceMs: 5_000 };
+const limits = { retainedBytes: 100, graceMs: 5_000 };
 
 const withBody = (bytes: number) =>
   new Request("http://localhost/", { method: "POST", body: new Uint8Array(bytes).fill(97) });

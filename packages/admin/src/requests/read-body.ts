@@ -1,33 +1,35 @@
 import { maxBody } from "@xdskit/api";
-import { bodyGraceMs, bodyMsPerMib, maxHeldBytes } from "../contract/limits.js";
+import { bodyGraceMs, bodyMsPerMib, maxRetainedBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 
 export interface BodyLimits {
-  /** Bytes of all bodies that are held. */
-  readonly heldBytes: number;
+  /** Bytes of all bodies that are retained. */
+  readonly retainedBytes: number;
   /** How long any body may take. */
   readonly graceMs: number;
 }
 
 /** Reads bodies, however many at once: all bodies that requests hold share a number of bytes. */
-export function createBodies({ heldBytes, graceMs }: BodyLimits = { heldBytes: maxHeldBytes, graceMs: bodyGraceMs }) {
-  const held = new WeakMap<Request, number>();
+export function createBodies(
+  { retainedBytes, graceMs }: BodyLimits = { retainedBytes: maxRetainedBytes, graceMs: bodyGraceMs },
+) {
+  const retained = new WeakMap<Request, number>();
   let all = 0;
   const take = (request: Request, bytes: number): void => {
-    if (all + bytes > heldBytes) {
-      const message = `the bodies of requests that are not answered yet have more than ${heldBytes} bytes`;
+    if (all + bytes > retainedBytes) {
+      const message = `the bodies of requests that are not answered yet have more than ${retainedBytes} bytes`;
       throw ApiProblem.of(503, "XDSKIT_BUSY", message);
     }
     all += bytes;
-    held.set(request, (held.get(request) ?? 0) + bytes);
+    retained.set(request, (retained.get(request) ?? 0) + bytes);
   };
   return {
     /** Its bytes are counted until `release`. Rejects with a problem if it is too large, or comes too slowly. */
     read: (request: Request) => bytesOf(request, graceMs, (bytes) => take(request, bytes)),
     /** The request is answered: its body is not needed any more. */
     release(request: Request): void {
-      all -= held.get(request) ?? 0;
-      held.delete(request);
+      all -= retained.get(request) ?? 0;
+      retained.delete(request);
     },
   };
 }

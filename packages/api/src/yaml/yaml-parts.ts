@@ -65,7 +65,7 @@ export class YamlParts {
   /** By the offset of what is left of their collections. */
   readonly #taken = new Map<number, TakenItems>();
   /** Where parts ended whose tokens are still there. */
-  #held: number[] = [];
+  #retained: number[] = [];
   #last: { readonly part: Part; readonly document: SourceDocument | undefined } | undefined;
 
   constructor(text: string, options: YamlPartsOptions, reader: PartReader) {
@@ -79,7 +79,7 @@ export class YamlParts {
 
   /** Takes the complete items of all collections. Those of a list around everything may come as a document. */
   *take({ stack, offset }: Parser): Generator<SourceDocument> {
-    this.#held.push(offset);
+    this.#retained.push(offset);
     for (const [index, token] of stack.entries()) {
       if (token.type !== "block-map" && token.type !== "block-seq") continue;
       const items = token.items as CST.CollectionItem[];
@@ -103,15 +103,15 @@ export class YamlParts {
       }
       token.offset = end;
       const from = isRoot ? 0 : (before?.offset ?? start);
-      this.#held = this.#held.filter((at) => at < from || at >= end);
+      this.#retained = this.#retained.filter((at) => at < from || at >= end);
     }
-    if (this.#held.length * this.tokens > maxTokens) throw new NeedsWhole();
+    if (this.#retained.length * this.tokens > maxTokens) throw new NeedsWhole();
   }
 
   /** What was taken out of a document. `count`: how many documents there are. */
   endOfDocument(count: number): Earlier {
     if (count * tokensOfDocument > maxTokens) throw new NeedsWhole();
-    this.#held = [];
+    this.#retained = [];
     return this.#takenWithin(0, Number.POSITIVE_INFINITY);
   }
 

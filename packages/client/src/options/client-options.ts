@@ -98,13 +98,13 @@ export interface ClientLimits {
   readonly responseBytes: number;
   /** Resources in one response. Default 500,000. */
   readonly resourcesPerResponse: number;
-  /** Held resources of one type. Default 500,000. */
+  /** Retained resources of one type. Default 500,000. */
   readonly resourcesPerType: number;
   /**
-   * Bytes held of one server, or of one type with a stream for each type: contents, names and versions, plus 2,048 for
-   * each resource and 256 for each alias. Default 1.5 GiB: 500,000 resources of 1 kB.
+   * Bytes retained from one server, or of one type with a stream for each type: contents, names and versions, plus
+   * 2,048 for each resource and 256 for each alias. Default 1.5 GiB: 500,000 resources of 1 kB.
    */
-  readonly heldBytes: number;
+  readonly retainedBytes: number;
   /**
    * The longest time for which a watcher's promise may hold up reading. Then the client reads on, and the watcher gets
    * the newest value once it is done. Default 30,000 ms.
@@ -113,7 +113,7 @@ export interface ClientLimits {
 }
 
 /** Resources of one type that a client has before it asks a server. */
-export interface HeldResources {
+export interface RetainedResources {
   readonly type: ResourceType;
   /** With the versions of the server that gave them; with an empty version if it may be another server. */
   readonly resources: readonly ReceivedResource[];
@@ -181,7 +181,7 @@ export interface ClientOptions {
    */
   readonly acknowledge?: ((update: ResourceUpdate, server: string) => void | PromiseLike<void>) | undefined;
   /** Resources from an earlier run: watchers get them at once, and servers are told that the client has them. */
-  readonly held?: readonly HeldResources[] | undefined;
+  readonly retained?: readonly RetainedResources[] | undefined;
   /** After this many milliseconds without an answer a name counts as missing (rule 166). Default 15,000. */
   readonly absentAfterMs?: number | undefined;
   /** The wait between attempts to reach a server (A57). Default 1 s, ×1.6, at most 120 s, ±20 %. */

@@ -83,7 +83,7 @@ export const clientOptions = {
   features: { items: "string" },
   checks: "object",
   acknowledge: "function",
-  held: "list",
+  retained: "list",
   absentAfterMs: "number",
   backoff: { options: numberOptions(defaultBackoff) },
   limits: { options: numberOptions(defaultClientLimits) },

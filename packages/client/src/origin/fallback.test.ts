@@ -273,7 +273,7 @@ describe("resources that a program kept from an earlier run", () => {
     const kept = (...names: readonly string[]): Partial<ClientOptions> => ({
       servers: ["one:1"],
       authorities: { x: { servers: ["two:2"] } },
-      held: [{ type: cluster, resources: names.map((each) => receivedCluster(each)), version: "v7", isAll: true }],
+      retained: [{ type: cluster, resources: names.map((each) => receivedCluster(each)), version: "v7", isAll: true }],
     });
     await withClient(kept("a"), async ({ of, watch }) => {
       watch("*");
@@ -289,7 +289,7 @@ describe("resources that a program kept from an earlier run", () => {
 
   it("watchers get kept resources at once, and the first server is told their versions, and no other server is asked", () => {
     const held = [{ type: cluster, resources: [receivedCluster("a", "0"), receivedCluster("b", "0")], version: "v7" }];
-    return withClient({ servers: ["one:1", "two:2"], held }, async ({ of, watch }) => {
+    return withClient({ servers: ["one:1", "two:2"], retained: held }, async ({ of, watch }) => {
       const [all, a] = [watch("*"), watch("a")];
       assert.deepEqual(of("one:1").log, ["hold cluster a,b@v7", "+cluster *", "+cluster a"]);
       of("one:1").fail();

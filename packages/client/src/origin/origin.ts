@@ -3,12 +3,12 @@ import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { Collection, ServerStatus } from "../contract/xds-client.js";
 import type { ClientEvent } from "../events/client-event.js";
-import type { HeldResources } from "../options/client-options.js";
+import type { RetainedResources } from "../options/client-options.js";
 import { mergeCollections } from "../watchers/collection-change.js";
 import { Delivery, type DeliveryContext, type Watcher } from "../watchers/delivery.js";
 import { holdUp } from "../watchers/hold-up.js";
 import type { Entry } from "./entry.js";
-import { type HeldVersion, type MakeUpstream, Servers, type ServersOwner } from "./servers.js";
+import { type MakeUpstream, type RetainedVersion, Servers, type ServersOwner } from "./servers.js";
 import { type AnyDelivery, TypeCache } from "./type-cache.js";
 
 export interface OriginOptions {
@@ -27,7 +27,7 @@ export interface OriginOptions {
 export class Origin {
   readonly #options: OriginOptions;
   readonly #caches = new Map<ResourceType, TypeCache>();
-  readonly #heldVersions = new Map<ResourceType, HeldVersion>();
+  readonly #retainedVersions = new Map<ResourceType, RetainedVersion>();
   /** Types that were answered in this turn. */
   readonly #answered = new Map<ResourceType, () => void>();
   #closed = false;
@@ -48,7 +48,7 @@ export class Origin {
         this.#of(of).flatMap(({ type, resources }) =>
           resources.size === 0
             ? []
-            : [[type, [...resources.values()], this.#heldVersions.get(type) ?? unknownVersion] as const],
+            : [[type, [...resources.values()], this.#retainedVersions.get(type) ?? unknownVersion] as const],
         ),
       revision: (of) => this.#of(of).reduce((sum, cache) => sum + cache.revision, 0),
       isWatched: (type) => this.#of(type).some(({ isWatched }) => isWatched),
@@ -153,9 +153,9 @@ export class Origin {
   }
 
   /** Takes resources of an earlier run. Call it before the first watch. */
-  hold(type: ResourceType, { resources, version, isAll, isWhole = true }: Omit<HeldResources, "type">): void {
+  hold(type: ResourceType, { resources, version, isAll, isWhole = true }: Omit<RetainedResources, "type">): void {
     this.#cacheOf(type).hold(resources, isWhole);
-    this.#heldVersions.set(type, { version, isAll });
+    this.#retainedVersions.set(type, { version, isAll });
   }
 
   get isConnected(): boolean {
@@ -172,7 +172,7 @@ export class Origin {
   }
 }
 
-const unknownVersion: HeldVersion = { version: "" };
+const unknownVersion: RetainedVersion = { version: "" };
 
 const newestValue = <Value>(_: Value, later: Value) => later;
 

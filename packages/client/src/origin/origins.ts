@@ -3,7 +3,7 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { ServerStatus } from "../contract/xds-client.js";
 import type { ClientEvent } from "../events/client-event.js";
-import type { ClientOptions, HeldResources, ServerSettings } from "../options/client-options.js";
+import type { ClientOptions, RetainedResources, ServerSettings } from "../options/client-options.js";
 import { fullSettings, keyOfServers } from "../options/server-settings.js";
 import type { UpstreamContext } from "../upstreams/contract/upstream.js";
 import type { CreateUpstream } from "../upstreams/create-upstream.js";
@@ -26,7 +26,7 @@ export class Origins {
 
   /** Throws an XdskitError for wrong settings. */
   constructor(
-    { acknowledge, fallback, servers: usual, authorities, held }: ClientOptions,
+    { acknowledge, fallback, servers: usual, authorities, retained }: ClientOptions,
     create: CreateUpstream,
     context: UpstreamContext,
     emit: (event: () => ClientEvent) => void,
@@ -42,7 +42,7 @@ export class Origins {
       const servers = own?.servers ?? [];
       this.#byAuthority.set(authority, servers.length === 0 ? this.#usual : this.#originOf(servers));
     }
-    for (const each of held ?? []) this.#hold(each);
+    for (const each of retained ?? []) this.#hold(each);
   }
 
   #originOf(servers: readonly ServerSettings[]): Origin {
@@ -74,7 +74,7 @@ export class Origins {
   }
 
   /** Shares resources of an earlier run out among the origins that have their names. */
-  #hold({ type, resources, version, isAll, isWhole }: HeldResources): void {
+  #hold({ type, resources, version, isAll, isWhole }: RetainedResources): void {
     const shares = new Map<Origin, ReceivedResource[]>();
     if (this.#usual !== undefined && resources.length === 0) shares.set(this.#usual, []);
     for (const resource of resources) {

@@ -2,14 +2,14 @@ import type { ResourceName, ResourceType, Version, XdskitError } from "@xdskit/a
 import type { BadResource, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { ServerStatus } from "../contract/xds-client.js";
 import type { ClientEvent } from "../events/client-event.js";
-import type { HeldResources } from "../options/client-options.js";
+import type { RetainedResources } from "../options/client-options.js";
 import type { Upstream, UpstreamSink } from "../upstreams/contract/upstream.js";
 
 /** Makes the upstream of the server at a position of the list. */
 export type MakeUpstream = (place: number, sink: UpstreamSink) => Upstream;
 
 /** What the first server knows of the set of a type. */
-export type HeldVersion = Pick<HeldResources, "version" | "isAll">;
+export type RetainedVersion = Pick<RetainedResources, "version" | "isAll">;
 
 /** The origin's side for the servers of one list. */
 export interface ServersOwner {
@@ -18,7 +18,7 @@ export interface ServersOwner {
   /** The held resources of the type or of all, and the version of their set if the first server knows it. */
   held(
     type: ResourceType | undefined,
-  ): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], known: HeldVersion]>;
+  ): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], known: RetainedVersion]>;
   /** Rises with each change of the held resources of the type, or of any type. */
   revision(type: ResourceType | undefined): number;
   /** Whether the type, or any type, is watched. */

@@ -17,7 +17,7 @@ export interface UseLimits {
 interface Use {
   connections: number;
   streams: number;
-  held: number;
+  retained: number;
 }
 
 /** The use of all connections of a server. */
@@ -25,7 +25,7 @@ interface UseOfAll {
   readonly limits: UseLimits;
   readonly limitName: (limit: keyof UseLimits) => string;
   readonly addresses: Map<string, Use>;
-  held: number;
+  retained: number;
 }
 
 /** Counts the use of one connection. A caller that gets a refusal must not use more. */
@@ -33,7 +33,7 @@ export class ConnectionUse {
   readonly #all: UseOfAll;
   readonly #address: string;
   readonly #ofAddress: Use;
-  #held = 0;
+  #retained = 0;
 
   constructor(all: UseOfAll, address: string) {
     this.#all = all;
@@ -54,18 +54,18 @@ export class ConnectionUse {
     this.#ofAddress.streams -= 1;
   }
 
-  /** Counts bytes that are held, or released where negative. Returns the reason if that is too much. */
+  /** Counts bytes that are retained, or released where negative. Returns the reason if that is too much. */
   readonly hold = (bytes: number): string | undefined => {
     const { limits } = this.#all;
-    this.#held += bytes;
-    this.#ofAddress.held += bytes;
-    this.#all.held += bytes;
+    this.#retained += bytes;
+    this.#ofAddress.retained += bytes;
+    this.#all.retained += bytes;
     if (bytes <= 0) return undefined;
-    if (this.#held > limits.partialRequestBytesPerConnection)
+    if (this.#retained > limits.partialRequestBytesPerConnection)
       return this.#tooMuch("this connection", "partialRequestBytesPerConnection");
-    if (this.#ofAddress.held > limits.partialRequestBytesPerAddress)
+    if (this.#ofAddress.retained > limits.partialRequestBytesPerAddress)
       return this.#tooMuch("this address", "partialRequestBytesPerAddress");
-    if (this.#all.held > limits.partialRequestBytes) return this.#tooMuch("all clients", "partialRequestBytes");
+    if (this.#all.retained > limits.partialRequestBytes) return this.#tooMuch("all clients", "partialRequestBytes");
     return undefined;
   };
 
@@ -98,14 +98,14 @@ export function createClientUse(
     partialRequestBytesPerAddress,
     partialRequestBytes: Math.max(given.partialRequestBytes, partialRequestBytesPerAddress),
   };
-  const all: UseOfAll = { limits, limitName, addresses: new Map(), held: 0 };
+  const all: UseOfAll = { limits, limitName, addresses: new Map(), retained: 0 };
   return (address) => new ConnectionUse(all, address);
 }
 
 function getOrInsert(addresses: Map<string, Use>, address: string): Use {
   const known = addresses.get(address);
   if (known !== undefined) return known;
-  const use = { connections: 0, streams: 0, held: 0 };
+  const use = { connections: 0, streams: 0, retained: 0 };
   addresses.set(address, use);
   return use;
 }

@@ -20,8 +20,9 @@ export interface MessageReaderOptions {
   /** The request's `grpc-encoding`. Default: no message may be compressed. */
   readonly encoding?: MessageEncoding | undefined;
   /**
-   * Called with the number of bytes that are held in addition or, if negative, released: of messages that are not whole
-   * yet, or wait to be inflated. If it returns a reason, no more of them are held. Default: bytes are not counted.
+   * Called with the number of bytes that are retained in addition or, if negative, released: of messages that are not
+   * whole yet, or wait to be inflated. If it returns a reason, no more of them are retained. Default: bytes are not
+   * counted.
    */
   readonly hold?: ((bytes: number) => string | undefined) | undefined;
   /** Called if the sink throws for a message that was inflated: no caller of the reader waits for that. */

@@ -11,7 +11,7 @@ import type {
   OutgoingRequest,
 } from "./contract/contract.js";
 import { defaultClientStreamLimits, type Limits } from "./contract/limits.js";
-import type { HeldWeight } from "./held/held-resources.js";
+import type { RetainedWeight } from "./held/held-resources.js";
 import type { ArrivedResponse, Judged } from "./taken/response-taking.js";
 
 /** After this many milliseconds without an answer a name does not exist (rule 166). */
@@ -26,7 +26,7 @@ class Machine implements ClientStream {
   readonly #options: ClientStreamOptions;
   readonly #limits: Limits;
   readonly #types = new Map<TypeUrl, ClientType>();
-  readonly #weight: HeldWeight = { bytes: 0 };
+  readonly #weight: RetainedWeight = { bytes: 0 };
   /** Types that may have something to say. */
   readonly #ready = new Set<ClientType>();
   /** The number of opened streams, and the number of responses on all of them, by which responses are numbered. */

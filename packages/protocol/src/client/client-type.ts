@@ -22,7 +22,7 @@ import type {
 import type { Limits } from "./contract/limits.js";
 import { reasonsOf, rejectionText } from "./contract/rejection.js";
 import { ClaimedVersion, fromElsewhere } from "./held/claimed-version.js";
-import { HeldResources, type HeldWeight } from "./held/held-resources.js";
+import { HeldResources, type RetainedWeight } from "./held/held-resources.js";
 import { UpdateDraft } from "./held/update-draft.js";
 import { clientTypeStatus } from "./taken/client-type-status.js";
 import { Rejections } from "./taken/rejections.js";
@@ -46,8 +46,8 @@ interface ClientContext {
   /** Counts streams from 1; 0 if none was opened yet. */
   readonly stream: () => number;
   readonly isOpen: () => boolean;
-  /** The weight of everything that is held, of all types. */
-  readonly weight: HeldWeight;
+  /** The weight of everything that is retained, of all types. */
+  readonly weight: RetainedWeight;
 }
 
 /**

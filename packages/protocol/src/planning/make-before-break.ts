@@ -87,7 +87,7 @@ class StageDraft {
   readonly #retained = new Map<TypeUrl, Map<ResourceName, Resource>>();
   readonly #waiting = new Map<TypeUrl, Map<ResourceName, Resource>>();
   /** What waits, and for what. Some of that may be released again. */
-  readonly #waits: Waiting[] = [];
+  readonly #waits: WaitingResource[] = [];
   /** The retained resources, and the use that each is retained for. */
   readonly #uses = new Map<Resource, Use>();
   /** They go, although something that stays for now names them (`releaseCircles`). */
@@ -347,7 +347,7 @@ function mapIn<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): M
 type ByName = ReadonlyMap<ResourceName, Resource>;
 
 /** A resource that waits, or stays, and what for. */
-interface Waiting {
+interface WaitingResource {
   readonly kind: Wait["kind"];
   readonly waiting: Resource;
   readonly cause: Resource;

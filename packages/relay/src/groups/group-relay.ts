@@ -36,7 +36,7 @@ export interface GroupRelayOptions {
   readonly group: string;
   readonly layer: LayerName;
   readonly server: XdsServer;
-  /** Without `acknowledge` and `held`. */
+  /** Without `acknowledge` and `retained`. */
   readonly client: ClientOptions;
   readonly collections: readonly WatchedCollection[];
   /** Whether the origin can be asked for a type. */
@@ -178,7 +178,7 @@ export class GroupRelay {
       // Its version is known only now.
       answered: ({ type }) => this.#touch(type),
     });
-    return createClient({ ...client, held: found, acknowledge });
+    return createClient({ ...client, retained: found, acknowledge });
   }
 
   #touch(type: ResourceType): void {

@@ -49,7 +49,7 @@ export function createDiscovery(
     catchUp,
     progress: parts.progress,
     onDemand: ({ getsSecrets }: Caller) => (getsSecrets ? onDemandTypes : onDemandBare),
-    retainedMemory: createRetainedMemory(limits, () => counters.reachedByIdentity("held_bytes_per_identity")),
+    retainedMemory: createRetainedMemory(limits, () => counters.reachedByIdentity("retained_bytes_per_identity")),
     naming: { authorities, resourceErrors: options.resourceErrors, localityTypes: new Set(options.localityTypes) },
     defaultNode: options.defaultNode,
   };

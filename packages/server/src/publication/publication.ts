@@ -250,10 +250,10 @@ export class Publication {
    */
   hold(): () => void {
     this.#holds += 1;
-    let isHeld = true;
+    let isOn = true;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
+      if (!isOn) return;
+      isOn = false;
       this.#holds -= 1;
       this.#tellOnce();
     };

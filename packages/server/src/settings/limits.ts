@@ -15,8 +15,8 @@ export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits,
    * in all, and once for each connection, as does a node that the streams of a connection repeat. Default 512 MiB in
    * all, but at most a quarter of the heap, and 128 MiB for one connection, but at most half of that.
    */
-  readonly heldBytes: number;
-  readonly heldBytesPerConnection: number;
+  readonly retainedBytes: number;
+  readonly retainedBytesPerConnection: number;
   /**
    * Open streams of one node id. Default 20,000: without ADS an Envoy has a stream for each load assignment and route
    * configuration, and a gRPC client has one for each target.
@@ -27,8 +27,8 @@ export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits,
    * for `streamsPerNode` separately for each identity. Where several processes serve, they divide what is per identity.
    */
   readonly streamsPerIdentity: number;
-  /** `heldBytes` for one identity. Default 128 MiB, but at most half of what there is in all. */
-  readonly heldBytesPerIdentity: number;
+  /** `retainedBytes` for one identity. Default 128 MiB, but at most half of what there is in all. */
+  readonly retainedBytesPerIdentity: number;
   /** Polls of one identity. Default 12,500. */
   readonly pollsPerIdentity: number;
   /**
@@ -65,11 +65,11 @@ export const defaultServerLimits: ServerLimits = {
   ...defaultGrpcLimits,
   ...defaultStreamLimits,
   streams: 100_000,
-  heldBytes: 512 * 1024 * 1024,
-  heldBytesPerConnection: 128 * 1024 * 1024,
+  retainedBytes: 512 * 1024 * 1024,
+  retainedBytesPerConnection: 128 * 1024 * 1024,
   streamsPerNode: 20_000,
   streamsPerIdentity: 25_000,
-  heldBytesPerIdentity: 128 * 1024 * 1024,
+  retainedBytesPerIdentity: 128 * 1024 * 1024,
   pollsPerIdentity: 12_500,
   requestsPerSecondPerIdentity: 10_000,
   requestBurstPerIdentity: 100_000,
@@ -89,7 +89,7 @@ export const defaultServerLimits: ServerLimits = {
 
 /** The limits that several processes of one server divide: what one identity may have of the server. */
 export const dividedLimits = [
-  ...(["streamsPerIdentity", "pollsPerIdentity", "heldBytesPerIdentity"] as const),
+  ...(["streamsPerIdentity", "pollsPerIdentity", "retainedBytesPerIdentity"] as const),
   ...(["requestsPerSecondPerIdentity", "requestBurstPerIdentity"] as const),
 ] as const satisfies readonly (keyof ServerLimits)[];
 

@@ -85,7 +85,7 @@ export async function upstreamSettings(
     servers,
     client: {
       ...(bootstrap?.authorities === undefined ? {} : { authorities: bootstrap.authorities }),
-      ...(upstream.held_bytes === undefined ? {} : { limits: { heldBytes: upstream.held_bytes } }),
+      ...(upstream.retained_bytes === undefined ? {} : { limits: { retainedBytes: upstream.retained_bytes } }),
     },
     names: upstream.names,
     groups: relayed ?? [only],

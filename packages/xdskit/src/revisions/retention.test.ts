@@ -151,7 +151,7 @@ describe("the history of a running server", () => {
     };
     const history = new KeptHistory({ settings: { revisions: 3 }, server, store, failed: assert.fail });
     const looked = history.now();
-    for (let edit = 0; edit < 20; edit += 1) assert.equal(history.now().heldSince, looked.heldSince);
+    for (let edit = 0; edit < 20; edit += 1) assert.equal(history.now().usedSince, looked.usedSince);
     assert.equal(looks, 1);
     history.close();
   });

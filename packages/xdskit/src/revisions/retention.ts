@@ -41,7 +41,7 @@ export class KeptHistory {
   readonly #timer: NodeJS.Timeout | undefined;
   #settings: StateSettings;
   #shared: Pick<SharedRollouts, "neededSince"> | undefined;
-  #held: { readonly since: number; readonly seenAt: number } | undefined;
+  #used: { readonly since: number; readonly seenAt: number } | undefined;
 
   constructor(options: KeptHistoryOptions) {
     const { store, settings, everyMs = lookMs } = options;
@@ -61,8 +61,8 @@ export class KeptHistory {
     const needed = this.#shared?.neededSince;
     if (needed !== undefined) began.push(needed);
     const inUseSince = began.length === 0 ? undefined : Math.min(...began) - beforeRolloutMs;
-    const heldSince = this.#heldSince();
-    return { revisions, leases, since: Date.now() - age, least: leastRevisions, inUseSince, heldSince };
+    const usedSince = this.#usedSince();
+    return { revisions, leases, since: Date.now() - age, least: leastRevisions, inUseSince, usedSince };
   };
 
   /** Rollouts are one for all servers of the store: they are known before this one's groups are. */
@@ -81,15 +81,15 @@ export class KeptHistory {
   }
 
   /** Since the last look, no client can have fallen further behind than to what was the newest then. */
-  #heldSince(): number | undefined {
+  #usedSince(): number | undefined {
     const now = Date.now();
-    if (this.#held === undefined || now - this.#held.seenAt >= lookAtClientsMs) {
+    if (this.#used === undefined || now - this.#used.seenAt >= lookAtClientsMs) {
       const { server } = this.#options;
       const oldest = server.oldestInUse()?.getTime();
       const heldBack = server.quarantines().map(({ since }) => since.getTime());
-      this.#held = oldest === undefined ? undefined : { since: Math.min(oldest, now, ...heldBack), seenAt: now };
+      this.#used = oldest === undefined ? undefined : { since: Math.min(oldest, now, ...heldBack), seenAt: now };
     }
-    return this.#held && this.#held.since - beforeServedMs;
+    return this.#used && this.#used.since - beforeServedMs;
   }
 
   /** Nodes have what was there before, in place of what was rolled back. */

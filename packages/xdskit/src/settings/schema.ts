@@ -276,7 +276,7 @@ const upstream = z.strictObject({
   cache: z.string().min(1).optional(),
   nack: z.enum(["all", "any"], { error: "expected all or any" }).optional(),
   ack_wait: duration.optional(),
-  held_bytes: count.optional(),
+  retained_bytes: count.optional(),
   names: count.optional(),
   hold: duration.optional(),
   validate: z.enum(["full", "types", "off"], { error: "expected full, types or off" }).optional(),

@@ -78,16 +78,17 @@ export const settingWords: Readonly<Record<string, string>> = {
   "limits.streams": "Open streams in total, also unary calls in progress.",
   "limits.streams_per_connection": "Open streams on one HTTP/2 connection. Clients are told, and open another.",
   "limits.streams_per_address": "Open streams from one IP address, which may be a proxy's. In each worker.",
-  "limits.held_bytes":
+  "limits.retained_bytes":
     "Memory that streams keep of their clients' messages: names (64 bytes each, and 2 for each character), nodes, claimed versions. Equal lists count once. Never more than a quarter of Node's heap. In each worker.",
-  "limits.held_bytes_per_connection": "The same for one connection; never more than half of the former.",
+  "limits.retained_bytes_per_connection": "The same for one connection; never more than half of the former.",
   "limits.partial_request_bytes": "Memory for gRPC requests that have come only in part.",
   "limits.partial_request_bytes_per_address": "The same from one IP address.",
   "limits.partial_request_bytes_per_connection":
     "The same on one connection, which always has room for two of `request_bytes`.",
   "limits.streams_per_node": "Open streams of one node id, counted for each identity.",
   "limits.streams_per_identity": "Open streams of one identity, also unary calls. Workers divide it.",
-  "limits.held_bytes_per_identity": "`held_bytes` of one identity, never more than half of all. Workers divide it.",
+  "limits.retained_bytes_per_identity":
+    "`retained_bytes` of one identity, never more than half of all. Workers divide it.",
   "limits.polls_per_identity": "Polls over REST of one identity. Workers divide it.",
   "limits.requests_per_second_per_identity":
     "Requests of one identity that are answered, over all its streams and polls, acknowledgements included. Workers divide it.",
@@ -218,7 +219,7 @@ export const settingWords: Readonly<Record<string, string>> = {
   "upstream.cache": "A folder for what is served, relative to this file.",
   "upstream.nack": "`all`: a response is rejected once all clients that answered did; `any`: one is enough.",
   "upstream.ack_wait": "How long clients may take to answer before the origin is answered.",
-  "upstream.held_bytes":
+  "upstream.retained_bytes":
     "Memory for each group's resources, 2,048 bytes more for each; the process takes about twice as much. What exceeds it is rejected by name.",
   "upstream.names": "Names that all clients together may ask for; one stream may have half of them.",
   "upstream.hold": "How long a change waits at most for what the origin sends later.",

@@ -17,6 +17,6 @@ export const usualUpstream = {
   ackWaitMs: 3_000,
   holdMs: 15_000,
   validate: "types",
-  heldBytes: defaultClientStreamLimits.heldBytes,
+  retainedBytes: defaultClientStreamLimits.retainedBytes,
   names: defaultOnDemandLimits.names,
 } as const;

@@ -25,7 +25,7 @@ export function testContext(changes: Partial<UpstreamContext> = {}): UpstreamCon
       responseBytes: 1 << 20,
       resourcesPerResponse: 1_000,
       resourcesPerType: 1_000,
-      heldBytes: 10_000_000,
+      retainedBytes: 10_000_000,
       watcherMs: 30_000,
     },
     absentAfterMs: 15_000,

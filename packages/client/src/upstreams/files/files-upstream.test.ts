@@ -163,7 +163,7 @@ suite("a bad file (rules 154-156)", () => {
     responseBytes: 5_000,
     resourcesPerResponse: 3,
     resourcesPerType: 10,
-    heldBytes: 10_000_000,
+    retainedBytes: 10_000_000,
     watcherMs: 1_000,
   };
   const check: UpstreamContext["check"] = (_, name) =>

@@ -172,7 +172,7 @@ describe("streams of a client", () => {
     const withHeld = (version: string, run: (tools: Tools) => Promise<void>) => {
       const resources = [received(oddCluster("a"), variant === "delta" ? version : "")];
       const held = [{ type: resourceTypes.find("cluster")!, resources, version: variant === "sotw" ? version : "" }];
-      return withStreams(run, { variant, held });
+      return withStreams(run, { variant, retained: held });
     };
 
     it(`streams are no failure if they end with OK after a while, and the client said what it has: ${variant}`, () =>

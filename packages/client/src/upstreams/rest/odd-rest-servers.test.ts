@@ -166,7 +166,7 @@ suite("an answer that is of no use", () => {
     responseBytes: 20_000,
     resourcesPerResponse: 10,
     resourcesPerType: 10,
-    heldBytes: 10_000_000,
+    retainedBytes: 10_000_000,
     watcherMs: 1_000,
   };
   for (const [what, answer, error] of bad) {
@@ -376,7 +376,7 @@ suite("a faulty resource in a response", () => {
             responseBytes: 20_000,
             resourcesPerResponse: 3,
             resourcesPerType: 10,
-            heldBytes: 10_000_000,
+            retainedBytes: 10_000_000,
             watcherMs: 1,
           },
         },

@@ -50,11 +50,11 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
     const outlet = outletOf(call, writing);
     const beside = streams.get(call.getPeer()) ?? new Map<Outlet, () => void>();
     streams.set(call.getPeer(), beside);
-    const held: Uint8Array[] = [];
+    const waiting: Uint8Array[] = [];
     // A server of one stream hears the next one once that is over.
     const play = (): void => {
-      while (held.length > 0 && (!mistakes.has("one-stream") || [...beside.keys()][0] === outlet)) {
-        session.received(held.shift()!);
+      while (waiting.length > 0 && (!mistakes.has("one-stream") || [...beside.keys()][0] === outlet)) {
+        session.received(waiting.shift()!);
       }
     };
     beside.set(outlet, play);
@@ -63,7 +63,7 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
     const stop = state.join(session);
     sessions.add(session);
     call.on("data", (bytes: Uint8Array) => {
-      held.push(bytes);
+      waiting.push(bytes);
       play();
     });
     call.on("end", () => {

@@ -25,10 +25,10 @@ export type CheckMessage = (type: ResourceType, name: ResourceName, message: Mes
 export interface ClientStreamLimits {
   /** Resources in one response. */
   readonly resourcesPerResponse: number;
-  /** Resources of one type that are held. */
+  /** Resources of one type that are retained. */
   readonly resourcesPerType: number;
-  /** Bytes of everything that came on one stream and is held, as `weightOf` counts them. */
-  readonly heldBytes: number;
+  /** Bytes of everything that came on one stream and is retained, as `weightOf` counts them. */
+  readonly retainedBytes: number;
   /** Characters of an `error_detail`. */
   readonly errorCharacters: number;
 }

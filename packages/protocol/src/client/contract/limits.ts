@@ -10,6 +10,6 @@ export type Limits = ClientStreamLimits;
 export const defaultClientStreamLimits: Limits = {
   resourcesPerResponse: 500_000,
   resourcesPerType: 500_000,
-  heldBytes: 1536 * 1024 * 1024,
+  retainedBytes: 1536 * 1024 * 1024,
   errorCharacters: 2_000,
 };

@@ -17,7 +17,7 @@ export interface Held extends Expiring {
 }
 
 /** The weight of all resources of one client, in bytes as `weightOf` counts them. */
-export interface HeldWeight {
+export interface RetainedWeight {
   bytes: number;
 }
 
@@ -45,9 +45,9 @@ export class HeldResources {
   /** Alias → name. */
   readonly #byAlias = new Map<ResourceName, ResourceName>();
   readonly #expiries = new Expiries<Held>();
-  readonly #weight: HeldWeight;
+  readonly #weight: RetainedWeight;
 
-  constructor(weight: HeldWeight) {
+  constructor(weight: RetainedWeight) {
     this.#weight = weight;
   }
 

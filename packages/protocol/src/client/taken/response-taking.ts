@@ -250,11 +250,11 @@ function judged(parts: ReceivedParts, options: ClientStreamOptions): Judged {
 function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { held, limits }: Taking): boolean {
   const before = held.get(key)?.resource;
   if (before !== undefined && weightOf(resource) <= weightOf(before)) return false;
-  return held.weightWith(key, resource) > limits.heldBytes;
+  return held.weightWith(key, resource) > limits.retainedBytes;
 }
 
 function tooMuch(type: ResourceType, name: ResourceName, { limits }: Taking): BadResource {
-  const most = `it would be more than ${limits.heldBytes} bytes that are held of this server`;
+  const most = `it would be more than ${limits.retainedBytes} bytes that are retained from this server`;
   return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
 }
 

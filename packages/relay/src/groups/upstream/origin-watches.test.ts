@@ -71,7 +71,7 @@ describe("a name that clients ask for and leave while the origin is away", () =>
     const [kept] = resourcesOf(cluster("kept"));
     assert.ok(kept !== undefined);
     const held = [{ type: clusterType, resources: [receivedResource(kept, "")], version: "" }];
-    const client = createClient({ servers: ["127.0.0.1:1"], node: { id: "relay" }, held });
+    const client = createClient({ servers: ["127.0.0.1:1"], node: { id: "relay" }, retained: held });
     let ended = 0;
     const watches = new OriginWatches(
       client,

@@ -113,7 +113,7 @@ export interface Retention {
    * Clients use what was the newest at this moment, in milliseconds since 1970: that and all that followed stay,
    * however many `revisions` these are. `since` and `leases` still hold. Default: no client uses an older one.
    */
-  readonly heldSince?: number | undefined;
+  readonly usedSince?: number | undefined;
 }
 
 /** Listens to heads. */

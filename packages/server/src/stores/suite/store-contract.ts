@@ -256,13 +256,13 @@ function itKeepsWhatIsInUse({ withStore }: StoreTester): void {
     withStore(async (store) => {
       for (let number = 1; number <= 6; number += 1)
         await patch(store, "a", [resource("one", `${number}`)], [], info("", number * 1_000));
-      assert.equal(await store.retain({ revisions: 1, since: 0, heldSince: 2_500 }), 1);
+      assert.equal(await store.retain({ revisions: 1, since: 0, usedSince: 2_500 }), 1);
       assert.equal((await store.history("a", { limit: 10 })).at(-1)?.time, 2_000);
-      assert.equal(await store.retain({ revisions: 1, since: 3_000, heldSince: 2_500 }), 1);
+      assert.equal(await store.retain({ revisions: 1, since: 3_000, usedSince: 2_500 }), 1);
       const leased: CommitInfo = { ...info("", 7_000), cause: { kind: "api", caller: "a test", leased: true } };
       for (const number of ["1", "2"]) await patch(store, "a", [resource("leased", number)], [], leased);
-      assert.equal(await store.retain({ revisions: 1, leases: 2, since: 0, heldSince: 3_000 }), 0);
-      assert.equal(await store.retain({ revisions: 1, leases: 1, since: 0, heldSince: 3_000 }), 5);
+      assert.equal(await store.retain({ revisions: 1, leases: 2, since: 0, usedSince: 3_000 }), 0);
+      assert.equal(await store.retain({ revisions: 1, leases: 1, since: 0, usedSince: 3_000 }), 5);
       assert.equal((await store.history("a", { limit: 10 })).length, 1);
     }));
 }

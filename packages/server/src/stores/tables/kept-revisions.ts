@@ -25,12 +25,12 @@ export function timeAfter(heads: readonly (Revision | undefined)[], time: number
  */
 export function isKept(retention: Retention, head: Revision, one: Revision, next: Revision | undefined): boolean {
   const { revisions, leases, since, least = 1 } = retention;
-  const { inUseSince = Number.POSITIVE_INFINITY, heldSince = Number.POSITIVE_INFINITY } = retention;
+  const { inUseSince = Number.POSITIVE_INFINITY, usedSince = Number.POSITIVE_INFINITY } = retention;
   const fromIt = head.number - one.number + 1;
   if (one.id === head.id || fromIt <= least || one.time >= inUseSince) return true;
   if (one.time < since) return false;
-  const isHeld = next !== undefined && next.time >= heldSince;
-  if (leases === undefined) return isHeld || fromIt <= revisions;
+  const isUsed = next !== undefined && next.time >= usedSince;
+  if (leases === undefined) return isUsed || fromIt <= revisions;
   const ofLeases = (head.leases ?? 0) - (one.leases ?? 0) + (isOfLease(one.cause) ? 1 : 0);
-  return (isHeld || fromIt - ofLeases <= revisions) && ofLeases <= leases;
+  return (isUsed || fromIt - ofLeases <= revisions) && ofLeases <= leases;
 }

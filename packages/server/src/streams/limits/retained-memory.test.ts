@@ -10,9 +10,9 @@ import { cluster } from "../../testing/test-resources.js";
 import { createRetainedMemory, type RetainedMemories, type StreamMemory } from "./retained-memory.js";
 
 const megabyte = 1_000_000;
-const few = { heldBytes: 100_000, heldBytesPerConnection: 40_000, heldBytesPerIdentity: 50_000 };
+const few = { retainedBytes: 100_000, retainedBytesPerConnection: 40_000, retainedBytesPerIdentity: 50_000 };
 const most = 10 * megabyte;
-const much = { heldBytes: most, heldBytesPerConnection: most, heldBytesPerIdentity: most };
+const much = { retainedBytes: most, retainedBytesPerConnection: most, retainedBytesPerIdentity: most };
 const names = (prefix: string, count: number) =>
   NameSet.of(Array.from({ length: count }, (_, index) => `${prefix}${index}`.padEnd(18, "x")));
 const listed = (prefix: string, count: number) => [...names(prefix, count)];
@@ -38,7 +38,7 @@ describe("names that clients subscribe to", () => {
     assert.equal(of("1").change(none, a), undefined, "another stream of the same connection");
     assert.match(
       of("1").change(none, b) ?? "",
-      /^the names, nodes and versions of one connection may .* at most 40000 .* \(limits\.held_bytes_per_connection\)$/,
+      /^the names, nodes and versions of one connection may .* at most 40000 .* \(limits\.retained_bytes_per_connection\)$/,
     );
     assert.equal(of("1").change(b, none), undefined);
     for (let fleet = 0; fleet < 1_000; fleet++) assert.equal(of(`fleet ${fleet}`).change(none, a), undefined);
@@ -46,7 +46,7 @@ describe("names that clients subscribe to", () => {
     assert.equal(of("3").change(none, c), undefined);
     assert.match(
       of("4").change(none, names("d", 300)) ?? "",
-      /^the names, nodes and versions of all clients may .* at most 100000 .* \(limits\.held_bytes\)$/,
+      /^the names, nodes and versions of all clients may .* at most 100000 .* \(limits\.retained_bytes\)$/,
     );
     of("4").change(names("d", 300), none);
     of("3").change(c, none);
@@ -120,7 +120,7 @@ describe("names that clients subscribe to", () => {
     two.change(more, none);
     assert.match(
       two.change(none, second) ?? "",
-      /^the names, nodes and versions of one identity may take at most 50000 bytes of memory \(limits\.held_bytes_per_identity\)$/,
+      /^the names, nodes and versions of one identity may take at most 50000 bytes of memory \(limits\.retained_bytes_per_identity\)$/,
     );
     assert.equal(reached, 1);
     assert.equal(other.change(none, third), undefined, "another identity on the same connection");
@@ -147,7 +147,7 @@ describe("names that clients subscribe to", () => {
     assert.equal(held.of("2").change(undefined, b), undefined);
   });
 
-  const limits = { heldBytes: 300_000, heldBytesPerConnection: 120_000 };
+  const limits = { retainedBytes: 300_000, retainedBytesPerConnection: 120_000 };
   const node = { id: "hoarder" };
   const typeUrl = urlOf("endpoint");
 
@@ -176,7 +176,7 @@ describe("names that clients subscribe to", () => {
         ask("b");
         const { code, message } = await within("the end", ask("c").status);
         assert.equal(code, 8);
-        assert.match(message, /limits\.held_bytes_per_connection/);
+        assert.match(message, /limits\.retained_bytes_per_connection/);
         assert.ok(server.stats().refused.some(({ code, count }) => code === 8 && count === 1));
         first.cancel();
         await waitFor("room", () => server.stats().streams.reduce((sum, { open }) => sum + open, 0) === 3);
@@ -213,7 +213,7 @@ describe("names that clients subscribe to", () => {
       await sotw(ask("b")).next();
       const { code, message } = await within("the end", ask("c").status);
       assert.equal(code, 8);
-      assert.match(message, /limits\.held_bytes_per_connection/);
+      assert.match(message, /limits\.retained_bytes_per_connection/);
       await isServed(running);
     }));
 
@@ -244,7 +244,7 @@ describe("names that clients subscribe to", () => {
         resource_names: listed("b", 1_300),
       });
       assert.equal(status, 429);
-      assert.match(json?.detail ?? "", /limits\.held_bytes_per_connection/);
+      assert.match(json?.detail ?? "", /limits\.retained_bytes_per_connection/);
       assert.equal((await poll(other, "c")).status, 200);
       client.close();
       other.close();

@@ -28,7 +28,7 @@ export interface RetainedMemories {
  * streams of a connection repeat.
  */
 export function createRetainedMemory(
-  limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection" | "heldBytesPerIdentity">,
+  limits: Pick<ServerLimits, "retainedBytes" | "retainedBytesPerConnection" | "retainedBytesPerIdentity">,
   reached: () => void = () => {},
   heapBytes = getHeapStatistics().heap_size_limit,
 ): RetainedMemories {
@@ -37,13 +37,13 @@ export function createRetainedMemory(
     all,
     /** Read each time: the limits of a running server can change. */
     get most(): number {
-      return Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
+      return Math.floor(Math.min(limits.retainedBytes, heapBytes * partOfHeap));
     },
     get maxOfConnection(): number {
-      return Math.floor(Math.min(limits.heldBytesPerConnection, this.most / 2));
+      return Math.floor(Math.min(limits.retainedBytesPerConnection, this.most / 2));
     },
     get maxOfIdentity(): number {
-      return Math.floor(Math.min(limits.heldBytesPerIdentity, this.most / 2));
+      return Math.floor(Math.min(limits.retainedBytesPerIdentity, this.most / 2));
     },
     reached,
   };
@@ -62,9 +62,9 @@ export function createRetainedMemory(
   return {
     of(connection, identity) {
       const key = identity === undefined ? connection : `${connection}\n${identity}`;
-      const held = getOrInsert(connections, key, () => made(key, identity));
-      held.streams += 1;
-      return held;
+      const memory = getOrInsert(connections, key, () => made(key, identity));
+      memory.streams += 1;
+      return memory;
     },
   };
 }
@@ -83,24 +83,24 @@ class Holdings {
 
   /** Returns its bytes. */
   add(item: RetainedItem): number {
-    let held = this.#items.get(item);
-    if (held === undefined) {
-      held = { times: 0, bytes: this.#around?.add(item) ?? bytesOf(item) };
-      this.#items.set(item, held);
-      this.bytes += held.bytes;
+    let counted = this.#items.get(item);
+    if (counted === undefined) {
+      counted = { times: 0, bytes: this.#around?.add(item) ?? bytesOf(item) };
+      this.#items.set(item, counted);
+      this.bytes += counted.bytes;
     }
-    held.times += 1;
-    return held.bytes;
+    counted.times += 1;
+    return counted.bytes;
   }
 
   /** Returns true if nobody holds it any more. */
   remove(item: RetainedItem): boolean {
-    const held = this.#items.get(item);
-    if (held === undefined) return false;
-    held.times -= 1;
-    if (held.times > 0) return false;
+    const counted = this.#items.get(item);
+    if (counted === undefined) return false;
+    counted.times -= 1;
+    if (counted.times > 0) return false;
     this.#items.delete(item);
-    this.bytes -= held.bytes;
+    this.bytes -= counted.bytes;
     this.#around?.remove(item);
     return true;
   }
@@ -121,7 +121,7 @@ export class StreamMemory implements RetainedMemory {
   readonly #around: Surroundings;
   readonly #gone: () => void;
   readonly #ofIdentity: Holdings | undefined;
-  readonly #held: Holdings;
+  readonly #retained: Holdings;
   /** By id: the node object that other streams may repeat. */
   readonly #nodes = new Map<string, Node>();
   streams = 0;
@@ -131,21 +131,26 @@ export class StreamMemory implements RetainedMemory {
     this.#around = around;
     this.#ofIdentity = ofIdentity;
     this.#gone = gone;
-    this.#held = new Holdings(ofIdentity ?? around.all);
+    this.#retained = new Holdings(ofIdentity ?? around.all);
   }
 
   change(before: RetainedItem | undefined, after: RetainedItem | undefined): string | undefined {
-    const { bytes } = this.#held;
+    const { bytes } = this.#retained;
     // Add first, so that an object in both is not forgotten meanwhile.
     if (after !== undefined && !isNothing(after)) {
-      this.#held.add(after);
+      this.#retained.add(after);
       if (isNode(after) && !this.#nodes.has(after.id)) this.#nodes.set(after.id, after);
     }
-    if (before !== undefined && this.#held.remove(before) && isNode(before) && this.#nodes.get(before.id) === before)
+    if (
+      before !== undefined &&
+      this.#retained.remove(before) &&
+      isNode(before) &&
+      this.#nodes.get(before.id) === before
+    )
       this.#nodes.delete(before.id);
-    if (this.#held.bytes <= bytes) return undefined;
+    if (this.#retained.bytes <= bytes) return undefined;
     const { all, most, maxOfConnection, maxOfIdentity } = this.#around;
-    if (this.#held.bytes > maxOfConnection) return tooMuch("one connection", maxOfConnection, "_per_connection");
+    if (this.#retained.bytes > maxOfConnection) return tooMuch("one connection", maxOfConnection, "_per_connection");
     if (this.#ofIdentity !== undefined && this.#ofIdentity.bytes > maxOfIdentity) {
       this.#around.reached();
       return tooMuch("one identity", maxOfIdentity, "_per_identity");
@@ -166,20 +171,20 @@ export class StreamMemory implements RetainedMemory {
 }
 
 function tooMuch(who: string, most: number, setting: string): string {
-  return `the names, nodes and versions of ${who} may take at most ${most} bytes of memory (limits.held_bytes${setting})`;
+  return `the names, nodes and versions of ${who} may take at most ${most} bytes of memory (limits.retained_bytes${setting})`;
 }
 
 function isNothing(item: RetainedItem): boolean {
   return item instanceof NameSet && item.size === 0;
 }
 
-function isNode(held: RetainedItem): held is Node {
-  return "metadata" in held;
+function isNode(item: RetainedItem): item is Node {
+  return "metadata" in item;
 }
 
-function bytesOf(held: RetainedItem): number {
-  if (held instanceof NameSet) return ofName * held.size + ofCharacter * held.characters;
-  return isNode(held) ? bytesOfJson(held) : held.bytes;
+function bytesOf(item: RetainedItem): number {
+  if (item instanceof NameSet) return ofName * item.size + ofCharacter * item.characters;
+  return isNode(item) ? bytesOfJson(item) : item.bytes;
 }
 
 /** About the bytes that V8 takes for a value of JSON, rounded up. */

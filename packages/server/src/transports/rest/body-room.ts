@@ -1,5 +1,5 @@
 /**
- * The number of bytes of request bodies that may be held at once, over all connections: a client that sends half of
+ * The number of bytes of request bodies that may be retained at once, over all connections: a client that sends half of
  * many large bodies must not fill the memory. A small body needs no room, so ordinary clients are always served.
  */
 export class BodyRoom {
