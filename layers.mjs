@@ -90,7 +90,7 @@ export const layers = {
     "server/state",
     "server/contract",
     ["planning", "client/contract", "server/nack-messages"],
-    ["client/asked", "client/held"],
+    ["client/asked", "client/current"],
     "client/taken",
     "client",
     "server/acknowledgements",

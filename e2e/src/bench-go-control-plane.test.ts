@@ -47,7 +47,7 @@ const resources = (content: string) => [
 
 interface Report {
   readonly state: { readonly complete: number; readonly connected: number };
-  readonly held: readonly { readonly fewest: number; readonly most: number; readonly differentSets: number }[];
+  readonly resources: readonly { readonly fewest: number; readonly most: number; readonly differentSets: number }[];
   readonly changes: { readonly newest: readonly { readonly type: string; readonly nodes: number }[] };
   readonly streams: { readonly failed: number };
   readonly received: { readonly again: number };
@@ -89,10 +89,10 @@ for (const variant of ["sotw", "delta"] as const) {
           }).length;
         await eventually("all acknowledge both", () => acknowledged() >= 2 * nodes);
         assert.deepEqual(await fleet.stop("SIGTERM"), { code: 0, signal: null });
-        const { state, held, changes, streams } = reportOf(fleet);
+        const { state, resources: counted, changes, streams } = reportOf(fleet);
         assert.deepEqual([state.complete, state.connected, streams.failed], [nodes, nodes, 0]);
         assert.deepEqual(
-          held.map(({ fewest, most, differentSets }) => [fewest, most, differentSets]),
+          counted.map(({ fewest, most, differentSets }) => [fewest, most, differentSets]),
           [2, 2, 1, 1].map((size) => [size, size, 1]),
         );
         const clusters = changes.newest.filter(({ type }) => type === "cluster");

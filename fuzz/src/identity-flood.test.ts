@@ -15,7 +15,12 @@ test("one identity at all its limits refuses nobody else anything, and leaves no
   t.after(() => server.close());
   const reached = () => new Map(server.stats().identityLimits.map(({ limit, count }) => [limit, count]));
   const all = [
-    ...["streams_per_identity", "polls_per_identity", "retained_bytes_per_identity", "requests_per_second_per_identity"],
+    ...[
+      "streams_per_identity",
+      "polls_per_identity",
+      "retained_bytes_per_identity",
+      "requests_per_second_per_identity",
+    ],
   ];
   let isOver = false;
   const wild = flood(

@@ -72,8 +72,8 @@ function live(variant: SotwOrDelta, steps: readonly Step[], seen: { taken: numbe
       client.closed(0);
       pulled(client, variant);
     }
-    const held = (client: CrowdClient) => client.held.map(({ version, size }) => `${version} ${size}`);
-    for (const [sharing, alone] of pairs) assert.deepEqual(sharing && held(sharing), alone && held(alone));
+    const current = (client: CrowdClient) => client.current.map(({ version, size }) => `${version} ${size}`);
+    for (const [sharing, alone] of pairs) assert.deepEqual(sharing && current(sharing), alone && current(alone));
   }
 }
 

@@ -17,10 +17,10 @@ export interface BenchReport {
   readonly nodes: number;
   readonly groups: number;
   readonly connections: number;
-  /** The whole run, and the part in which every node held everything. */
+  /** The whole run, and the part in which every node had everything. */
   readonly seconds: { readonly total: number; readonly steady: number };
   readonly ended: "done" | "stopped";
-  /** Nodes at the end; `complete` counts those that held everything once. */
+  /** Nodes at the end; `complete` counts those that had everything once. */
   readonly state: {
     readonly connected: number;
     readonly complete: number;
@@ -33,7 +33,7 @@ export interface BenchReport {
   };
   readonly load: {
     readonly connectMs: FigureSpread | null;
-    /** From the start of the run, and from a node's own first attempt to connect, until it held everything. */
+    /** From the start of the run, and from a node's own first attempt to connect, until it had everything. */
     readonly completeMs: FigureSpread | null;
     readonly completeAfterDialMs: FigureSpread | null;
   };
@@ -66,12 +66,12 @@ export interface BenchReport {
   readonly failedConnections: number;
   readonly errors: readonly ErrorReport[];
   /** By type: the fewest and the most resources that nodes hold, and the number of different sets. */
-  readonly held: readonly HeldReport[];
+  readonly resources: readonly ResourceReport[];
   readonly generator: GeneratorReport;
 }
 
 /** How many resources of one type nodes hold at the end. */
-export interface HeldReport {
+export interface ResourceReport {
   readonly type: string;
   readonly fewest: number;
   readonly most: number;
@@ -118,7 +118,7 @@ export function reportOf(fleet: Fleet, options: FleetOptions, types: readonly st
       connected: count((node) => node.isConnected),
       complete: fleet.complete,
       unanswered: count((node) => !node.isAnswered),
-      withoutResources: count((node) => node.isAnswered && node.held.every(({ size }) => size === 0)),
+      withoutResources: count((node) => node.isAnswered && node.current.every(({ size }) => size === 0)),
       waitingFor: waitingFor(fleet),
     },
     load: {
@@ -138,19 +138,19 @@ export function reportOf(fleet: Fleet, options: FleetOptions, types: readonly st
     streams: { ...tally.streams },
     failedConnections: tally.connections.failed,
     errors: tally.errors(),
-    held: heldOf(fleet),
+    resources: resourcesOf(fleet),
     generator: facts.generator,
   };
 }
 
-function heldOf({ nodes }: Fleet): readonly HeldReport[] {
+function resourcesOf({ nodes }: Fleet): readonly ResourceReport[] {
   const [first] = nodes;
-  return (first?.held ?? []).map(({ type }, place) => {
-    const held = nodes.flatMap((node) => node.held[place] ?? []);
-    const sizes = held.map(({ size }) => size);
+  return (first?.current ?? []).map(({ type }, place) => {
+    const current = nodes.flatMap((node) => node.current[place] ?? []);
+    const sizes = current.map(({ size }) => size);
     const fewest = sizes.reduce((a, b) => Math.min(a, b));
     const most = sizes.reduce((a, b) => Math.max(a, b));
-    return { type: type.name, fewest, most, differentSets: new Set(held).size };
+    return { type: type.name, fewest, most, differentSets: new Set(current).size };
   });
 }
 
@@ -170,7 +170,7 @@ function waitingFor({ nodes }: Fleet): readonly WaitingReport[] {
   });
 }
 
-/** Whether every node held everything, and no stream or connection failed. */
+/** Whether every node had everything, and no stream or connection failed. */
 export function isGood({ nodes, state, streams, failedConnections, errors }: BenchReport): boolean {
   return state.complete === nodes && streams.failed === 0 && failedConnections === 0 && errors.length === 0;
 }

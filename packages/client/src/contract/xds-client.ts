@@ -118,7 +118,7 @@ export interface XdsClient {
   /** Whether any server is connected. Cheap enough to read at any time: it looks at each server once. */
   readonly isConnected: boolean;
   /**
-   * The requested and held resources, by server. Costs the number of requested names; the maps of resources are the
+   * The requested and current resources, by server. Costs the number of requested names; the maps of resources are the
    * client's own.
    */
   status(): readonly ServerStatus[];

@@ -80,7 +80,7 @@ export function createClientMetrics(client: XdsClient, options: ClientMetricsOpt
     "gauge",
     "{resource}",
     ["grpc.xds.authority", "grpc.xds.cache_state", type],
-    "Resources that are asked for or held, by what is known of them",
+    "Resources that are asked for or there, by what is known of them",
   );
 
   return {

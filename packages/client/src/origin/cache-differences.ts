@@ -42,7 +42,7 @@ function unreportedNames(
     return states(name) === "absent" && isUnanswered(known) && cached.find(known) === undefined;
   });
   // A response that was rejected says nothing about what there is.
-  return wildcard && isWhole && states("*") === "held" && isUnanswered("*") ? [...absent, "*"] : absent;
+  return wildcard && isWhole && states("*") === "current" && isUnanswered("*") ? [...absent, "*"] : absent;
 }
 
 function sameContent(a: ReceivedResource, b: ReceivedResource): boolean {

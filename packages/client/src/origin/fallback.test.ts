@@ -185,7 +185,7 @@ describe("fallback to another server (A71)", () => {
       assert.deepEqual([a.take(), late.take()], [["2"], ["2"]]);
     }));
 
-  it("a client that tries the first server again tells it the held resources, and so learns which are gone", () =>
+  it("a client that tries the first server again tells it the current resources, and so learns which are gone", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const [all, x] = [watch("*"), watch("x")];
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1"), receivedCluster("x", "1")] });

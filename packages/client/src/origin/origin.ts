@@ -44,7 +44,7 @@ export class Origin {
     return {
       wanted: (of) =>
         this.#of(of).flatMap(({ type, wanted }) => (wanted.length === 0 ? [] : [[type, wanted] as const])),
-      held: (of) =>
+      current: (of) =>
         this.#of(of).flatMap(({ type, resources }) =>
           resources.size === 0
             ? []

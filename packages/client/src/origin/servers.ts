@@ -15,11 +15,11 @@ export type RetainedVersion = Pick<RetainedResources, "version" | "isAll">;
 export interface ServersOwner {
   /** The names that are wanted now, of the type or of all. */
   wanted(type: ResourceType | undefined): Iterable<readonly [type: ResourceType, names: readonly ResourceName[]]>;
-  /** The held resources of the type or of all, and the version of their set if the first server knows it. */
-  held(
+  /** The current resources of the type or of all, and the version of their set if the first server knows it. */
+  current(
     type: ResourceType | undefined,
   ): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], known: RetainedVersion]>;
-  /** Rises with each change of the held resources of the type, or of any type. */
+  /** Rises with each change of the current resources of the type, or of any type. */
   revision(type: ResourceType | undefined): number;
   /** Whether the type, or any type, is watched. */
   isWatched(type: ResourceType | undefined): boolean;
@@ -90,13 +90,13 @@ export class Servers {
     return member;
   }
 
-  /** Tells a server the held resources and the wanted names, of one type or of all. */
+  /** Tells a server the current resources and the wanted names, of one type or of all. */
   #ask(member: Member, type: ResourceType | undefined, version: (known: Version) => Version): void {
     const { upstream, revisions } = member;
     const owner = this.#owner;
     const wanted = [...owner.wanted(type)];
     for (const each of [type, ...wanted.map(([one]) => one)]) revisions.set(each, owner.revision(each));
-    for (const [each, resources, known] of owner.held(type))
+    for (const [each, resources, known] of owner.current(type))
       upstream.hold(each, resources, version(known.version), known.isAll);
     if (member.place > 0 || this.#asked >= 0) upstream.forgetVersions(type);
     for (const [each, names] of wanted) upstream.subscribe(each, names);

@@ -44,7 +44,7 @@ export class TypeCache {
   readonly #failed = new Set<Entry<Collection>>();
   /** One reason for all names that are absent without their own error. */
   readonly #absences = new Map<AbsentFor, Reason>();
-  #held = false;
+  #isWhole = false;
   #revision = 0;
   /** Watchers were told that the server is away. */
   #wasAway = false;
@@ -121,7 +121,7 @@ export class TypeCache {
     const known = this.#collections.get(name);
     if (known !== undefined) return { entry: known, isNew: false };
     // Resources of an earlier run were complete; names that others asked for are only a part.
-    if (this.#held) this.#members.set(name, name === "*" ? this.resources : membersOf(this.resources, name));
+    if (this.#isWhole) this.#members.set(name, name === "*" ? this.resources : membersOf(this.resources, name));
     const entry = new Entry<Collection>(name, this.#allOf);
     this.#collections.set(name, entry);
     return { entry, isNew: true };
@@ -146,12 +146,12 @@ export class TypeCache {
       for (const each of this.#cached.remove(canonicalName(resource.name))) this.#given.delete(each);
       this.#revision += 1;
     }
-    if (this.resources.size === 0) this.#held = false;
+    if (this.resources.size === 0) this.#isWhole = false;
   }
 
   /** Takes resources of an earlier run. No watcher is told: there is none yet. */
   hold(kept: readonly ReceivedResource[], isWhole: boolean): void {
-    this.#held = isWhole;
+    this.#isWhole = isWhole;
     for (const resource of kept) this.#cached.put(resource);
     this.#revision += 1;
   }

@@ -93,7 +93,7 @@ const clientStatuses = {
   absent: ClientResourceStatus.DOES_NOT_EXIST,
   rejected: ClientResourceStatus.NACKED,
   // The client has it under another name.
-  held: ClientResourceStatus.ACKED,
+  current: ClientResourceStatus.ACKED,
 } as const;
 
 function shownContent(received: ReceivedResource, redacted: RedactedBody): StatusEntry["xdsConfig"] {

@@ -259,7 +259,7 @@ export class CrowdClient {
   }
 
   /** By type, in the order of the options. */
-  get held(): readonly CrowdHolding[] {
+  get current(): readonly CrowdHolding[] {
     const { interests } = this.#shared.options;
     return interests.flatMap(({ type }) =>
       this.#standings.filter(({ of }) => of.type === type).map(({ holding }) => holding),

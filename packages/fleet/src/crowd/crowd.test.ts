@@ -31,7 +31,7 @@ function crowdOf(count: number) {
 }
 
 describe("a crowd", () => {
-  it("recognises a response by its bytes, whatever its nonce, and shares the held resources", () => {
+  it("recognises a response by its bytes, whatever its nonce, and shares the current resources", () => {
     const [a, b, c] = crowdOf(3);
     assert.ok(a && b && c);
     const received = [
@@ -48,7 +48,7 @@ describe("a crowd", () => {
     );
     assert.equal(new Set(received.map((one) => one?.to)).size, 1);
     assert.notEqual(respond(a, "cluster x=2 n=2")?.to, respond(b, "cluster x=3 n=2")?.to);
-    assert.equal(respond(a, "cluster x=3 n=3")?.to, b.held[0]);
+    assert.equal(respond(a, "cluster x=3 n=3")?.to, b.current[0]);
   });
 
   it("asks for the names in resources, and forgets names that no resource has any more", () => {
@@ -62,13 +62,13 @@ describe("a crowd", () => {
     );
     respond(client, "endpoint gone=1 -f n=2");
     assert.ok(client.isComplete);
-    assert.deepEqual([client.held[1]?.size, client.lacks()], [1, []]);
+    assert.deepEqual([client.current[1]?.size, client.lacks()], [1, []]);
     client.next(0);
     respond(client, "cluster x=2->f n=3");
     assert.equal(client.next(0)?.kind, "ack");
     const left = Buffer.from(client.next(0)?.bytes ?? []).toString("latin1");
     assert.match(left, /gone/, "the server is told, too");
-    assert.equal(client.held[1]?.size, 0);
+    assert.equal(client.current[1]?.size, 0);
   });
 
   it("keeps its old resources when it rejects a response, and says why", () => {
@@ -78,7 +78,7 @@ describe("a crowd", () => {
     client.next(0);
     client.receive(0, responseBytes("cluster x=2 n=2", context));
     client.answer("not this one");
-    assert.equal(client.held[0], before);
+    assert.equal(client.current[0], before);
     const request = client.next(0);
     assert.equal(request?.kind, "nack");
     assert.match(Buffer.from(request?.bytes ?? []).toString("latin1"), /not this one/);

@@ -12,7 +12,7 @@ import { type NameList, noNames } from "./name-list.js";
 import type { CrowdTransition } from "./transition.js";
 
 /** One resource, without its content; of one that the server says not to have, the name. */
-export interface HeldEntry {
+export interface CrowdEntry {
   readonly name: ResourceName;
   readonly isThere: boolean;
   /** Delta: the resource's own. */
@@ -33,11 +33,11 @@ const maxTransitions = 4;
 export class CrowdHolding {
   readonly type: ResourceType;
   /**
-   * State of the world: the version of the last response. Delta: computed from the held resources. Empty before the
+   * State of the world: the version of the last response. Delta: computed from the current resources. Empty before the
    * first response.
    */
   readonly version: Version;
-  readonly entries: ReadonlyMap<ResourceName, HeldEntry>;
+  readonly entries: ReadonlyMap<ResourceName, CrowdEntry>;
   readonly fingerprint: Fingerprint;
   /** Resources that are there. */
   readonly size: number;
@@ -51,7 +51,7 @@ export class CrowdHolding {
   constructor(
     type: ResourceType,
     version: Version,
-    entries: ReadonlyMap<ResourceName, HeldEntry>,
+    entries: ReadonlyMap<ResourceName, CrowdEntry>,
     fingerprint: Fingerprint,
   ) {
     this.type = type;
@@ -86,7 +86,7 @@ export class CrowdHolding {
   }
 
   /** Without what nobody asks for any more. */
-  within(wanted: NameList, make: (entries: Iterable<HeldEntry>) => CrowdHolding): CrowdHolding {
+  within(wanted: NameList, make: (entries: Iterable<CrowdEntry>) => CrowdHolding): CrowdHolding {
     if (wanted.isOpen) return this;
     return getOrInsert<NameList, CrowdHolding>(this.#within, wanted, () => {
       const kept = [...this.entries.values()].filter(({ name }) => wanted.names.has(name));
@@ -94,11 +94,11 @@ export class CrowdHolding {
     });
   }
 
-  /** Rule 112: names, and the versions of what is held, of the first request of a delta stream. */
+  /** Rule 112: names, and the versions of what is there, of the first request of a delta stream. */
   claims(wanted: NameList): Uint8Array {
     return getOrInsert(this.#firstRequests, wanted, () => {
-      const held = [...this.entries.values()].filter(({ isThere }) => isThere);
-      const claims = held.map(({ name, version }) => [name, version] as const);
+      const present = [...this.entries.values()].filter(({ isThere }) => isThere);
+      const claims = present.map(({ name, version }) => [name, version] as const);
       return writeDeltaRequest(noEntries, { subscribe: wanted.names, unsubscribe: [], claims });
     });
   }

@@ -17,13 +17,13 @@ import {
   readSotwResource,
   type SentResponse,
 } from "@xdskit/protocol/wire";
-import type { HeldEntry } from "./holding.js";
+import type { CrowdEntry } from "./holding.js";
 
 const hash = new MemberHash();
 
 /** The content of a response, by name. */
 export interface ReadEntries {
-  readonly entries: readonly HeldEntry[];
+  readonly entries: readonly CrowdEntry[];
   /** Why one of them cannot be read. */
   readonly problem: string | undefined;
 }
@@ -46,8 +46,8 @@ export class EntryReading {
     this.#registry = registry;
   }
 
-  read({ bytes, resources }: SentResponse, known: ReadonlyMap<ResourceName, HeldEntry>): ReadEntries {
-    const entries: HeldEntry[] = [];
+  read({ bytes, resources }: SentResponse, known: ReadonlyMap<ResourceName, CrowdEntry>): ReadEntries {
+    const entries: CrowdEntry[] = [];
     const registry = this.#registry ?? envoyRegistry();
     const nameField = nameFieldOf(this.#type, registry);
     let problem: string | undefined;
@@ -84,7 +84,7 @@ export class EntryReading {
     return { entries, problem };
   }
 
-  #references(value: Uint8Array, typeUrl: string): HeldEntry["references"] {
+  #references(value: Uint8Array, typeUrl: string): CrowdEntry["references"] {
     const registry = this.#registry ?? envoyRegistry();
     this.#unpack ??= createUnpack(registry);
     return this.#type.references(readBody(this.#type, typeUrl, value, registry), this.#unpack);
@@ -92,6 +92,6 @@ export class EntryReading {
 }
 
 /** A name that the server reports as missing. */
-export function absent(name: ResourceName): HeldEntry {
+export function absent(name: ResourceName): CrowdEntry {
   return { name, isThere: false, version: "", fingerprint: fingerprintOf(name), references: [] };
 }

@@ -8,7 +8,7 @@ import {
   readSotwResponse,
   type SentResponse,
 } from "@xdskit/protocol/wire";
-import { CrowdHolding, type HeldEntry } from "./holding.js";
+import { type CrowdEntry, CrowdHolding } from "./holding.js";
 import { Interned } from "./interned.js";
 import { everything, type NameList, NameLists } from "./name-list.js";
 import { absent, EntryReading } from "./reading.js";
@@ -72,9 +72,9 @@ export class SharedState {
   }
 
   /** The names of a type that clients in this state ask for. */
-  wanted(of: SharedType, held: readonly CrowdHolding[]): NameList {
+  wanted(of: SharedType, current: readonly CrowdHolding[]): NameList {
     if (of.fixed !== undefined) return of.fixed;
-    return this.lists.union(held.map((holding) => holding.names(of.type, (names) => this.lists.of(names))));
+    return this.lists.union(current.map((holding) => holding.names(of.type, (names) => this.lists.of(names))));
   }
 
   readResponse(bytes: Uint8Array): SentResponse {
@@ -99,7 +99,7 @@ export class SharedState {
     return outcome;
   }
 
-  holding(of: SharedType, entries: ReadonlyMap<ResourceName, HeldEntry>, version: Version): CrowdHolding {
+  holding(of: SharedType, entries: ReadonlyMap<ResourceName, CrowdEntry>, version: Version): CrowdHolding {
     let fingerprint = emptyFingerprint;
     for (const entry of entries.values()) fingerprint = addFingerprints(fingerprint, entry.fingerprint);
     const key = `${entries.size} ${formatFingerprint(fingerprint)} ${version}`;

@@ -1,9 +1,9 @@
 import { delimited, WireReader } from "@xdskit/api/wire";
 import { equalBytes } from "@xdskit/protocol/wire";
 
-/** The result of a response for what is held. */
-export interface TransitionOutcome<Held extends object> {
-  readonly to: Held;
+/** The result of a response for what is there. */
+export interface TransitionOutcome<State extends object> {
+  readonly to: State;
   readonly resources: number;
   readonly removed: number;
   readonly problem: string | undefined;
@@ -14,7 +14,7 @@ const nonceTag = delimited(5);
 /**
  * The recorded result of a response. Other clients get the same response with another nonce: it is compared, not read.
  */
-export class CrowdTransition<Held extends object> {
+export class CrowdTransition<State extends object> {
   readonly #bytes: Uint8Array;
   readonly #nonceStart: number;
   readonly #nonceEnd: number;
@@ -22,9 +22,9 @@ export class CrowdTransition<Held extends object> {
   readonly #removed: number;
   readonly #problem: string | undefined;
   /** Weak: otherwise each state would keep the next one, and so all of them. */
-  readonly #to: WeakRef<Held>;
+  readonly #to: WeakRef<State>;
 
-  constructor(bytes: Uint8Array, { to, resources, removed, problem }: TransitionOutcome<Held>) {
+  constructor(bytes: Uint8Array, { to, resources, removed, problem }: TransitionOutcome<State>) {
     // Not `slice`: a `Buffer` would share its memory, which is only lent.
     this.#bytes = new Uint8Array(bytes);
     [this.#nonceStart, this.#nonceEnd] = placeOfNonce(bytes);
@@ -34,7 +34,7 @@ export class CrowdTransition<Held extends object> {
     this.#problem = problem;
   }
 
-  get outcome(): TransitionOutcome<Held> | undefined {
+  get outcome(): TransitionOutcome<State> | undefined {
     const to = this.#to.deref();
     if (to === undefined) return undefined;
     return { to, resources: this.#resources, removed: this.#removed, problem: this.#problem };

@@ -51,15 +51,15 @@ export class Changes {
   }
 
   /** A node now holds something else than before. */
-  reached(held: CrowdHolding, at: number): void {
-    const known = this.#known.get(held);
+  reached(current: CrowdHolding, at: number): void {
+    const known = this.#known.get(current);
     if (known !== undefined) {
       known.last = at;
       known.nodes++;
       return;
     }
-    const change: Change = { type: held.type.name, version: held.version, first: at, last: at, nodes: 1 };
-    this.#known.set(held, change);
+    const change: Change = { type: current.type.name, version: current.version, first: at, last: at, nodes: 1 };
+    this.#known.set(current, change);
     this.#count++;
     this.#newest.push(change);
     if (this.#newest.length > maxOpen) this.#spread(this.#newest.shift());

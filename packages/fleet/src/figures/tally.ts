@@ -70,7 +70,7 @@ export class Tally {
 export class Times {
   /** From the first attempt to connect until the server answered. */
   readonly connect = new Values();
-  /** From the start of the run until a node held everything, and from its own first attempt. */
+  /** From the start of the run until a node had everything, and from its own first attempt. */
   readonly sinceStart = new Values();
   readonly sinceDial = new Values();
   /** For reconnecting nodes: until the server answered. */

@@ -60,7 +60,7 @@ export class BenchNode {
     return this.#streams.some((stream) => stream !== undefined);
   }
 
-  /** It held everything once. */
+  /** It had everything once. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -74,8 +74,8 @@ export class BenchNode {
     return this.#isReading;
   }
 
-  get held(): readonly CrowdHolding[] {
-    return this.#client.held;
+  get current(): readonly CrowdHolding[] {
+    return this.#client.current;
   }
 
   lacks(): ReturnType<CrowdClient["lacks"]> {

@@ -100,22 +100,22 @@ for (const variant of ["sotw", "delta"] as const) {
         play({ variant, ads }, async ({ server, fleet }) => {
           const { received, streams, changes } = fleet.tally;
           assert.deepEqual(
-            fleet.nodes.map(({ held }) => held.map(({ type, size }) => `${type.name} ${size}`).join()),
+            fleet.nodes.map(({ current }) => current.map(({ type, size }) => `${type.name} ${size}`).join()),
             fleet.nodes.map(() => "cluster 3,endpoint 3,listener 1,route 1"),
           );
           assert.equal(received.resources, 12 * resourcesEach);
           assert.equal(received.messages, 12 * 4);
           assert.equal(streams.opened, 12 * (ads ? 1 : 4));
           // They hold the same, so they share it.
-          assert.equal(new Set(fleet.nodes.flatMap(({ held }) => held)).size, 4);
+          assert.equal(new Set(fleet.nodes.flatMap(({ current }) => current)).size, 4);
 
           server.config.update({ upsert: [cluster("d"), assignment("d")] });
           await waitFor("all follow a new cluster to its load assignment", () =>
-            fleet.nodes.every(({ held }) => held[0]?.size === 4 && held[1]?.size === 4),
+            fleet.nodes.every(({ current }) => current[0]?.size === 4 && current[1]?.size === 4),
           );
           server.config.update({ remove: [{ type: "cluster", name: "a" }] });
           await waitFor("nobody holds what nobody names any more", () =>
-            fleet.nodes.every(({ held }) => held[0]?.size === 3 && held[1]?.size === 3),
+            fleet.nodes.every(({ current }) => current[0]?.size === 3 && current[1]?.size === 3),
           );
           assert.ok(changes.count >= 3, `${changes.count}`);
           for (const { nodes } of changes.report(0).newest) assert.equal(nodes, 12);
@@ -130,12 +130,12 @@ for (const variant of ["sotw", "delta"] as const) {
             () => connections.opened === 12 && fleet.nodes.every((node) => node.isConnected),
           );
           server.config.update({ upsert: [cluster("a", "changed")] });
-          await waitFor("all have the change", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 1);
+          await waitFor("all have the change", () => new Set(fleet.nodes.map(({ current }) => current[0])).size === 1);
           const [first] = fleet.nodes;
-          const before = first?.held[0];
+          const before = first?.current[0];
           server.config.update({ upsert: [cluster("a", "changed again")] });
           await waitFor("and the next", () =>
-            fleet.nodes.every(({ held }) => held[0] !== before && held[0] === first?.held[0]),
+            fleet.nodes.every(({ current }) => current[0] !== before && current[0] === first?.current[0]),
           );
           // Delta: nothing that was claimed. SotW: no server knows which names such a version is of.
           if (variant === "delta") assert.equal(received.again, 0);
@@ -154,7 +154,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await waitFor("two reject", () => fleet.tally.sent.rejections === 2);
       await waitFor("the server knows", () => rejected.length === 2);
       assert.match(rejected[0] ?? "", /on purpose/);
-      await waitFor("six take it", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 2);
+      await waitFor("six take it", () => new Set(fleet.nodes.map(({ current }) => current[0])).size === 2);
       assert.equal(fleet.tally.changes.report(0).newest[0]?.nodes, 6);
     }));
 
@@ -163,12 +163,12 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(fleet.stall(false), 2);
       const reading = () => fleet.nodes.filter((node) => node.isReading);
       assert.equal(reading().length, 6);
-      const before = fleet.nodes[0]?.held[0];
+      const before = fleet.nodes[0]?.current[0];
       server.config.update({ upsert: [cluster("a", "changed")] });
-      await waitFor("six have it", () => reading().every(({ held }) => held[0] !== before));
-      assert.equal(new Set(fleet.nodes.map(({ held }) => held[0])).size, 2);
+      await waitFor("six have it", () => reading().every(({ current }) => current[0] !== before));
+      assert.equal(new Set(fleet.nodes.map(({ current }) => current[0])).size, 2);
       fleet.stall(true);
-      await waitFor("all have it", () => new Set(fleet.nodes.map(({ held }) => held[0])).size === 1);
+      await waitFor("all have it", () => new Set(fleet.nodes.map(({ current }) => current[0])).size === 1);
       assert.equal(fleet.times.resume.count, 2);
     }));
 }
@@ -177,7 +177,7 @@ it("a fleet may have several groups, each with its own resources and node ids fr
   const match = (group: number) => ({ cluster: `edge-${group}`, "locality.zone": "z1", "metadata.stage": `s${group}` });
   const groups = [0, 1, 2].map((group) => ({ name: `g${group}`, match: match(group), layers: [`g${group}`] }));
   const server = createServer({ groups });
-  const names = (node: Fleet["nodes"][number]) => node.held[0]?.size;
+  const names = (node: Fleet["nodes"][number]) => node.current[0]?.size;
   return (async () => {
     let fleet: Fleet | undefined;
     try {

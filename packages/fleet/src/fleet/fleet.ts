@@ -88,7 +88,7 @@ export class Fleet {
     return this.#startedAt;
   }
 
-  /** How many nodes held everything once. */
+  /** How many nodes had everything once. */
   get complete(): number {
     return this.#complete;
   }

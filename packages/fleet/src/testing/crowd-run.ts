@@ -83,12 +83,12 @@ class CrowdRun {
   connectAgain(): void {
     for (const member of this.#members) this.#disconnect(member);
     this.#say("again");
-    const held = () => this.#members.map(({ client }) => client.held);
-    const before = held();
+    const current = () => this.#members.map(({ client }) => client.current);
+    const before = current();
     this.#sent = 0;
     this.#settle();
     if (this.#variant === "delta") assert.equal(this.#sent, 0, "what was claimed came again");
-    assert.deepEqual(held(), before);
+    assert.deepEqual(current(), before);
   }
 
   #change(before: SampleGroup | undefined): SampleGroup {
@@ -215,7 +215,7 @@ class CrowdRun {
   }
 
   #agree({ client, label }: Member): void {
-    const held = (index: number) => client.held[index];
+    const current = (index: number) => client.current[index];
     const has = (type: string) => this.#group.contents.get(type) ?? new Map<string, string>();
     const named = (type: string) => new Set([...has(type).values()].map((content) => content.split("->")[1] ?? ""));
     const expected = [
@@ -227,11 +227,11 @@ class CrowdRun {
     // Rules 62, 74: of a type that is no full state, SotW tells nobody that something is gone.
     const isTold = (index: number) => this.#variant === "delta" || index % 2 === 0;
     for (const [index, size] of expected.entries()) {
-      const actual = held(index)?.size ?? 0;
+      const actual = current(index)?.size ?? 0;
       if (isTold(index)) assert.equal(actual, size, `${label}: ${types[index]}`);
       else assert.ok(actual >= size, `${label}: ${types[index]}: ${actual}, not ${size}`);
     }
-    const same = this.#members.map((other) => other.client.held[0]);
+    const same = this.#members.map((other) => other.client.current[0]);
     assert.ok(
       same.every((one) => one === same[0]),
       "who holds the same has the same object",

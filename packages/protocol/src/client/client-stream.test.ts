@@ -12,7 +12,7 @@ import { typeOf } from "../testing/sample-world.js";
 import { createClientStream } from "./client-stream.js";
 import type { ClientStream, ClientStreamEffect, ClientStreamOptions, ResourceUpdate } from "./contract/contract.js";
 import { receivedResource } from "./contract/received.js";
-import { Expiries, type Expiring } from "./held/expiries.js";
+import { Expiries, type Expiring } from "./current/expiries.js";
 
 const node = new Uint8Array();
 

@@ -11,7 +11,7 @@ import type {
   OutgoingRequest,
 } from "./contract/contract.js";
 import { defaultClientStreamLimits, type Limits } from "./contract/limits.js";
-import type { RetainedWeight } from "./held/held-resources.js";
+import type { RetainedWeight } from "./current/current-resources.js";
 import type { ArrivedResponse, Judged } from "./taken/response-taking.js";
 
 /** After this many milliseconds without an answer a name does not exist (rule 166). */

@@ -21,9 +21,9 @@ import type {
 } from "./contract/contract.js";
 import type { Limits } from "./contract/limits.js";
 import { reasonsOf, rejectionText } from "./contract/rejection.js";
-import { ClaimedVersion, fromElsewhere } from "./held/claimed-version.js";
-import { HeldResources, type RetainedWeight } from "./held/held-resources.js";
-import { UpdateDraft } from "./held/update-draft.js";
+import { ClaimedVersion, fromElsewhere } from "./current/claimed-version.js";
+import { CurrentResources, type RetainedWeight } from "./current/current-resources.js";
+import { UpdateDraft } from "./current/update-draft.js";
 import { clientTypeStatus } from "./taken/client-type-status.js";
 import { Rejections } from "./taken/rejections.js";
 import { type BadPart, isPartial, ResponseReading } from "./taken/response-reading.js";
@@ -57,7 +57,7 @@ export class ClientType {
   readonly type: ResourceType;
   readonly wanted = new WantedNames();
   readonly #context: ClientContext;
-  readonly #held: HeldResources;
+  readonly #current: CurrentResources;
   readonly #rejections = new Rejections();
   readonly #known: KnownOfType;
   readonly #claimed: ClaimedVersion;
@@ -68,8 +68,8 @@ export class ClientType {
     const { options, limits } = context;
     this.type = type;
     this.#context = context;
-    this.#held = new HeldResources(context.weight);
-    this.#known = { type, options, limits, wanted: this.wanted, held: this.#held, rejections: this.#rejections };
+    this.#current = new CurrentResources(context.weight);
+    this.#known = { type, options, limits, wanted: this.wanted, current: this.#current, rejections: this.#rejections };
     this.#claimed = new ClaimedVersion(type.fullState, context.stream);
     this.#stream = this.#newStream([]);
     this.#reading = new ResponseReading(type, options.variant, options.registry);
@@ -77,7 +77,7 @@ export class ClientType {
 
   /** Nobody wants anything of the type, the server need not be told anything, and nothing is remembered. */
   get isEmpty(): boolean {
-    return this.wanted.size === 0 && this.#held.size === 0 && !this.#context.isOpen();
+    return this.wanted.size === 0 && this.#current.size === 0 && !this.#context.isOpen();
   }
 
   get hasRequest(): boolean {
@@ -86,7 +86,7 @@ export class ClientType {
 
   get deadline(): number | undefined {
     const due = this.wanted.nextDue;
-    const expiry = this.#held.nextExpiry;
+    const expiry = this.#current.nextExpiry;
     return due === undefined || expiry === undefined ? (due ?? expiry) : Math.min(due, expiry);
   }
 
@@ -94,8 +94,8 @@ export class ClientType {
     let isUnasked = false;
     for (const name of names) {
       const key = canonicalName(name);
-      const found = this.#held.find(key);
-      if (!this.wanted.add(name, found === undefined ? "requested" : "held")) continue;
+      const found = this.#current.find(key);
+      if (!this.wanted.add(name, found === undefined ? "requested" : "current")) continue;
       this.#claimed.widened(key === wildcard, found, this.#stream.isAsked);
       if (!this.#context.isOpen()) continue;
       this.#stream.want(key);
@@ -110,9 +110,9 @@ export class ClientType {
   /** Waits for a name of which nothing is known yet, or only from elsewhere: this server may not have it. */
   #wait(key: ResourceName, now: number): void {
     const due = now + this.#context.absentAfterMs;
-    const found = this.#held.find(key);
+    const found = this.#current.find(key);
     if (found === undefined) this.wanted.wait(key, due);
-    else if (this.#isFullState && found.stream !== this.#context.stream()) this.wanted.waitForHeld(key, due);
+    else if (this.#isFullState && found.stream !== this.#context.stream()) this.wanted.waitForCurrent(key, due);
   }
 
   get #isFullState(): boolean {
@@ -129,36 +129,36 @@ export class ClientType {
     }
   }
 
-  /** Drops silently the resources that were held because of this name alone. */
+  /** Drops silently the resources that were there because of this name alone. */
   #forget(key: ResourceName): void {
-    const found = this.#held.find(key);
+    const found = this.#current.find(key);
     if (found === undefined && key !== wildcard && !isGlobName(key)) return;
     // Other wanted names are found among everything that a collection brought.
-    for (const { key: name, resource } of found === undefined ? [...this.#held] : [found])
-      if (!this.wanted.covers(name, resource.aliases)) this.#held.delete(name);
-    this.#claimed.narrowed(this.#held.size === 0);
+    for (const { key: name, resource } of found === undefined ? [...this.#current] : [found])
+      if (!this.wanted.covers(name, resource.aliases)) this.#current.delete(name);
+    this.#claimed.narrowed(this.#current.size === 0);
   }
 
   hold({ resources, version, isAll = false }: HoldEvent, now: number): void {
-    this.#held.clear();
+    this.#current.clear();
     this.#claimed.hold(version, isAll);
     for (const resource of resources) {
       const key = canonicalName(resource.name);
-      this.#held.set(key, resource, resource.version, fromElsewhere, now);
-      this.wanted.is(key, "held");
-      for (const alias of resource.aliases) this.wanted.is(canonicalName(alias), "held");
+      this.#current.set(key, resource, resource.version, fromElsewhere, now);
+      this.wanted.is(key, "current");
+      for (const alias of resource.aliases) this.wanted.is(canonicalName(alias), "current");
     }
   }
 
   forgetVersions(): void {
     this.#claimed.forget();
-    for (const held of this.#held) held.claim = "";
+    for (const one of this.#current) one.claim = "";
   }
 
   opened(now: number): void {
     this.#stream = this.#newStream(this.wanted.keys());
     for (const key of this.wanted.keys()) {
-      if (this.#held.find(key) === undefined) this.wanted.requestAgain(key);
+      if (this.#current.find(key) === undefined) this.wanted.requestAgain(key);
       this.wanted.wait(key, now + this.#context.absentAfterMs);
     }
   }
@@ -186,8 +186,8 @@ export class ClientType {
   time(now: number, { unread = false, unsent = false }: TimeEvent): readonly ClientStreamEffect[] {
     const draft = new UpdateDraft(this.type);
     // A heartbeat may be among the unread responses, and would not bring back a dropped resource.
-    if (unread) this.#held.putOff(now);
-    for (const { key, resource } of this.#held.takeExpired(now)) {
+    if (unread) this.#current.putOff(now);
+    for (const { key, resource } of this.#current.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
       // A server would not send it again to a client that claims this version.
       this.#claimed.lose();
@@ -199,7 +199,7 @@ export class ClientType {
         this.#wait(key, now);
         continue;
       }
-      if (this.#held.find(key) !== undefined) {
+      if (this.#current.find(key) !== undefined) {
         this.#unseen(key, draft);
         continue;
       }
@@ -209,7 +209,9 @@ export class ClientType {
     return updated(draft);
   }
 
-  /** A held resource that was asked for on this stream did not come. Silence alone says nothing; a full state does. */
+  /**
+   * A current resource that was asked for on this stream did not come. Silence alone says nothing; a full state does.
+   */
   #unseen(key: ResourceName, draft: UpdateDraft): void {
     if (!this.#stream.lacking.has(key)) this.#stream.knows(key);
     else takeAbsence(key, { ...this.#known, draft });
@@ -267,7 +269,7 @@ export class ClientType {
     const { bad, good } = takeResponse(taking, this.#isFullState && !isPart ? this.#stream : undefined);
     for (const { name } of bad) if (name !== undefined) this.#stream.cameBadly(canonicalName(name), wanted);
     this.#claimed.taken({ isGood: bad.length === 0, isPart, isChanged: !draft.isEmpty });
-    this.#stream.repeatUnsure((key) => this.#held.find(key) !== undefined || (key === wildcard && type.fullState));
+    this.#stream.repeatUnsure((key) => this.#current.find(key) !== undefined || (key === wildcard && type.fullState));
     this.#stream.askForLapsed(named, wanted);
     return { bad, good, keepsAlive: named.resources.some(({ sent }) => sent.ttl !== undefined) };
   }
@@ -291,7 +293,7 @@ export class ClientType {
   }
 
   *#claims(): Iterable<readonly [name: ResourceName, version: Version]> {
-    for (const { key, resource, claim } of this.#held) {
+    for (const { key, resource, claim } of this.#current) {
       if (this.wanted.covers(key, resource.aliases)) yield [resource.name, claim];
     }
   }

@@ -44,7 +44,7 @@ describe("the subscription to a file", () => {
     assert.deepEqual(unsubscribe(member), []);
   });
 
-  it("an unsubscription costs the number of its names, and not of the held resources", () => {
+  it("an unsubscription costs the number of its names, and not of the current resources", () => {
     let looks = 0;
     const counted = (name: string) =>
       Object.defineProperty({ ...cluster(name) }, "aliases", {

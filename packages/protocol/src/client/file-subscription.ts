@@ -3,8 +3,8 @@ import { equalBytes } from "../wire/basics/equal-bytes.js";
 import { WantedNames, wildcard } from "./asked/wanted-names.js";
 import type { ClientRejection, ClientTypeStatus, ResourceUpdate } from "./contract/contract.js";
 import type { ReceivedResource } from "./contract/received.js";
-import { HeldResources } from "./held/held-resources.js";
-import { UpdateDraft } from "./held/update-draft.js";
+import { CurrentResources } from "./current/current-resources.js";
+import { UpdateDraft } from "./current/update-draft.js";
 
 /** The whole state of one type, as one file has it. */
 export interface FileContent {
@@ -15,14 +15,14 @@ export interface FileContent {
 }
 
 /**
- * The wanted and the held resources of one type, between its file and the watchers. A file is the whole state of its
+ * The wanted and the current resources of one type, between its file and the watchers. A file is the whole state of its
  * type: a name that it lacks does not exist. Reads no clock: `now` is in milliseconds and never goes back.
  */
 export class FileSubscription {
   readonly #type: ResourceType;
   /** A name is `absent` once that was reported. */
   readonly #wanted = new WantedNames();
-  readonly #held = new HeldResources({ bytes: 0 });
+  readonly #current = new CurrentResources({ bytes: 0 });
   #content: FileContent | undefined;
   /** Names whose TTL is over; the file must be read again. */
   readonly #expired = new Set<ResourceName>();
@@ -46,20 +46,20 @@ export class FileSubscription {
     for (const name of names) this.#wanted.add(name, "requested");
   }
 
-  /** Resources that were held only for these names are dropped silently. */
+  /** Resources that were there only for these names are dropped silently. */
   unsubscribe(names: readonly ResourceName[]): void {
     const keys = names.map(canonicalName);
     for (const key of keys) this.#wanted.delete(key);
-    // Only a collection needs a look at all held resources: thousands of names are given up one by one.
+    // Only a collection needs a look at all current resources: thousands of names are given up one by one.
     const isMany = keys.some((key) => key === wildcard || isGlobName(key));
-    for (const held of isMany ? [...this.#held] : keys.map((key) => this.#held.find(key))) {
-      if (held !== undefined && !this.#wanted.covers(held.key, held.resource.aliases)) this.#held.delete(held.key);
+    for (const one of isMany ? [...this.#current] : keys.map((key) => this.#current.find(key))) {
+      if (one !== undefined && !this.#wanted.covers(one.key, one.resource.aliases)) this.#current.delete(one.key);
     }
   }
 
   /** The watchers have exactly these resources, from elsewhere. */
   hold(resources: readonly ReceivedResource[], now: number): void {
-    this.#held.clear();
+    this.#current.clear();
     for (const resource of resources) this.#hold(canonicalName(resource.name), resource, now);
   }
 
@@ -69,8 +69,8 @@ export class FileSubscription {
     this.#rejection = undefined;
     this.#expired.clear();
     for (const [key, { ttl }] of content.resources) {
-      const held = ttl === undefined ? undefined : this.#held.get(key);
-      if (held !== undefined) this.#held.keepAlive(held, ttl, now);
+      const one = ttl === undefined ? undefined : this.#current.get(key);
+      if (one !== undefined) this.#current.keepAlive(one, ttl, now);
     }
     return this.bring(now);
   }
@@ -82,20 +82,20 @@ export class FileSubscription {
     this.#expired.clear();
   }
 
-  /** A bad file. The held resources stay (rule 154). */
+  /** A bad file. The current resources stay (rule 154). */
   reject(message: string, now: number): void {
     this.#rejection = { version: this.#content?.version ?? "", message, at: now };
   }
 
   /** When the next TTL ends, or earlier. */
   deadline(): number | undefined {
-    return this.#held.nextExpiry;
+    return this.#current.nextExpiry;
   }
 
   /** Rule 134: resources whose TTL is over are removed. */
   expire(now: number): ResourceUpdate | undefined {
     const draft = new UpdateDraft(this.#type);
-    for (const { key, resource } of this.#held.takeExpired(now)) {
+    for (const { key, resource } of this.#current.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
       this.#expired.add(key);
       this.#wanted.is(key, "absent");
@@ -110,14 +110,14 @@ export class FileSubscription {
       names: this.#wanted.asked(),
       version: this.#content?.version,
       isWhole: this.#expired.size === 0,
-      resources: new Map(this.#held.resources),
+      resources: new Map(this.#current.resources),
       states: (name) => {
         const key = canonicalName(name);
         if (this.#wanted.stateOf(key) === "absent") return "absent";
-        if (this.#held.get(key) !== undefined) return "held";
+        if (this.#current.get(key) !== undefined) return "current";
         return this.#rejection === undefined ? "requested" : "rejected";
       },
-      updatedAt: (name) => this.#held.get(canonicalName(name))?.at,
+      updatedAt: (name) => this.#current.get(canonicalName(name))?.at,
       rejection: (name) => (name === undefined ? this.#rejection : undefined),
     };
   }
@@ -131,15 +131,15 @@ export class FileSubscription {
       if (this.#expired.has(key) || !this.#wanted.covers(key, resource.aliases)) continue;
       found.add(key);
       for (const alias of resource.aliases) found.add(canonicalName(alias));
-      const before = this.#held.get(key)?.resource;
+      const before = this.#current.get(key)?.resource;
       if (before === resource) continue;
       this.#hold(key, resource, now);
       if (before === undefined || !isSameResource(before, resource)) draft.upsert(key, resource);
     }
-    for (const { key, resource } of [...this.#held]) {
+    for (const { key, resource } of [...this.#current]) {
       if (found.has(key)) continue;
       draft.remove(key, resource.name, "removed");
-      this.#held.delete(key);
+      this.#current.delete(key);
       this.#wanted.is(key, "absent");
     }
     for (const key of this.#wanted.keys()) {
@@ -151,7 +151,7 @@ export class FileSubscription {
   }
 
   #hold(key: ResourceName, resource: ReceivedResource, now: number): void {
-    this.#held.set(key, resource, "", 0, now);
+    this.#current.set(key, resource, "", 0, now);
   }
 }
 

@@ -27,10 +27,10 @@ export class TypeStream {
   readonly #asking: ReturnType<typeof createAsking>;
   /**
    * The names that the server surely knows, whichever requests cross its responses: those of the first request, and
-   * those it sent. Names that are only held are not in it.
+   * those it sent. Names that are only there are not in it.
    */
   #known = new Set<ResourceName>();
-  /** Held names that a full state lacked, whose server may not have known then that they are asked for. */
+  /** Current names that a full state lacked, whose server may not have known then that they are asked for. */
   readonly lacking = new Set<ResourceName>();
   readonly #dropped = new DroppedNames();
   readonly #lapsed = new LapsedNames();
@@ -105,7 +105,7 @@ export class TypeStream {
     this.#dropped.settle(key);
   }
 
-  /** The time of a held resource is over. */
+  /** The time of a current resource is over. */
   lapse(key: ResourceName): void {
     this.#lapsed.add(key);
   }

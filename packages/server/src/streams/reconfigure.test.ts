@@ -60,17 +60,17 @@ describe("reconfigure", () => {
       server.config.set([cluster("a", "1")]);
       const [one, two] = ["n1", "n2"].map((id) => judgingClient(transport, address, { id }));
       for (const each of [one, two]) each?.connect();
-      await waitFor("both to have it", () => [one, two].every((each) => each?.held.get("a") === "1"));
+      await waitFor("both to have it", () => [one, two].every((each) => each?.current.get("a") === "1"));
       server.reconfigure({ limits: { streamsPerNode: 1 }, rollout: { steps: [{ count: 1 }], soakMs: 1e6 } });
       const stream = delta(client.open(ads("delta")));
       stream.send({ node: { id: "n1" }, typeUrl });
       await waitFor("it to be refused", () => server.stats().refused.length === 1);
       server.config.set([cluster("a", "2")]);
       await waitFor("a rollout", () => server.rollouts().length === 1);
-      await waitFor("one to have it", () => [one, two].filter((each) => each?.held.get("a") === "2").length === 1);
+      await waitFor("one to have it", () => [one, two].filter((each) => each?.current.get("a") === "2").length === 1);
       server.reconfigure({ rollout: "off" });
       server.config.set([cluster("a", "2"), cluster("b")]);
-      await waitFor("both to have the next", () => [one, two].every((each) => each?.held.has("b")));
+      await waitFor("both to have the next", () => [one, two].every((each) => each?.current.has("b")));
       for (const each of [one, two]) each?.leave();
     }));
 

@@ -32,7 +32,7 @@ it("xdskit bench prints JSON of a known shape, and ends with 0 if all went well"
       withoutResources: 0,
       waitingFor: [],
     });
-    assert.deepEqual(report.held[0], { type: "cluster", fewest: 2, most: 2, differentSets: 1 });
+    assert.deepEqual(report.resources[0], { type: "cluster", fewest: 2, most: 2, differentSets: 1 });
     assert.equal(report.load.completeMs?.count, 5);
     assert.deepEqual(Object.keys(report.load.completeMs ?? {}), ["count", "p50", "p90", "p99", "max"]);
     assert.deepEqual([report.received.messages, report.received.resources], [5, 10]);
@@ -86,8 +86,8 @@ it("xdskit bench ends on SIGINT, and prints the table", async () => {
     running.kill("SIGINT");
     const { status, out } = await running.ended();
     assert.equal(status, 0);
-    assert.match(out, /^nodes +3 of 3 connected, 3 held everything$/m);
-    assert.match(out, /^held +2 of cluster each, 1 different set$/m);
+    assert.match(out, /^nodes +3 of 3 connected, 3 had everything$/m);
+    assert.match(out, /^resources +2 of cluster each, 1 different set$/m);
     assert.match(out, /; stopped$/m);
   } finally {
     await server.close({ timeoutMs: 500 });

@@ -10,16 +10,16 @@ export function reportText(report: BenchReport, paint: Paint = plain): string {
     ["fleet", fleetText(report)],
     [
       "time",
-      `${seconds(report.seconds.total)}, ${seconds(report.seconds.steady)} of it with everything held${report.ended === "stopped" ? "; stopped" : ""}`,
+      `${seconds(report.seconds.total)}, ${seconds(report.seconds.steady)} of it with everything there${report.ended === "stopped" ? "; stopped" : ""}`,
     ],
     ["nodes", nodesText(state, report.nodes)],
     ...state.waitingFor.map((waiting) => ["waiting", waitingText(waiting)] as const),
-    ...report.held.map(({ type, fewest, most, differentSets }) => {
+    ...report.resources.map(({ type, fewest, most, differentSets }) => {
       const each = fewest === most ? `${fewest}` : `${fewest} to ${most}`;
-      return ["held", `${each} of ${type} each, ${counted(differentSets, "different set")}`] as const;
+      return ["resources", `${each} of ${type} each, ${counted(differentSets, "different set")}`] as const;
     }),
     ["connecting", spreadText(load.connectMs)],
-    ["everything held", `${spreadText(load.completeMs)} since the start`],
+    ["everything there", `${spreadText(load.completeMs)} since the start`],
     ["", `${spreadText(load.completeAfterDialMs)} since a node's first attempt`],
     ["changes", `${changes.count}; from the first node to the last: ${spreadText(changes.spreadMs)}`],
     [
@@ -70,7 +70,7 @@ function fleetText({ nodes, connections, groups, variant, ads, types, servers }:
 
 function nodesText(state: BenchReport["state"], nodes: number): string {
   const { connected, complete, unanswered, withoutResources } = state;
-  const parts = [`${connected} of ${nodes} connected`, `${complete} held everything`];
+  const parts = [`${connected} of ${nodes} connected`, `${complete} had everything`];
   if (unanswered > 0) parts.push(`${unanswered} never got an answer`);
   if (withoutResources > 0) parts.push(`${withoutResources} hold no resource`);
   return parts.join(", ");

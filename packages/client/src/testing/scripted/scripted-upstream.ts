@@ -12,7 +12,7 @@ export class ScriptedUpstream implements Upstream {
   /** `+cluster a,b`, `-cluster a`, `hold cluster a,b@1`, `forget`, `forget cluster`, `close`. */
   readonly log: string[] = [];
   readonly #wanted = new Set<string>();
-  readonly #held = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
+  readonly #current = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   readonly #absences = new Set<string>();
   #isClosed = false;
 
@@ -44,8 +44,8 @@ export class ScriptedUpstream implements Upstream {
     },
   ): void | Promise<void> {
     this.sink.responded(type);
-    for (const resource of upserted) this.#heldOf(type).set(resource.name, resource);
-    for (const name of removed) this.#heldOf(type).delete(name);
+    for (const resource of upserted) this.#currentOf(type).set(resource.name, resource);
+    for (const name of removed) this.#currentOf(type).delete(name);
     for (const name of absent) this.#absences.add(`${type.name} ${name}`);
     const update: ResourceUpdate = {
       type,
@@ -70,12 +70,12 @@ export class ScriptedUpstream implements Upstream {
   unsubscribe(type: ResourceType, names: readonly ResourceName[]): void {
     this.log.push(`-${type.name} ${names}`);
     for (const name of names) this.#wanted.delete(`${type.name} ${name}`);
-    for (const name of names) this.#heldOf(type).delete(name);
+    for (const name of names) this.#currentOf(type).delete(name);
   }
 
-  hold(type: ResourceType, held: readonly ReceivedResource[], version: Version, isAll?: boolean): void {
-    this.log.push(`hold ${isAll ? "all " : ""}${type.name} ${held.map(({ name }) => name).sort()}@${version}`);
-    this.#held.set(type, new Map(held.map((resource) => [resource.name, resource])));
+  hold(type: ResourceType, resources: readonly ReceivedResource[], version: Version, isAll?: boolean): void {
+    this.log.push(`hold ${isAll ? "all " : ""}${type.name} ${resources.map(({ name }) => name).sort()}@${version}`);
+    this.#current.set(type, new Map(resources.map((resource) => [resource.name, resource])));
   }
 
   forgetVersions(type: ResourceType | undefined): void {
@@ -83,7 +83,7 @@ export class ScriptedUpstream implements Upstream {
   }
 
   status(): readonly ClientTypeStatus[] {
-    return Array.from(this.#held, ([type, held]): ClientTypeStatus => {
+    return Array.from(this.#current, ([type, current]): ClientTypeStatus => {
       const asked = [...this.#wanted]
         .filter((each) => each.startsWith(`${type.name} `))
         .map((each) => each.slice(type.name.length + 1));
@@ -91,11 +91,11 @@ export class ScriptedUpstream implements Upstream {
         type,
         version: undefined,
         isWhole: true,
-        resources: held,
+        resources: current,
         wildcard: asked.includes("*"),
         names: asked.filter((name) => name !== "*"),
         states: (name) =>
-          held.has(name) ? "held" : this.#absences.has(`${type.name} ${name}`) ? "absent" : "requested",
+          current.has(name) ? "current" : this.#absences.has(`${type.name} ${name}`) ? "absent" : "requested",
         updatedAt: () => undefined,
         rejection: () => undefined,
       };
@@ -107,10 +107,10 @@ export class ScriptedUpstream implements Upstream {
     this.log.push("close");
   }
 
-  #heldOf(type: ResourceType): Map<ResourceName, ReceivedResource> {
-    const held = this.#held.get(type) ?? new Map<ResourceName, ReceivedResource>();
-    this.#held.set(type, held);
-    return held;
+  #currentOf(type: ResourceType): Map<ResourceName, ReceivedResource> {
+    const current = this.#current.get(type) ?? new Map<ResourceName, ReceivedResource>();
+    this.#current.set(type, current);
+    return current;
   }
 }
 

@@ -29,8 +29,8 @@ export interface UpstreamContext extends Pick<ClientStreamOptions, "node" | "nod
 export interface UpstreamSink {
   /**
    * An attempt to reach the server begins: a stream, of one type or of all, that is not up, or a poll after a failed
-   * one. The last moment to tell the upstream the held resources of the type or of all; the upstream may be called from
-   * inside. Other types may have open streams, and `hold` is only for the next one.
+   * one. The last moment to tell the upstream the current resources of the type or of all; the upstream may be called
+   * from inside. Other types may have open streams, and `hold` is only for the next one.
    */
   attempting(type: ResourceType | undefined): void;
   /** A stream, of one type or of all, is up; or the first poll was answered. */

@@ -74,7 +74,7 @@ suite("a file of resources", () => {
         const states = upstream.status()[0]?.states;
         assert.deepEqual(
           ["a", "b", "c"].map((name) => states?.(name)),
-          ["absent", "absent", "held"],
+          ["absent", "absent", "current"],
         );
         upstream.unsubscribe(eds, ["a", "b"]);
         upstream.subscribe(eds, ["a"]);
@@ -109,8 +109,8 @@ suite("a file of resources", () => {
       upstream.subscribe(cds, ["*"]);
       await told("connected cluster", "+a@1");
       await rm(path("cds.json"));
-      await told(/cannot be read: it does not exist; what it held before stays in use \[XDSKIT_FILE_UNREADABLE\]/);
-      assert.equal(upstream.status()[0]?.states("a"), "held");
+      await told(/cannot be read: it does not exist; what it had before stays in use \[XDSKIT_FILE_UNREADABLE\]/);
+      assert.equal(upstream.status()[0]?.states("a"), "current");
       await move("cds.json", clusters("2", "b"));
       await told("+b@2 -a");
     }));
@@ -179,7 +179,7 @@ suite("a bad file (rules 154-156)", () => {
           await move("cds.json", text);
           await told(error);
           const [status] = upstream.status();
-          assert.equal(status?.states("a"), "held");
+          assert.equal(status?.states("a"), "current");
           assert.equal(status?.version, "1");
           assert.notEqual(status?.rejection(undefined), undefined);
           await move("cds.json", clusters("3", "a", "c"));
@@ -285,7 +285,7 @@ suite("a watcher of a file", () => {
       upstream.subscribe(cds, ["*"]);
       await told("connected cluster", "+long@1 +short@1".split(" ").reverse().join(" "));
       await told("-short(ttl)");
-      assert.equal(upstream.status()[0]?.states("long"), "held");
+      assert.equal(upstream.status()[0]?.states("long"), "current");
       await move("cds.pb", writeResources(resources(300_000), "binary", { version: "2" }));
       await told("+short@2");
     }));

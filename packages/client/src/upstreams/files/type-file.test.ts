@@ -40,7 +40,7 @@ function typeFile() {
     async look(look: FileLook): Promise<void> {
       if ((await onLook?.(look)) === false) told.push("not usable");
     },
-    /** Runs it while the client is telling its held resources. */
+    /** Runs it while the client is telling its current resources. */
     while(does: () => void): void {
       meanwhile = () => {
         meanwhile = () => {};

@@ -23,7 +23,7 @@ interface Watching {
 
 /**
  * - `idle`: nothing is wanted. Invariant: no content is known.
- * - `preparing`: the client is telling its held resources, before a file is opened, or is in use again after it was
+ * - `preparing`: the client is telling its current resources, before a file is opened, or is in use again after it was
  *   unreadable. Invariant: nothing else starts meanwhile.
  * - `closed`: for good. Invariant: the sink is told nothing.
  */
@@ -33,7 +33,7 @@ type TypeFileState =
   | Watching
   | { readonly kind: "closed" };
 
-/** One type and its file: connects reading the file, the held resources and the sink. */
+/** One type and its file: connects reading the file, the current resources and the sink. */
 export class TypeFile {
   readonly #type: ResourceType;
   readonly #path: string;
@@ -170,7 +170,7 @@ export class TypeFile {
         return true;
       }
       case "unreadable": {
-        const stays = this.#subscription.content === undefined ? "" : "; what it held before stays in use";
+        const stays = this.#subscription.content === undefined ? "" : "; what it had before stays in use";
         const message = `cannot be read: ${look.reason}${stays}`;
         state.last = "unreadable";
         this.#fail(this.#error("XDSKIT_FILE_UNREADABLE", message), false);

@@ -5,7 +5,7 @@ interface IdleState {
   readonly kind: "idle";
 }
 
-/** The held resources are being updated before an attempt. Invariant: nothing starts meanwhile. */
+/** The current resources are being updated before an attempt. Invariant: nothing starts meanwhile. */
 interface PreparingState {
   readonly kind: "preparing";
 }

@@ -357,7 +357,7 @@ suite("a faulty resource in a response", () => {
           assert.doesNotMatch(`${lines.join("\n")}${JSON.stringify(nack)}`, /hunter2/);
           assert.deepEqual(server.polls[5]?.request.versionInfo, "3");
           assert.equal(server.polls[5]?.request.errorDetail, undefined);
-          await waitFor("all to be good", () => upstream.status()[0]?.states("a") === "held");
+          await waitFor("all to be good", () => upstream.status()[0]?.states("a") === "current");
         },
       ));
   }

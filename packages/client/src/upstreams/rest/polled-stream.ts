@@ -65,7 +65,7 @@ export class PolledStream {
     this.step({ kind: "opened" });
   }
 
-  /** Names are wanted or not wanted any more, or resources are held from elsewhere. */
+  /** Names are wanted or not wanted any more, or resources come from elsewhere. */
   step(event: ClientStreamEvent): void {
     this.#handle(this.#effectsOf(event));
   }

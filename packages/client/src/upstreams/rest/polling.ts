@@ -64,7 +64,7 @@ export class Polling {
     this.#waits = createWaits({ ...context.backoff, firstMs: refreshDelayMs, maxMs }, context.random);
   }
 
-  /** Names are wanted or not wanted any more, or resources are held from elsewhere. */
+  /** Names are wanted or not wanted any more, or resources come from elsewhere. */
   tell(event: ClientStreamEvent): void {
     if (this.#closed) return;
     this.#stream.step(event);

@@ -131,9 +131,9 @@ suite("polls of our own server", () => {
         assert.match(rejections(events)[0] ?? "", /it is forbidden/);
         assert.match(lines.join("\n"), /rejected cluster \S+: .*a: .*it is forbidden/);
         const [status] = upstream.status();
-        assert.deepEqual([status?.states("a"), status?.states("b")], ["rejected", "held"]);
+        assert.deepEqual([status?.states("a"), status?.states("b")], ["rejected", "current"]);
         server.config.set([cluster("a", "good again")]);
-        await waitFor("what is good again", () => upstream.status()[0]?.states("a") === "held");
+        await waitFor("what is good again", () => upstream.status()[0]?.states("a") === "current");
       },
       {
         context: {

@@ -21,10 +21,10 @@ const changedA = withClusters({ a: 2 });
 /** A client whose stream has ended, after `begin`: what it had of `a`, and its `first` request on the next one. */
 async function left(peer: Peer, variant: Variant): Promise<{ before: ReceivedResource; first: Request }> {
   const old = await allClusters(peer, variant);
-  const held = Object.keys(baseWorld.clusters).map((name) => [name, lastOf(old, cluster, name)!.version] as const);
+  const versions = Object.keys(baseWorld.clusters).map((name) => [name, lastOf(old, cluster, name)!.version] as const);
   const { version } = old.received(cluster).at(-1)!;
   old.cancel();
-  const has = variant === "sotw" ? { version } : { initial: Object.fromEntries(held) };
+  const has = variant === "sotw" ? { version } : { initial: Object.fromEntries(versions) };
   return { before: lastOf(old, cluster, "a")!, first: { type: cluster, ...has } };
 }
 

@@ -60,18 +60,20 @@ export function orderingChecks(variant: Variant): readonly CheckBody[] {
         await begin(peer);
         const envoy = new SimulatedEnvoy(peer.open(variant));
         const leads = (name: string, to: string) => {
-          const resource = envoy.held(route).get(name);
+          const resource = envoy.current(route).get(name);
           return (
             resource !== undefined && referencesOf(resource).some((one) => one.type === cluster && one.name === to)
           );
         };
-        await envoy.follow(() => envoy.held(typeUrlOf("endpoint")).size === 3 && leads("r", "a") && leads("s", "b"));
+        await envoy.follow(() => envoy.current(typeUrlOf("endpoint")).size === 3 && leads("r", "a") && leads("s", "b"));
         // What was broken while it started is no request that failed.
         envoy.broken.length = 0;
         await peer.quiet();
         const { a: _, ...others } = baseWorld.clusters;
         await peer.set({ ...baseWorld, clusters: { ...others, d: 1 }, routes: { ...baseWorld.routes, r: "d" } });
-        await envoy.follow(() => leads("r", "d") && envoy.held(cluster).has("d") && !envoy.held(cluster).has("a"));
+        await envoy.follow(
+          () => leads("r", "d") && envoy.current(cluster).has("d") && !envoy.current(cluster).has("a"),
+        );
         hold(envoy.broken.length === 0, `${envoy.broken.length} times a request failed: ${envoy.broken.join("; ")}`);
       },
     },

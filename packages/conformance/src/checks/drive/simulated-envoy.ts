@@ -21,7 +21,7 @@ const namedBy = new Map([
  */
 export class SimulatedEnvoy {
   readonly #stream: XdsStream;
-  readonly #held = new Map<string, Map<string, ReceivedResource>>();
+  readonly #current = new Map<string, Map<string, ReceivedResource>>();
   readonly #asked = new Map<string, ReadonlySet<string>>();
   /** What was broken, in the order in which it broke. */
   readonly broken: string[] = [];
@@ -32,8 +32,8 @@ export class SimulatedEnvoy {
     stream.ask(listener);
   }
 
-  held(type: string): ReadonlyMap<string, ReceivedResource> {
-    return this.#held.get(type) ?? new Map();
+  current(type: string): ReadonlyMap<string, ReceivedResource> {
+    return this.#current.get(type) ?? new Map();
   }
 
   /** Takes responses until it is as it must be. Throws Failed if nothing more comes. */
@@ -51,13 +51,13 @@ export class SimulatedEnvoy {
 
   #take(response: Received): void {
     const { type } = response;
-    const held = new Map(this.#held.get(type));
-    if (response.variant === "sotw" && typeNamed(type).fullState) held.clear();
-    for (const resource of response.resources) held.set(resource.name, resource);
-    for (const name of response.removed) held.delete(name);
-    this.#held.set(type, held);
+    const current = new Map(this.#current.get(type));
+    if (response.variant === "sotw" && typeNamed(type).fullState) current.clear();
+    for (const resource of response.resources) current.set(resource.name, resource);
+    for (const name of response.removed) current.delete(name);
+    this.#current.set(type, current);
     const next = namedBy.get(type);
-    if (next !== undefined) this.#askFor(next, held);
+    if (next !== undefined) this.#askFor(next, current);
     this.#stream.ack(response);
     this.#look();
   }
@@ -71,7 +71,7 @@ export class SimulatedEnvoy {
     const dropped = [...(before ?? [])].filter((name) => !names.has(name));
     if (added.length === 0 && dropped.length === 0) return;
     this.#asked.set(type, names);
-    for (const name of dropped) this.#held.get(type)?.delete(name);
+    for (const name of dropped) this.#current.get(type)?.delete(name);
     const last = this.#stream.received(type).at(-1);
     if (this.#stream.variant === "delta") this.#stream.send({ type, subscribe: added, unsubscribe: dropped });
     else if (last === undefined) this.#stream.ask(type, [...names]);
@@ -80,8 +80,8 @@ export class SimulatedEnvoy {
 
   /** Whether each route in use leads somewhere now. */
   #look(): void {
-    const [clusters, endpoints] = [this.held(cluster), this.held(endpoint)];
-    for (const resource of this.held(route).values()) {
+    const [clusters, endpoints] = [this.current(cluster), this.current(endpoint)];
+    for (const resource of this.current(route).values()) {
       for (const { type, name } of referencesOf(resource)) {
         if (type !== cluster) continue;
         const lack = clusters.has(name) ? "without endpoints" : "which is not there";

@@ -5,7 +5,7 @@ import type { Received, ReceivedResource } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 
 /** What the reference client has of one type. */
-export interface HeldType {
+export interface AskedType {
   names: readonly string[];
   /** The version of what it accepted last. */
   accepted: string;

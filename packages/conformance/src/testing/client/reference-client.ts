@@ -7,7 +7,7 @@ import type { ClientPlace, StartClient } from "../../client/client-peer.js";
 import { bytesService, wholeBytes } from "../../wire/bytes-service.js";
 import { decodeResponse, encodeRequest, type Received, type Request, type Variant } from "../../wire/messages.js";
 import type { ClientMistake } from "./client-mistakes.js";
-import { cluster, clustersOf, endpoint, type HeldType, messagesOf, route } from "./client-resources.js";
+import { type AskedType, cluster, clustersOf, endpoint, messagesOf, route } from "./client-resources.js";
 
 const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
 /** After so long without an answer a resource does not exist. The document says 15 s; tests have less time. */
@@ -34,7 +34,7 @@ class ReferenceClient {
   readonly #variant: Variant;
   readonly #mistake: ClientMistake | undefined;
   readonly #place: ClientPlace;
-  readonly #types = new Map<string, HeldType>();
+  readonly #types = new Map<string, AskedType>();
   /** By the server's place. */
   readonly #links = new Map<number, Link>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -50,17 +50,17 @@ class ReferenceClient {
     this.#hold(route, ["r"]);
   }
 
-  #hold(type: string, names: readonly string[]): HeldType {
-    const held: HeldType = { names, accepted: "", nonce: "", status: "requested", isDeaf: false };
-    this.#types.set(type, held);
-    return held;
+  #hold(type: string, names: readonly string[]): AskedType {
+    const asked: AskedType = { names, accepted: "", nonce: "", status: "requested", isDeaf: false };
+    this.#types.set(type, asked);
+    return asked;
   }
 
   /** A request for a type is on its way: the time for the answer begins. */
   #sent(type: string): void {
-    const held = this.#types.get(type);
+    const asked = this.#types.get(type);
     this.#after(this.#mistake === "timer-early" ? 1_000 : timerMs, () => {
-      if (held?.status === "requested") held.status = "missing";
+      if (asked?.status === "requested") asked.status = "missing";
     });
   }
 
@@ -88,7 +88,7 @@ class ReferenceClient {
       nacked: ClientResourceStatus.NACKED,
       missing: ClientResourceStatus.DOES_NOT_EXIST,
     };
-    const said = (status: HeldType["status"]) =>
+    const said = (status: AskedType["status"]) =>
       this.#mistake === "always-requested" ? "requested" : this.#mistake === "always-acked" ? "acked" : status;
     const genericXdsConfigs = [...this.#types].flatMap(([typeUrl, { names, status }]) =>
       names.map((name) => ({ typeUrl, name, clientStatus: words[said(status)] })),
@@ -110,11 +110,11 @@ class ReferenceClient {
     call.on("data", (bytes: Uint8Array) => this.#received(link, decodeResponse(this.#variant, bytes)));
     call.on("error", () => {});
     call.on("status", () => this.#ended(link));
-    for (const [type, held] of this.#types) {
-      const had = this.#mistake === "version-forgotten" ? "" : held.accepted;
-      const initial = had === "" ? {} : Object.fromEntries(held.names.map((name) => [name, had]));
-      const nonce = this.#mistake === "nonce-kept" ? held.nonce : "";
-      this.#send(link, { type, names: held.names, subscribe: held.names, version: had, initial, nonce });
+    for (const [type, asked] of this.#types) {
+      const had = this.#mistake === "version-forgotten" ? "" : asked.accepted;
+      const initial = had === "" ? {} : Object.fromEntries(asked.names.map((name) => [name, had]));
+      const nonce = this.#mistake === "nonce-kept" ? asked.nonce : "";
+      this.#send(link, { type, names: asked.names, subscribe: asked.names, version: had, initial, nonce });
     }
   }
 
@@ -140,18 +140,18 @@ class ReferenceClient {
   #received(link: Link, response: Received): void {
     // A server that answers is used before those behind it.
     for (const other of this.#links.values()) if (other.index > link.index) other.call.cancel();
-    const held = this.#types.get(response.type);
-    if (held === undefined || held.isDeaf || this.#mistake === "no-answer") return;
+    const asked = this.#types.get(response.type);
+    if (asked === undefined || asked.isDeaf || this.#mistake === "no-answer") return;
     const messages = messagesOf(response, this.#mistake !== "one-is-enough");
     const isWrong = messages === undefined && this.#mistake !== "all-accepted";
-    held.nonce = response.nonce;
-    held.status = isWrong ? "nacked" : "acked";
-    if (isWrong) held.isDeaf = this.#mistake === "deaf-after-nack";
-    else held.accepted = response.resources[0]?.version || response.version;
-    const claimed = this.#mistake === "wrong-version" ? "none" : held.accepted;
+    asked.nonce = response.nonce;
+    asked.status = isWrong ? "nacked" : "acked";
+    if (isWrong) asked.isDeaf = this.#mistake === "deaf-after-nack";
+    else asked.accepted = response.resources[0]?.version || response.version;
+    const claimed = this.#mistake === "wrong-version" ? "none" : asked.accepted;
     this.#send(link, {
       type: response.type,
-      names: this.#mistake === "names-dropped" ? held.names.slice(0, 1) : held.names,
+      names: this.#mistake === "names-dropped" ? asked.names.slice(0, 1) : asked.names,
       version: isWrong && this.#mistake === "version-claimed" ? response.version : claimed,
       nonce: this.#mistake === "wrong-version" && this.#variant === "delta" ? "none" : response.nonce,
       ...(isWrong ? { error: "this cannot be read" } : {}),
@@ -163,9 +163,9 @@ class ReferenceClient {
   #follow(link: Link, clusters: readonly string[]): void {
     const before = this.#types.get(endpoint)?.names ?? [];
     const names = this.#mistake === "never-unsubscribes" ? [...new Set([...before, ...clusters])] : clusters;
-    const held = this.#types.get(endpoint) ?? this.#hold(endpoint, names);
-    held.names = names;
-    const [{ accepted: version, nonce }, isSotw] = [held, this.#variant === "sotw"];
+    const asked = this.#types.get(endpoint) ?? this.#hold(endpoint, names);
+    asked.names = names;
+    const [{ accepted: version, nonce }, isSotw] = [asked, this.#variant === "sotw"];
     const subscribe = names.filter((name) => !before.includes(name));
     const unsubscribe = before.filter((name) => !names.includes(name));
     this.#send(link, { type: endpoint, names, subscribe, unsubscribe, ...(isSotw ? { version, nonce } : {}) });

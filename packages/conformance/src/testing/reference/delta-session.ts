@@ -13,7 +13,7 @@ interface Subscription {
   isStar: boolean;
   nonce: string;
   /** The versions that the client has. */
-  readonly held: Map<string, string>;
+  readonly claimed: Map<string, string>;
   readonly everSent: Set<string>;
   /** Names of which it was told why there is none. */
   readonly told: Set<string>;
@@ -40,7 +40,7 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
       names: new Set(),
       isStar: false,
       nonce: "",
-      held: new Map(),
+      claimed: new Map(),
       everSent: new Set(),
       told: new Set(),
     };
@@ -56,11 +56,12 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     return hasWildcard(type) || (type === hosts && this.does("hosts-wildcard"));
   }
 
-  #initial(type: string, { held, names }: Subscription, { initialResourceVersions }: DeltaDiscoveryRequest): void {
+  #initial(type: string, { claimed, names }: Subscription, { initialResourceVersions }: DeltaDiscoveryRequest): void {
     for (const [name, version] of Object.entries(initialResourceVersions)) {
       const current = this.shared.state.of(type).get(name)?.version;
       if (this.does("initial-subscribes")) names.add(name);
-      if (!this.does("initial-ignored")) held.set(name, this.does("initial-believed") ? (current ?? version) : version);
+      if (!this.does("initial-ignored"))
+        claimed.set(name, this.does("initial-believed") ? (current ?? version) : version);
     }
   }
 
@@ -80,7 +81,7 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
       (errorDetail !== undefined && this.does("nack-answered")) ||
       (isAck && this.does("ack-answered")) ||
       (isRepeated && this.does("repeated-ack-answered"));
-    if (isAnsweredAnyway) subscription.held.clear();
+    if (isAnsweredAnyway) subscription.claimed.clear();
     if (this.does("later-initial-subscribes")) {
       for (const name of Object.keys(request.initialResourceVersions)) subscription.names.add(name);
     }
@@ -95,20 +96,21 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     isFirst: boolean,
   ): ReadonlySet<string> {
     const must = new Set<string>();
-    const { names, held, everSent } = subscription;
+    const { names, claimed, everSent } = subscription;
     const asked = request.resourceNamesSubscribe;
     for (const written of asked.length > 1 && this.does("last-name-dropped") ? asked.slice(0, -1) : asked) {
       const name = comparedName(written, this.shared.mistakes);
       if (name === "*" && !this.does("star-is-a-name")) subscription.isStar = true;
       else if (isFirst || !this.does("added-ignored")) {
         names.add(name);
-        const isHeld = (held.has(name) && this.does("never-resends")) || (everSent.has(name) && this.does("sent-once"));
-        if (isHeld) held.set(name, this.shared.state.of(type).get(name)?.version ?? "");
+        const isClaimed =
+          (claimed.has(name) && this.does("never-resends")) || (everSent.has(name) && this.does("sent-once"));
+        if (isClaimed) claimed.set(name, this.shared.state.of(type).get(name)?.version ?? "");
         else must.add(name);
       }
     }
     if (asked.length > 0 && this.does("names-ignored")) subscription.isStar = true;
-    if (must.size > 0 && this.does("resends-all")) held.clear();
+    if (must.size > 0 && this.does("resends-all")) claimed.clear();
     for (const name of request.resourceNamesUnsubscribe) {
       const isAlias = !this.shared.state.of(type).has(name) && name.startsWith("h/");
       if (isAlias && this.does("alias-kept")) continue;
@@ -118,24 +120,24 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
   }
 
   #drop(name: string, subscription: Subscription, must: Set<string>): void {
-    const { names, held } = subscription;
+    const { names, claimed } = subscription;
     if (name === "*") subscription.isStar = false;
     else if (!names.delete(name)) {
       if (this.does("phantom-ends")) this.outlet.end(3, "not subscribed");
-    } else if (!subscription.isStar) held.delete(name);
+    } else if (!subscription.isStar) claimed.delete(name);
     else if (!this.does("unsubscribed-untold")) must.add(name);
     if (names.size === 0 && this.does("empty-is-wildcard")) subscription.isStar = true;
   }
 
   #respond(type: string, subscription: Subscription, must: ReadonlySet<string>, isDue: boolean): void {
     const { state, mistakes } = this.shared;
-    const { names, isStar, held } = subscription;
+    const { names, isStar, claimed } = subscription;
     const there = state.of(type);
     const isOneOf = (asked: ReadonlySet<string>, one: ReferenceResource) =>
       namesOf(one, mistakes).some((name) => asked.has(name));
     if (this.does("waits-for-all") && [...names].some((name) => !there.has(name))) return;
     let resources = [...there.values()].filter(
-      (one) => isOneOf(must, one) || ((isStar || isOneOf(names, one)) && held.get(one.name) !== one.version),
+      (one) => isOneOf(must, one) || ((isStar || isOneOf(names, one)) && claimed.get(one.name) !== one.version),
     );
     const lacksOne =
       (isStar && this.does("delta-lacks-one")) || (this.only !== undefined && this.does("service-differs"));
@@ -146,13 +148,13 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     const isAsked = (name: string) => namesOf({ name, aliases: [] }, mistakes).some((one) => names.has(one));
     const isGone = (name: string) => !there.has(name) && (isStar || isAsked(name));
     const isUntold = this.does("deleted-untold") || (!isDue && must.size === 0 && this.does("removals-untold"));
-    const deleted = isUntold ? [] : [...held.keys()].filter(isGone);
+    const deleted = isUntold ? [] : [...claimed.keys()].filter(isGone);
     const removed = [...new Set([...(isUnresolved ? [] : missing), ...deleted])];
     const unresolved = isUnresolved ? missing : [];
     if (resources.length + removed.length + unresolved.length === 0 && !isDue) return;
-    for (const name of removed) held.delete(name);
+    for (const name of removed) claimed.delete(name);
     for (const { name, version } of resources) {
-      held.set(name, version);
+      claimed.set(name, version);
       subscription.everSent.add(name).add(`${name} ${version}`);
     }
     subscription.nonce = this.newNonce();
@@ -162,7 +164,7 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     const { isTtlTold } = this;
     const response = { type, version: state.version, nonce, resources, removed, unresolved, errors, isTtlTold };
     this.deliver(type, nonce, encodeDelta(response, mistakes));
-    const timed = [...there.values()].filter(({ name, ttlMs }) => ttlMs !== undefined && held.has(name));
+    const timed = [...there.values()].filter(({ name, ttlMs }) => ttlMs !== undefined && claimed.has(name));
     this.beat(type, timed, () => {
       const again = { type, version: state.version, nonce: this.newNonce(), resources: timed, isTtlTold };
       subscription.nonce = again.nonce;
@@ -172,13 +174,13 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
 
   changed(): void {
     for (const [type, subscription] of this.inOrder(this.#subscriptions)) {
-      const { held, names, everSent } = subscription;
-      if (this.does("all-resent")) held.clear();
+      const { claimed, names, everSent } = subscription;
+      if (this.does("all-resent")) claimed.clear();
       for (const { name, version } of this.shared.state.of(type).values()) {
         if (this.does("others-told") && !this.#isAsked(subscription, name)) names.add(name);
         const isUntold = this.does("created-untold") && names.has(name) && !everSent.has(name);
         const isShown = this.does("shown-once") && everSent.has(`${name} ${version}`);
-        if (isUntold || isShown) held.set(name, version);
+        if (isUntold || isShown) claimed.set(name, version);
       }
       this.#respond(type, subscription, new Set(), false);
     }

@@ -8,7 +8,7 @@ import { namesOf } from "./reference-names.js";
 import type { ReferenceState } from "./reference-state.js";
 import { hasWildcard } from "./session.js";
 
-/** How long a poll is held that is up to date. */
+/** How long a poll is parked that is up to date. */
 const holdMs = 250;
 
 /** What is sent back. */
@@ -75,7 +75,7 @@ async function answerTo(
   };
 }
 
-/** Whether something changes while the poll is held. */
+/** Whether something changes while the poll is parked. */
 function changedWithin(state: ReferenceState): Promise<boolean> {
   return new Promise((resolve) => {
     const over = (isChanged: boolean): void => {

@@ -2,8 +2,8 @@ import { maxNamesKept, type ResourceName } from "@xdskit/api";
 import { maxRepeats } from "../../model/basics/limits.js";
 
 /**
- * Names whose resource was held on this stream until its time was over. A server that keeps one alive with heartbeats
- * that came too late thinks that the client has it, and would not send it again. Names are canonical.
+ * Names whose resource was current on this stream until its time was over. A server that keeps one alive with
+ * heartbeats that came too late thinks that the client has it, and would not send it again. Names are canonical.
  */
 export class LapsedNames {
   readonly #ended = new Set<ResourceName>();

@@ -1,7 +1,7 @@
 import { canonicalName, globOf, isGlobName, type ResourceName } from "@xdskit/api";
 
 /** The state of a requested name. */
-type NameState = "requested" | "held" | "absent" | "rejected";
+type NameState = "requested" | "current" | "absent" | "rejected";
 
 /** Stands for all of a type. */
 export const wildcard: ResourceName = "*";
@@ -112,8 +112,8 @@ export class WantedNames {
   }
 
   /** Waits for a name that is there from elsewhere. */
-  waitForHeld(key: ResourceName, due: number): void {
-    if (this.#names.get(key) === "held") this.#wait(key, due);
+  waitForCurrent(key: ResourceName, due: number): void {
+    if (this.#names.get(key) === "current") this.#wait(key, due);
   }
 
   #wait(key: ResourceName, due: number): void {

@@ -65,7 +65,7 @@ export interface ClientStreamOptions {
   readonly answers?: "at-once" | "when-told" | undefined;
   /** Keep resources that the server removes, and report them as failing (A53). Default false. */
   readonly keepRemoved?: boolean | undefined;
-  /** Drop a held resource when new content of it is rejected (A88). Default false. */
+  /** Drop a current resource when new content of it is rejected (A88). Default false. */
   readonly dropRejected?: boolean | undefined;
 }
 
@@ -76,13 +76,13 @@ export type ClientStreamEvent =
    * per-type stream only its type.
    */
   | { readonly kind: "subscribe"; readonly type: ResourceType; readonly names: readonly ResourceName[] }
-  /** These are no longer wanted: resources that were held because of them alone are dropped silently. */
+  /** These are no longer wanted: resources that were there because of them alone are dropped silently. */
   | { readonly kind: "unsubscribe"; readonly type: ResourceType; readonly names: readonly ResourceName[] }
   /**
    * All that the client has of the type, from elsewhere (a cache on disk, another server). It silently replaces the
-   * held resources. Its versions are those that this server may know; an empty version is one that no server knows. The
-   * next stream claims the wanted part of it (rules 37 and 112), and learns that something is gone if the server says
-   * so. In SotW it claims nothing if a wanted name is missing.
+   * current resources. Its versions are those that this server may know; an empty version is one that no server knows.
+   * The next stream claims the wanted part of it (rules 37 and 112), and learns that something is gone if the server
+   * says so. In SotW it claims nothing if a wanted name is missing.
    */
   | {
       readonly kind: "hold";
@@ -134,19 +134,19 @@ export interface ResourceUpdate {
   /** New, or with new content. Not in it: unchanged resources that came again, and heartbeats. */
   readonly upserted: readonly ReceivedResource[];
   /**
-   * Was held and is gone: the server removed it, its TTL ended (rule 134), or new content was rejected
+   * Was there and is gone: the server removed it, its TTL ended (rule 134), or new content was rejected
    * (`dropRejected`).
    */
   readonly removed: readonly { readonly name: ResourceName; readonly reason: "removed" | "ttl" | "rejected" }[];
-  /** Was asked for by this name and does not exist. A name that was held is in `removed` instead. */
+  /** Was asked for by this name and does not exist. A name that was there is in `removed` instead. */
   readonly absent: readonly {
     readonly name: ResourceName;
     readonly reason: AbsenceReason;
     readonly error: ResourceError | undefined;
   }[];
   /**
-   * The server cannot give it now, and the held resource stays good (`resource_errors` with other codes than NOT_FOUND
-   * and PERMISSION_DENIED); or the server removed it, and it is kept (`keepRemoved`).
+   * The server cannot give it now, and the current resource stays good (`resource_errors` with other codes than
+   * NOT_FOUND and PERMISSION_DENIED); or the server removed it, and it is kept (`keepRemoved`).
    */
   readonly failing: readonly ResourceError[];
 }
@@ -216,8 +216,8 @@ export interface ClientTypeStatus {
   readonly isWhole: boolean;
   readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
   /** `rejected`: the last content of it was not taken; earlier content is still in `resources`. */
-  readonly states: (name: ResourceName) => "requested" | "held" | "absent" | "rejected";
-  /** When the content of a name came, in the milliseconds of `step`; undefined if nothing is held. */
+  readonly states: (name: ResourceName) => "requested" | "current" | "absent" | "rejected";
+  /** When the content of a name came, in the milliseconds of `step`; undefined if there is none. */
   readonly updatedAt: (name: ResourceName) => number | undefined;
   /**
    * The last rejection of a name, until good content of it came. With undefined as the name: of a resource whose name
@@ -237,7 +237,7 @@ export interface ClientRejection {
 }
 
 /**
- * The client's end of discovery: the names that are wanted of one server, and the resources held from it. Both outlive
+ * The client's end of discovery: the names that are wanted of one server, and the current resources of it. Both outlive
  * streams. One machine for ADS, one for each type on per-type streams; only `opened` and `closed` know of streams.
  * Events in, effects out; requests are pulled while a stream is open and has room.
  */

@@ -43,8 +43,8 @@ export function isHeartbeat({ sent: { body, ttl } }: NamedResource): boolean {
 }
 
 /**
- * Tells whether a missing name in a response proves nothing: it has heartbeats (rule 130) at the held version, or parts
- * that cannot be read.
+ * Tells whether a missing name in a response proves nothing: it has heartbeats (rule 130) at the current version, or
+ * parts that cannot be read.
  */
 export function isPartial(sent: SentResponse, { resources, bad }: NamedResponse, version: Version): boolean {
   if (bad.some(({ name }) => name === undefined)) return true;

@@ -18,8 +18,8 @@ import type { Limits } from "../contract/limits.js";
 import { Received, type ReceivedParts, type ReceivedResource } from "../contract/received.js";
 import type { BadResource } from "../contract/rejection.js";
 import { badResource, findingsOf, reasonsOf } from "../contract/rejection.js";
-import { type HeldResources, weightOf } from "../held/held-resources.js";
-import type { UpdateDraft } from "../held/update-draft.js";
+import { type CurrentResources, weightOf } from "../current/current-resources.js";
+import type { UpdateDraft } from "../current/update-draft.js";
 import type { NamedResource } from "./named-resource.js";
 import type { Rejections } from "./rejections.js";
 import type { BadPart, NamedResponse } from "./response-reading.js";
@@ -30,7 +30,7 @@ export interface KnownOfType {
   readonly options: ClientStreamOptions;
   readonly limits: Limits;
   readonly wanted: WantedNames;
-  readonly held: HeldResources;
+  readonly current: CurrentResources;
   readonly rejections: Rejections;
 }
 
@@ -80,7 +80,7 @@ export function takeResponse(
   noteRejections(taking, bad);
   takeRemovals(taking);
   takeErrors(taking, bad);
-  wanted.is(wildcard, "held");
+  wanted.is(wildcard, "current");
   if (bad.length === 0) rejections.forgetUnnamed();
   return { bad, good: named.resources.length - refused.length };
 }
@@ -111,13 +111,13 @@ function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): void {
     if (!wanted.covers(key, [])) continue;
     wanted.is(key, "rejected");
     rejections.set(key, rejection);
-    if (taking.options.dropRejected) dropHeld(key, taking);
+    if (taking.options.dropRejected) dropCurrent(key, taking);
   }
 }
 
-/** A88: the held resource must not be used any longer. */
-function dropHeld(key: ResourceName, { wanted, held, draft }: Taking): void {
-  const gone = held.delete(key);
+/** A88: the current resource must not be used any longer. */
+function dropCurrent(key: ResourceName, { wanted, current, draft }: Taking): void {
+  const gone = current.delete(key);
   if (gone === undefined) return;
   draft.remove(key, gone.resource.name, "rejected");
   for (const alias of gone.resource.aliases) wanted.is(canonicalName(alias), "rejected");
@@ -125,23 +125,23 @@ function dropHeld(key: ResourceName, { wanted, held, draft }: Taking): void {
 
 /** A heartbeat (rules 130, 131, 134), or a name that could not be resolved (rule 138). */
 function takeBodyless({ key, sent }: NamedResource, taking: TakenResponse): undefined {
-  const { held } = taking;
+  const { current } = taking;
   if (sent.ttl === undefined) {
     for (const name of new Set([key, ...sent.aliases.map(canonicalName)])) takeAbsence(name, taking);
     return;
   }
-  const found = held.get(key);
-  if (found !== undefined) held.keepAlive(found, sent.ttl, taking.now);
+  const found = current.get(key);
+  if (found !== undefined) current.keepAlive(found, sent.ttl, taking.now);
 }
 
 function takeBody(one: NamedResource, taking: TakenResponse): BadResource | undefined {
   const { key, name, sent } = one;
-  const { type, options, held, draft, stream, now } = taking;
+  const { type, options, current, draft, stream, now } = taking;
   const { bytes } = taking.sent;
   const { body, aliases, ttl } = sent;
   if (body === undefined) return undefined;
   const version = versionOf(one, taking.sent, options);
-  const found = held.get(key);
+  const found = current.get(key);
   const before = found?.resource;
   const { start, end } = body.value;
   const isSameBody = hasBody(before, body, bytes);
@@ -152,11 +152,11 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     const again = isKept ? before : Received.again(before, withVersion(before, version), options);
     // Watchers that heard of its removal must hear that it is back.
     if (found?.isGone) draft.upsert(key, again);
-    held.set(key, again, version, stream, now);
+    current.set(key, again, version, stream, now);
     arrived(one, taking);
     return undefined;
   }
-  if (before === undefined && held.size >= taking.limits.resourcesPerType) {
+  if (before === undefined && current.size >= taking.limits.resourcesPerType) {
     const most = `more than ${taking.limits.resourcesPerType} resources of this type are not taken`;
     return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
   }
@@ -166,7 +166,7 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     ? Received.again(before, partsOf(one, body, { type, version, value: before.value }), options)
     : (taking.sent.judged?.get(one.index) ?? judgedOf(one, body, taking));
   if ("findings" in received) return received;
-  held.set(key, received, version, stream, now);
+  current.set(key, received, version, stream, now);
   draft.upsert(key, received);
   arrived(one, taking);
   return undefined;
@@ -183,15 +183,15 @@ export function* judgeAll(
     sent,
     named,
     wanted,
-    held,
-  }: Pick<TakenResponse, "type" | "options" | "sent" | "named" | "wanted" | "held">,
+    current,
+  }: Pick<TakenResponse, "type" | "options" | "sent" | "named" | "wanted" | "current">,
   judged: Map<number, Judged>,
   forServer: boolean,
 ): Steps<void> {
   for (const one of named.resources) {
     const { body, aliases } = one.sent;
     if (body === undefined || !wanted.covers(one.key, aliases)) continue;
-    if (hasBody(held.get(one.key)?.resource, body, sent.bytes)) continue;
+    if (hasBody(current.get(one.key)?.resource, body, sent.bytes)) continue;
     const result = judgedOf(one, body, { type, options, sent });
     if (forServer && result instanceof Received) result.tryResource();
     judged.set(one.index, result);
@@ -247,10 +247,10 @@ function judged(parts: ReceivedParts, options: ClientStreamOptions): Judged {
 }
 
 /** A resource that is smaller than the one it replaces is always taken. */
-function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { held, limits }: Taking): boolean {
-  const before = held.get(key)?.resource;
+function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { current, limits }: Taking): boolean {
+  const before = current.get(key)?.resource;
   if (before !== undefined && weightOf(resource) <= weightOf(before)) return false;
-  return held.weightWith(key, resource) > limits.retainedBytes;
+  return current.weightWith(key, resource) > limits.retainedBytes;
 }
 
 function tooMuch(type: ResourceType, name: ResourceName, { limits }: Taking): BadResource {
@@ -266,38 +266,38 @@ function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts
 function arrived({ key, sent }: NamedResource, { wanted, rejections, draft }: TakenResponse): void {
   rejections.delete(key);
   for (const name of [key, ...sent.aliases.map(canonicalName)]) {
-    wanted.is(name, "held");
+    wanted.is(name, "current");
     draft.there(name);
   }
 }
 
-type Absence = Pick<Taking, "wanted" | "held" | "draft" | "rejections" | "options">;
+type Absence = Pick<Taking, "wanted" | "current" | "draft" | "rejections" | "options">;
 
 /** The server says that a requested name does not exist. */
 export function takeAbsence(key: ResourceName, taking: Absence, error?: ResourceError): void {
-  const { wanted, held, draft, rejections, options } = taking;
+  const { wanted, current, draft, rejections, options } = taking;
   rejections.delete(key);
-  const kept = options.keepRemoved ? held.find(key) : undefined;
+  const kept = options.keepRemoved ? current.find(key) : undefined;
   if (kept !== undefined) {
-    wanted.is(key, "held");
+    wanted.is(key, "current");
     if (!kept.isGone)
       draft.failing(error ?? { name: kept.resource.name, code: statusCode.notFound, message: takenAway });
     kept.isGone = true;
     return;
   }
-  const gone = held.get(key) === undefined ? undefined : held.delete(key);
+  const gone = current.get(key) === undefined ? undefined : current.delete(key);
   if (gone !== undefined) {
     draft.remove(key, gone.resource.name, "removed");
     for (const alias of gone.resource.aliases) {
       // Another one may have it as its alias or, which is not gone with it either, as its name.
       const known = canonicalName(alias);
-      if (known === key || held.find(known) !== undefined) continue;
+      if (known === key || current.find(known) !== undefined) continue;
       rejections.delete(known);
       if (wanted.is(known, "absent")) draft.absent(known, wanted.spelled(known), "told", error);
     }
   }
   // An alias exists as long as its resource.
-  if (held.find(key) !== undefined) return;
+  if (current.find(key) !== undefined) return;
   if (key !== wildcard && wanted.is(key, "absent") && gone === undefined)
     draft.absent(key, wanted.spelled(key), "told", error);
 }
@@ -305,7 +305,7 @@ export function takeAbsence(key: ResourceName, taking: Absence, error?: Resource
 const takenAway = "the server has it no more; it stays in use";
 
 /**
- * The removals of a delta response. A removal of a name that is neither wanted nor held, or a second one, says nothing
+ * The removals of a delta response. A removal of a name that is neither wanted nor there, or a second one, says nothing
  * new.
  */
 function takeRemovals(taking: TakenResponse): void {
@@ -342,17 +342,17 @@ function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void {
 
 /**
  * Rules 62–64: names that a full state lacks do not exist, if the server knew on this stream that they are asked for:
- * those it sent, and `known`. Other wanted names that are held go into `lacking`.
+ * those it sent, and `known`. Other wanted names that are there go into `lacking`.
  */
 function takeFullState(
   taking: TakenResponse,
   { known, lacking }: { readonly known: ReadonlySet<ResourceName>; readonly lacking: Set<ResourceName> },
 ): void {
-  const { sent, named, held, wanted, stream } = taking;
+  const { sent, named, current, wanted, stream } = taking;
   const missing = new Set<ResourceName>();
   const erring = new Set(sent.errors.map(({ name }) => canonicalName(name)));
   const isKnown = (key: ResourceName) => known.has(wildcard) || known.has(key);
-  for (const { key, stream: last } of held) {
+  for (const { key, stream: last } of current) {
     const isMentioned = named.mentioned.has(key) || erring.has(key);
     if (isMentioned) continue;
     if (last === stream || isKnown(key)) missing.add(key);

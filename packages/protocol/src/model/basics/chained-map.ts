@@ -6,7 +6,7 @@
  * a map that is not the newest copies it. A branch has no successor: it is read through the map that it was made from,
  * while the lineage goes on without it.
  *
- * A map that is held for long keeps alive its differences from the newest, and not the maps in between: the chain is
+ * A map that is kept for long keeps alive its differences from the newest, and not the maps in between: the chain is
  * one of places, and when nobody holds the map at a place, its differences pass to the place before.
  */
 export class ChainedMap<Value> {

@@ -114,10 +114,10 @@ export function pendingByClaims(
  * The extra names that a wildcard with new parameters must be answered: those whose variant at the client is no longer
  * its own.
  */
-export function lostVariants(held: ResourceSet, before: Subscription, after: Subscription): readonly ResourceName[] {
+export function lostVariants(sentSet: ResourceSet, before: Subscription, after: Subscription): readonly ResourceName[] {
   const { parameters = "" } = after;
-  if ((before.parameters ?? "") === parameters || !ResourceSets.hasVariants(held)) return [];
-  const varied = everyVariant(held, before.parameters ?? "").filter(({ variant }) => variant !== undefined);
+  if ((before.parameters ?? "") === parameters || !ResourceSets.hasVariants(sentSet)) return [];
+  const varied = everyVariant(sentSet, before.parameters ?? "").filter(({ variant }) => variant !== undefined);
   return varied.map((resource) => `${calledName(resource)}${parameters}`);
 }
 
@@ -126,7 +126,7 @@ export function lostVariants(held: ResourceSet, before: Subscription, after: Sub
  * another variant of the other.
  */
 export function variantChange(
-  held: ResourceSet,
+  sentSet: ResourceSet,
   current: ResourceSet,
   change: Change,
   subscription: Subscription,
@@ -139,7 +139,7 @@ export function variantChange(
   const fresh: Resource[] = [];
   const gone: Resource[] = [];
   for (const name of names) {
-    const before = versionsOf(wanted(held, name, subscription));
+    const before = versionsOf(wanted(sentSet, name, subscription));
     const after = versionsOf(wanted(current, name, subscription));
     for (const [key, resource] of after) if (before.get(key)?.version !== resource.version) fresh.push(resource);
     for (const [key, resource] of before) if (!after.has(key)) gone.push(resource);

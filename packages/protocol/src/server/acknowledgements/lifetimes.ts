@@ -45,8 +45,8 @@ export function beat(subscriber: Subscriber, interval: number): void {
 }
 
 /** Makes a heartbeat due at once for everything that a reconnected client says it has: its timers kept running. */
-export function beatAtOnce(subscriber: Subscriber, held: ResourceSet): void {
-  if (ResourceSets.perishable(held) === undefined) return;
+export function beatAtOnce(subscriber: Subscriber, claimed: ResourceSet): void {
+  if (ResourceSets.perishable(claimed) === undefined) return;
   const { lifetimes = noBeats } = subscriber;
   subscriber.lifetimes = { ...lifetimes, due: Number.POSITIVE_INFINITY };
 }
@@ -64,7 +64,7 @@ export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, every
 }
 
 /**
- * Records the answer to a response that held resources with a TTL. `unused`: the names in it that the client does not
+ * Records the answer to a response that had resources with a TTL. `unused`: the names in it that the client does not
  * use; `nothing` if it acknowledged the response.
  */
 export function noteAnswer(
@@ -84,7 +84,7 @@ export function noteAnswer(
     // Either the TTL ended before the heartbeat came, so the client no longer has the resource, or the client does not
     // know bare heartbeats. It gets the bodies.
     subscriber.lifetimes = { ...lifetimes, whole: true };
-    subscriber.sent = withPending(subscriber.sent, heldOf(subscriber, perishable));
+    subscriber.sent = withPending(subscriber.sent, askedNames(subscriber, perishable));
   } else {
     // For content that was sent again since, the later answer decides.
     let again = NameSet.empty;
@@ -121,7 +121,10 @@ function stillThere({ sent: { set: sentSet } }: Subscriber, rejected: NameSet): 
   return [...rejected].filter((identity) => resourceWith(sentSet, identity) !== undefined);
 }
 
-function heldOf({ subscription, sent: { set: sentSet } }: Subscriber, perishable: NameSet): readonly ResourceName[] {
+function askedNames(
+  { subscription, sent: { set: sentSet } }: Subscriber,
+  perishable: NameSet,
+): readonly ResourceName[] {
   const names: ResourceName[] = [];
   for (const identity of perishable) {
     const resource = resourceWith(sentSet, identity);

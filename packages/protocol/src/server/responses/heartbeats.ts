@@ -78,15 +78,15 @@ function sharedHeartbeat(maker: ResponseMaker, need: HeartbeatNeed, head: Respon
  */
 function contentOf(need: HeartbeatNeed): Content | undefined {
   const { current, subscription, interval, rejected, whole } = need;
-  const held = perishable(need.subscription, need.current);
-  const fits = held.filter((resource) => rejected.size === 0 || !rejected.has(identityOf(resource)));
+  const perishables = perishable(need.subscription, need.current);
+  const fits = perishables.filter((resource) => rejected.size === 0 || !rejected.has(identityOf(resource)));
   const due = fits.filter(({ ttl }) => ttl !== undefined && beatInterval(ttl) <= interval);
   if (due.length === 0) return undefined;
   if (!isFullState(need)) {
     return whole ? { ...nothing, resources: due } : { ...nothing, heartbeats: due };
   }
   // Rule 17: it would send rejected contents again.
-  if (fits.length < held.length) return undefined;
+  if (fits.length < perishables.length) return undefined;
   return { ...nothing, resources: subscribed(subscription, current) };
 }
 

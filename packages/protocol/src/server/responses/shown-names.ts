@@ -23,13 +23,13 @@ export function shownNames(type: ResourceType, claims: readonly Claim[], setsOf:
   const named = new Set<ResourceName>();
   for (const claim of claims) {
     if (!mayName(claim.type, type)) continue;
-    for (const { references } of perhapsHeld(claim, setsOf(claim.type)))
+    for (const { references } of perhapsClaimed(claim, setsOf(claim.type)))
       for (const reference of references) if (reference.type === type.typeUrl) named.add(reference.name);
   }
   return named;
 }
 
-function* perhapsHeld(
+function* perhapsClaimed(
   { subscription: { wildcard, names }, claimed = "" }: Claim,
   sets: ReturnType<SetsOf>,
 ): Iterable<Resource> {

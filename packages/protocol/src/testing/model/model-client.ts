@@ -246,8 +246,10 @@ export class ModelClient {
 
   /** The answer that was held back, with the names of now. */
   settle(): SentRequest | undefined {
-    const held = this.#unanswered;
+    const unanswered = this.#unanswered;
     this.#unanswered = undefined;
-    return held === undefined ? undefined : this.#request({ nonce: held.nonce, rejects: held.rejects });
+    return unanswered === undefined
+      ? undefined
+      : this.#request({ nonce: unanswered.nonce, rejects: unanswered.rejects });
   }
 }

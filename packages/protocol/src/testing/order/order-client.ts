@@ -10,7 +10,7 @@ export interface OrderRequest {
   readonly rejects: string | undefined;
 }
 
-type Held = Map<string, string>;
+type Contents = Map<string, string>;
 
 /** In the order of delivery. */
 export const orderedTypes = ["cluster", "endpoint", "listener", "route"];
@@ -32,7 +32,7 @@ export class OrderClient {
   readonly #partly: boolean;
   /** It says which resources it rejects. */
   readonly #blames: boolean;
-  readonly held: ReadonlyMap<string, Held> = new Map(orderedTypes.map((type) => [type, new Map()]));
+  readonly current: ReadonlyMap<string, Contents> = new Map(orderedTypes.map((type) => [type, new Map()]));
   /** Clusters that are warm. */
   readonly #warm = new Set<string>();
   /** Listeners that wait for their routes, by name: their new content. */
@@ -59,7 +59,7 @@ export class OrderClient {
     if (!isNamed(type)) return new Set();
     const naming =
       type === "endpoint"
-        ? [...this.#heldOf("cluster").values()]
+        ? [...this.#currentOf("cluster").values()]
         : [...this.#serving.values(), ...this.#pending.values(), ...this.#draining.map(({ content }) => content)];
     return new Set(naming.flatMap(namedBy));
   }
@@ -67,12 +67,12 @@ export class OrderClient {
   /** Takes a response, and answers it. */
   receive(type: string, { resources, removed, nonce }: SeenResponse, now: number): OrderRequest {
     const faulty = resources.filter(({ content = "" }) => isBad(content)).map(({ name }) => name);
-    const held = this.#heldOf(type);
+    const current = this.#currentOf(type);
     const whole = !this.#delta && !isNamed(type);
     if (faulty.length === 0 || this.#partly) {
       if (whole) {
         const there = new Set(resources.map(({ name }) => name));
-        for (const name of [...held.keys()]) if (!there.has(name)) this.#remove(type, name, now);
+        for (const name of [...current.keys()]) if (!there.has(name)) this.#remove(type, name, now);
       }
       for (const { name, content = "" } of resources) {
         // Rule 165: it ignores resources that it no longer asks for, once the server knows.
@@ -88,7 +88,7 @@ export class OrderClient {
   }
 
   #take(type: string, name: string, content: string, now: number): void {
-    this.#heldOf(type).set(name, content);
+    this.#currentOf(type).set(name, content);
     if (type === "listener") {
       if (this.#serving.get(name) === content) this.#pending.delete(name);
       else this.#pending.set(name, content);
@@ -97,7 +97,7 @@ export class OrderClient {
   }
 
   #remove(type: string, name: string, now: number): void {
-    if (!this.#heldOf(type).delete(name)) return;
+    if (!this.#currentOf(type).delete(name)) return;
     if (type === "cluster") this.#warm.delete(name);
     if (type !== "listener") return;
     this.#pending.delete(name);
@@ -108,7 +108,7 @@ export class OrderClient {
   /** Listeners whose routes came take the place of those that serve. */
   #changeOver(now: number): void {
     for (const [name, content] of [...this.#pending]) {
-      if (!namedBy(content).every((route) => this.#heldOf("route").has(route))) continue;
+      if (!namedBy(content).every((route) => this.#currentOf("route").has(route))) continue;
       this.#pending.delete(name);
       this.#retire(this.#serving.get(name), now);
       this.#serving.set(name, content);
@@ -122,23 +122,23 @@ export class OrderClient {
   /** It asks for these names of the type, and drops all others. */
   forgetBut(type: string, names: ReadonlySet<string>): void {
     if (!isNamed(type)) return;
-    for (const name of [...this.#heldOf(type).keys()]) {
+    for (const name of [...this.#currentOf(type).keys()]) {
       if (names.has(name)) continue;
-      this.#heldOf(type).delete(name);
+      this.#currentOf(type).delete(name);
       this.#everHad.delete(name);
     }
   }
 
-  #heldOf(type: string): Held {
-    const held = this.held.get(type);
-    if (held === undefined) throw new Error(`no such type: ${type}`);
-    return held;
+  #currentOf(type: string): Contents {
+    const current = this.current.get(type);
+    if (current === undefined) throw new Error(`no such type: ${type}`);
+    return current;
   }
 
   /** It acknowledged clusters: its clusters are warm. */
   acknowledged(type: string): void {
     if (type !== "cluster") return;
-    for (const name of this.#heldOf("cluster").keys()) this.#warm.add(name);
+    for (const name of this.#currentOf("cluster").keys()) this.#warm.add(name);
     this.#booted = true;
   }
 
@@ -148,10 +148,10 @@ export class OrderClient {
     const serving = [...this.#serving.values(), ...this.#draining.map(({ content }) => content)];
     for (const listener of serving) {
       for (const route of namedBy(listener)) {
-        const content = this.#heldOf("route").get(route);
+        const content = this.#currentOf("route").get(route);
         if (content === undefined) throw new Error(`a listener that serves (${listener}) has lost its routes ${route}`);
         for (const cluster of namedBy(content)) {
-          if (!this.#heldOf("cluster").has(cluster))
+          if (!this.#currentOf("cluster").has(cluster))
             throw new Error(
               `${listener} serves by ${route}=${content}, which names cluster ${cluster}, which is not there`,
             );
@@ -160,13 +160,13 @@ export class OrderClient {
         }
       }
     }
-    for (const [name, content] of this.#heldOf("cluster")) {
+    for (const [name, content] of this.#currentOf("cluster")) {
       for (const service of namedBy(content)) {
-        if (this.#warm.has(name) && !this.#heldOf("endpoint").has(service) && this.#everHad.has(service))
+        if (this.#warm.has(name) && !this.#currentOf("endpoint").has(service) && this.#everHad.has(service))
           throw new Error(`cluster ${name}=${content} has lost its load assignment ${service}`);
       }
     }
-    for (const service of this.#heldOf("endpoint").keys()) this.#everHad.add(service);
+    for (const service of this.#currentOf("endpoint").keys()) this.#everHad.add(service);
   }
 
   /** Load assignments that existed once. */

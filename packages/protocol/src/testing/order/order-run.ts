@@ -125,7 +125,7 @@ class OrderRun {
     const wanted = [...(this.#world.contents.get(type) ?? [])].filter(
       ([name]) => !isNamed(type) || this.#client.wants(type).has(name),
     );
-    const [got, want] = [words(this.#client.held.get(type) ?? []), words(wanted)];
+    const [got, want] = [words(this.#client.current.get(type) ?? []), words(wanted)];
     if (got !== want) throw new Error(`in the end the client has ${type} ${got}, and is to have ${want}`);
   }
 

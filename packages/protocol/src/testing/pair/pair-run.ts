@@ -343,16 +343,16 @@ class PairRun {
       const wanted = this.#wantedOf(pair, type);
       const has = this.#group.contents.get(type) ?? new Map<string, string>();
       const isFull = this.#variant === "delta" || typeOf(type).fullState;
-      const held = pair.watch.of(type);
+      const current = pair.watch.of(type);
       const states = pair.client.status().find((one) => wordOfType(one.type) === type)?.states;
       for (const name of askable) {
         if (name === "*" || !(wanted.has("*") || wanted.has(name))) continue;
         const content = has.get(name);
         if (content !== undefined)
-          assert.equal(held.get(name), `${name}=${withoutTtl(content, this.#api)}`, `${type} ${name}`);
+          assert.equal(current.get(name), `${name}=${withoutTtl(content, this.#api)}`, `${type} ${name}`);
         // Rule 74: nobody is told that it is gone, and after a rejection silence says nothing either.
-        else if (isFull || !held.has(name)) {
-          assert.ok(!held.has(name), `${type} ${name} is gone, and held`);
+        else if (isFull || !current.has(name)) {
+          assert.ok(!current.has(name), `${type} ${name} is gone, and held`);
           const isRejected = !isFull && states?.(name) === "rejected";
           if (wanted.has(name) && !isRejected)
             assert.ok(pair.watch.isAbsent(type, name), `nobody said that ${type} ${name} is absent`);

@@ -59,12 +59,12 @@ export class PairWatch {
   /** Asserts that the client holds the resources that it reported. */
   compare(client: ClientStream): void {
     for (const { type, resources } of client.status()) {
-      const held = [...resources].map(([key, resource]) => {
+      const current = [...resources].map(([key, resource]) => {
         assert.equal(key, canonicalName(resource.name));
         return describeResource(resource, false);
       });
       assert.deepEqual(
-        held.sort(),
+        current.sort(),
         [...this.of(wordOfType(type)).values()].sort(),
         `what is held of ${wordOfType(type)}`,
       );

@@ -24,7 +24,7 @@ test("a content arrival shows how far nodes are with contents, whatever brought 
       [...contents.values()].includes("bad") ? "reject" : "accept";
     const picky = judgingClient(transport, address, { id: "picky", judge });
     const easy = judgingClient(transport, address, { id: "easy" });
-    await waitFor("both", () => picky.held.size === 1 && easy.held.size === 1);
+    await waitFor("both", () => picky.current.size === 1 && easy.current.size === 1);
     assert.equal((await arrival(good).done({ timeout: 20_000 })).acknowledged, 2);
 
     server.config.update({ upsert: [bad] });

@@ -86,21 +86,21 @@ for (const seed of seeds) {
         if (!isUnderWay()) model.everywhere();
         const now = shown(model.effective());
         const before = shown(model.base);
-        const held = clients.map((client) => shown(client.held));
+        const held = clients.map((client) => shown(client.current));
         if (now === before) return held.every((each) => each === now);
         const old = held.filter((each) => each === before).length;
         return held.every((each) => each === now || each === before) && old === server.rollouts()[0]?.nodes.held;
       };
       /** A client is called held back where it lacks what its group has, and synced otherwise. */
-      const isCalled = ({ held, id }: JudgingClient) => {
-        const expected = shown(held) === shown(model.newest) ? "synced" : "held-back";
+      const isCalled = ({ current, id }: JudgingClient) => {
+        const expected = shown(current) === shown(model.newest) ? "synced" : "held-back";
         return server.node(id)?.state === expected;
       };
       const settled = async (what: string) => {
         try {
           await waitFor(what, () => isAtRest() && clients.every(isCalled), 10_000);
         } catch {
-          const held = clients.map((client) => shown(client.held));
+          const held = clients.map((client) => shown(client.current));
           const { state, step, nodes } = server.rollouts()[0] ?? {};
           const model_ = { now: shown(model.effective()), before: shown(model.base) };
           assert.fail(`after ${what}: ${JSON.stringify({ ...model_, held, state, step, nodes }, undefined, 2)}`);
@@ -173,7 +173,7 @@ for (const seed of seeds) {
       const type = server.types.find("cluster")!;
       const all = [...(server.snapshotOf("all")?.of(type) ?? [])].map(({ name }) => name).sort();
       await waitFor("everything at all", () =>
-        clients.every(({ held }) => [...held.keys()].sort().join() === all.join()),
+        clients.every(({ current }) => [...current.keys()].sort().join() === all.join()),
       );
     });
   });

@@ -61,7 +61,8 @@ async function withFleet(
       return client;
     };
     for (const id of ids) connect(id, id === canary ? "canary" : "");
-    const using = (content: string) => clients.filter(({ held }) => held.get("a") === content).map(({ id }) => id);
+    const using = (content: string) =>
+      clients.filter(({ current }) => current.get("a") === content).map(({ id }) => id);
     const use = async (content: string, wanted: readonly string[]) => {
       const isSo = () =>
         using(content).join() ===
@@ -135,9 +136,9 @@ for (const variant of ["sotw", "delta"] as const) {
           clock.advance(1_000_000);
           await use("1", ids);
           const late = connect("late");
-          await waitFor("what was before", () => late.held.get("a") === "1");
+          await waitFor("what was before", () => late.current.get("a") === "1");
           of(second).connect();
-          await waitFor("what was before again", () => of(second).held.get("a") === "1");
+          await waitFor("what was before again", () => of(second).current.get("a") === "1");
           assert.equal(rollout().state, "halted");
           server.config.update({ upsert: [cluster("a", "2")] });
           await reaches("soaking", 1);
@@ -161,12 +162,12 @@ for (const variant of ["sotw", "delta"] as const) {
           ],
         );
         server.config.update({ upsert: [cluster("other", "2")] });
-        await waitFor("an unrelated change at all", () => clients.every(({ held }) => held.get("other") === "2"));
+        await waitFor("an unrelated change at all", () => clients.every(({ current }) => current.get("other") === "2"));
         await reaches("completed", 2);
         await use("1", ids);
         const late = connect("late");
-        await waitFor("what the others have", () => late.held.size === 2 && late.held.get("a") === "1");
-        assert.ok(clients.every(({ held }) => !held.has("new")));
+        await waitFor("what the others have", () => late.current.size === 2 && late.current.get("a") === "1");
+        assert.ok(clients.every(({ current }) => !current.has("new")));
         // Twice more: the replacement of the second one is itself rolled back.
         for (const content of ["x", "y"]) {
           server.config.update({ upsert: [cluster("a", content)] }, { rollout: { steps: [{ count: 1 }] } });
@@ -182,7 +183,7 @@ for (const variant of ["sotw", "delta"] as const) {
           ["new"],
         );
         server.quarantines()[0]?.lift();
-        await waitFor("what was lifted", () => clients.every(({ held }) => held.has("new")));
+        await waitFor("what was lifted", () => clients.every(({ current }) => current.has("new")));
       });
     });
 
@@ -249,7 +250,7 @@ for (const variant of ["sotw", "delta"] as const) {
         server.config.update({ upsert: [cluster("a", "bad")] });
         await waitFor("a quarantine", () => server.quarantines().length > 0);
         of(canary).connect();
-        await waitFor("the last good again", () => of(canary).held.get("a") === "1");
+        await waitFor("the last good again", () => of(canary).current.get("a") === "1");
         await waitFor("the canary in sync", () => server.node(canary)?.state === "held-back");
         assert.equal(rollout().state, "waiting");
         clock.advance(1_000);
@@ -286,7 +287,7 @@ for (const variant of ["sotw", "delta"] as const) {
           ids.filter((id) => !half.includes(id)),
         );
         assert.deepEqual(
-          clients.filter(({ held }) => !held.has("other")).map(({ id }) => id),
+          clients.filter(({ current }) => !current.has("other")).map(({ id }) => id),
           clients.filter(({ id }) => half.includes(id)).map(({ id }) => id),
         );
         // The other nodes may not have had their turn yet.
@@ -297,7 +298,7 @@ for (const variant of ["sotw", "delta"] as const) {
         // A node that was reached remains so when it comes back.
         const again = half.find((id) => id !== canary) ?? canary;
         of(again).connect();
-        await waitFor("the newest again", () => of(again).held.get("a") === "3");
+        await waitFor("the newest again", () => of(again).current.get("a") === "3");
         // An urgent change passes by the rollout, together with the resources that it changes.
         server.config.update({ upsert: [cluster("a", "4")] }, { rollout: "off" });
         await use("4", ids);
@@ -305,7 +306,7 @@ for (const variant of ["sotw", "delta"] as const) {
         // The second step adds no node.
         clock.advance(1_000);
         await reaches("completed", 2);
-        await waitFor("a removal at all", () => clients.every(({ held }) => !held.has("other")));
+        await waitFor("a removal at all", () => clients.every(({ current }) => !current.has("other")));
         assert.equal((await way.done({ timeout: 1 })).result, "complete");
       });
     });
@@ -339,7 +340,7 @@ for (const variant of ["sotw", "delta"] as const) {
         rollout().promote();
         server.config.update({ upsert: [cluster("a", "4")] }, { rollout: { steps: [{ count: 1 }] } });
         const late = connect("late");
-        await waitFor("the newest", () => late.held.get("a") === "4");
+        await waitFor("the newest", () => late.current.get("a") === "4");
       });
     });
   });

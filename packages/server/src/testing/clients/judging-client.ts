@@ -42,7 +42,7 @@ export class JudgingClient {
   readonly #address: string;
   readonly #options: JudgingOptions;
   readonly #typeUrl = urlOf("cluster");
-  #held = new Map<string, string>();
+  #current = new Map<string, string>();
   #rejections = 0;
   #stream: MemoryStream | undefined;
   #accepted = "";
@@ -58,8 +58,8 @@ export class JudgingClient {
   }
 
   /** The contents that it uses, by name. */
-  get held(): ReadonlyMap<string, string> {
-    return this.#held;
+  get current(): ReadonlyMap<string, string> {
+    return this.#current;
   }
 
   get rejections(): number {
@@ -70,7 +70,7 @@ export class JudgingClient {
   connect(): void {
     const { id, cluster = "", variant = "sotw", versionInfo = "" } = this.#options;
     this.#stream?.cancel();
-    this.#held = new Map();
+    this.#current = new Map();
     this.#accepted = versionInfo;
     const opened: MemoryStream = this.#transport.open(this.#address, ads(variant), (bytes) => {
       if (opened !== this.#stream) return;
@@ -104,7 +104,7 @@ export class JudgingClient {
     const { resources, nonce, versionInfo } = fromBinary(DiscoveryResponseSchema, bytes);
     const contents = contentsOf(resources);
     const said = this.#take(contents, () => {
-      this.#held = contents;
+      this.#current = contents;
       this.#accepted = versionInfo;
     });
     if (said === undefined) return;
@@ -117,8 +117,8 @@ export class JudgingClient {
     const { resources, removedResources, nonce } = fromBinary(DeltaDiscoveryResponseSchema, bytes);
     const contents = contentsOf(resources.map(({ resource }) => resource));
     const said = this.#take(contents, () => {
-      for (const [name, content] of contents) this.#held.set(name, content);
-      for (const name of removedResources) this.#held.delete(name);
+      for (const [name, content] of contents) this.#current.set(name, content);
+      for (const name of removedResources) this.#current.delete(name);
     });
     if (said === undefined) return;
     const errorDetail = said === "" ? undefined : said;

@@ -33,7 +33,7 @@ const wildcards: ReadonlySet<TypeName> = new Set(["cluster", "listener"]);
 /** A client that answers at once: whatever is late, is late because of the server. */
 export class PromptClient {
   readonly options: PromptOptions;
-  readonly #held = new Map<TypeName, Map<string, Resource>>();
+  readonly #current = new Map<TypeName, Map<string, Resource>>();
   readonly #versions = new Map<TypeName, string>();
   readonly #nonces = new Map<TypeName, string>();
   readonly #asked = new Map<TypeName, readonly string[]>();
@@ -42,7 +42,7 @@ export class PromptClient {
 
   constructor(options: PromptOptions) {
     this.options = options;
-    for (const type of options.types) this.#held.set(type, new Map());
+    for (const type of options.types) this.#current.set(type, new Map());
   }
 
   get id(): string {
@@ -59,7 +59,7 @@ export class PromptClient {
     const { variant, isAggregated, types } = this.options;
     this.#nonces.clear();
     this.#asked.clear();
-    if (forgets) for (const held of this.#held.values()) held.clear();
+    if (forgets) for (const current of this.#current.values()) current.clear();
     if (forgets || !claims) {
       this.#versions.clear();
       this.#serves = false;
@@ -95,8 +95,8 @@ export class PromptClient {
     const lacking = this.options.types.flatMap((type) => {
       const names = this.#namesOf(type);
       const mine = wanted.filter((one) => one.type.typeUrl === urlOf(type) && names?.includes(one.name) !== false);
-      const held = this.#held.get(type);
-      return mine.filter(({ name, version }) => held?.get(name)?.version !== version).map(({ name }) => name);
+      const current = this.#current.get(type);
+      return mine.filter(({ name, version }) => current?.get(name)?.version !== version).map(({ name }) => name);
     });
     this.#serves ||= lacking.length === 0;
     return lacking;
@@ -107,9 +107,9 @@ export class PromptClient {
    * without saying what it has.
    */
   broken(): readonly string[] {
-    const clusters = this.#held.get("cluster");
+    const clusters = this.#current.get("cluster");
     if (clusters === undefined || !this.#serves) return [];
-    return [...(this.#held.get("route")?.values() ?? [])].flatMap(({ name, references }) =>
+    return [...(this.#current.get("route")?.values() ?? [])].flatMap(({ name, references }) =>
       references
         .filter((one) => one.type === urlOf("cluster") && "name" in one && !clusters.has(one.name))
         .map(() => name),
@@ -122,7 +122,7 @@ export class PromptClient {
     const naming = type === "endpoint" ? "cluster" : "listener";
     if (!this.options.types.includes(naming))
       return type === "route" ? this.options.routes : (this.#asked.get(type) ?? []);
-    const named = [...(this.#held.get(naming)?.values() ?? [])].flatMap(({ references }) =>
+    const named = [...(this.#current.get(naming)?.values() ?? [])].flatMap(({ references }) =>
       references.filter((one) => one.type === urlOf(type)).map((one) => ("name" in one ? one.name : "")),
     );
     return [...new Set(named)];
@@ -138,8 +138,8 @@ export class PromptClient {
       sotw(stream).send({ node, typeUrl: urlOf(type), resourceNames: [...names], versionInfo });
       return;
     }
-    const held = claims ? [...(this.#held.get(type)?.values() ?? [])] : [];
-    const initialResourceVersions = Object.fromEntries(held.map(({ name, version }) => [name, version]));
+    const current = claims ? [...(this.#current.get(type)?.values() ?? [])] : [];
+    const initialResourceVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]));
     delta(stream).send({ node, typeUrl: urlOf(type), resourceNamesSubscribe: [...names], initialResourceVersions });
   }
 
@@ -216,9 +216,9 @@ export class PromptClient {
   }
 
   #of(type: TypeName): Map<string, Resource> {
-    const held = this.#held.get(type);
-    if (held === undefined) throw new Error(`nothing is held of ${type}`);
-    return held;
+    const current = this.#current.get(type);
+    if (current === undefined) throw new Error(`there is none of ${type}`);
+    return current;
   }
 
   #typeOf(url: string): TypeName {

@@ -18,7 +18,7 @@ type RoutedType = keyof typeof schemas;
 const routedTypes: readonly RoutedType[] = ["cluster", "endpoint", "route"];
 
 /** What a client holds under a name: the version that it was told, and the names in it. */
-interface HeldContent {
+interface ClientContent {
   readonly version: string;
   readonly names: readonly string[];
 }
@@ -36,7 +36,7 @@ export class RoutingClient {
   readonly #variant: "sotw" | "delta";
   readonly #id: string;
   readonly #routes: readonly string[];
-  readonly #held = new Map<RoutedType, Map<string, HeldContent>>(routedTypes.map((type) => [type, new Map()]));
+  readonly #current = new Map<RoutedType, Map<string, ClientContent>>(routedTypes.map((type) => [type, new Map()]));
   /** What it accepted last, of state of the world. */
   readonly #versions = new Map<RoutedType, string>();
   readonly #nonces = new Map<RoutedType, string>();
@@ -157,10 +157,10 @@ export class RoutingClient {
     return `${[...this.#of("cluster").keys()].sort()}; ${[...this.#of("endpoint").keys()].sort()}; ${routes}`;
   }
 
-  #of(type: RoutedType): Map<string, HeldContent> {
-    const held = this.#held.get(type);
-    if (held === undefined) throw new Error(`nothing is held of ${type}`);
-    return held;
+  #of(type: RoutedType): Map<string, ClientContent> {
+    const current = this.#current.get(type);
+    if (current === undefined) throw new Error(`nothing is held of ${type}`);
+    return current;
   }
 
   #services(): readonly string[] {

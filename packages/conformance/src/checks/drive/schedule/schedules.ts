@@ -114,7 +114,7 @@ function differenceTo(world: World): (envoy: SimulatedEnvoy) => string | undefin
   return (envoy) => {
     for (const { type, resources } of content) {
       const { name: word } = typeNamed(type);
-      const has = envoy.held(type);
+      const has = envoy.current(type);
       const due = Object.entries(resources).filter(([name]) => isFor(type, name));
       for (const [name, json] of due) {
         const resource = has.get(name);

@@ -79,7 +79,7 @@ test("snapshots that are published during a quarantine without streams are not h
     server.config.update({ upsert: [cluster("a", "bad")] });
     await waitFor("a quarantine", () => server.quarantines().length === 1);
     const later = judgingClient(transport, address, { id: "later" });
-    await waitFor("what was acknowledged", () => later.held.get("a") === "good");
+    await waitFor("what was acknowledged", () => later.current.get("a") === "good");
     for (const each of [client, later]) each.leave();
     await waitFor("nobody", () => server.nodes().length === 0);
     const between: WeakRef<object>[] = [];

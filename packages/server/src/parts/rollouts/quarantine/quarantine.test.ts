@@ -18,7 +18,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await withMemoryServer({ onReject: "lastGood" }, async ({ server, transport, address, events }) => {
         server.config.set([cluster("a", "1"), cluster("b", "1")]);
         const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
-        await waitFor("what there is first", () => first.held.size === 2);
+        await waitFor("what there is first", () => first.current.size === 2);
         server.config.update({ upsert: [cluster("a", "bad"), cluster("c", "1")] });
         await waitFor("a quarantine", () => server.quarantines().length > 0);
         assert.deepEqual(
@@ -27,14 +27,17 @@ for (const variant of ["sotw", "delta"] as const) {
         );
         server.config.update({ upsert: [cluster("b", "2")] });
         const second = judgingClient(transport, address, { id: "second", variant });
-        await waitFor("the newest of everything else", () => second.held.get("b") === "2");
-        assert.deepEqual(contents(second.held), { a: "1", b: "2" });
-        await waitFor("everything else at who was connected", () => first.held.get("b") === "2" || variant === "sotw");
+        await waitFor("the newest of everything else", () => second.current.get("b") === "2");
+        assert.deepEqual(contents(second.current), { a: "1", b: "2" });
+        await waitFor(
+          "everything else at who was connected",
+          () => first.current.get("b") === "2" || variant === "sotw",
+        );
 
         // A client that does not name the bad one of two contents says nothing about the one once the other is fixed.
         server.config.update({ upsert: [cluster("a", "2")] });
-        await waitFor("the fixed content", () => second.held.get("a") === "2" && second.held.get("c") === "1");
-        await waitFor("the same at who rejected", () => first.held.get("a") === "2");
+        await waitFor("the fixed content", () => second.current.get("a") === "2" && second.current.get("c") === "1");
+        await waitFor("the same at who rejected", () => first.current.get("a") === "2");
         assert.deepEqual(server.quarantines(), []);
         assert.deepEqual(
           events.flatMap((event) => (event.kind === "quarantine" ? [`${event.outcome} ${event.count}`] : [])),
@@ -49,7 +52,7 @@ for (const variant of ["sotw", "delta"] as const) {
         const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
         await waitFor("a rejection", () => first.rejections === 1);
         const second = judgingClient(transport, address, { id: "second", variant });
-        await waitFor("all that there is", () => second.held.size === 2);
+        await waitFor("all that there is", () => second.current.size === 2);
         assert.deepEqual(server.quarantines(), []);
       });
     });
@@ -65,12 +68,12 @@ for (const variant of ["sotw", "delta"] as const) {
         const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
         await waitFor("a quarantine", () => server.quarantines().length === 2);
         first.connect();
-        await waitFor("what is good", () => first.held.size > 0);
-        assert.deepEqual(contents(first.held), { a: "1" });
+        await waitFor("what is good", () => first.current.size > 0);
+        assert.deepEqual(contents(first.current), { a: "1" });
 
         for (const each of server.quarantines()) assert.equal(each.lift(), true);
         const second = judgingClient(transport, address, { id: "second", variant });
-        await waitFor("everything", () => second.held.size === 2);
+        await waitFor("everything", () => second.current.size === 2);
         await waitFor("one more rejection", () => first.rejections === 2);
       });
     });
@@ -100,14 +103,14 @@ for (const variant of ["sotw", "delta"] as const) {
         const all = (content: string) => Array.from({ length: 50 }, (_, index) => cluster(`c${index}`, content));
         server.config.set(all("1"));
         const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
-        await waitFor("what there is first", () => first.held.size === 50);
+        await waitFor("what there is first", () => first.current.size === 50);
         server.config.set(all("bad"));
         await waitFor("a quarantine", () => server.quarantines().length === 50);
         const second = judgingClient(transport, address, { id: "second", variant });
-        await waitFor("what was acknowledged", () => second.held.get("c0") === "1");
+        await waitFor("what was acknowledged", () => second.current.get("c0") === "1");
         for (const each of server.quarantines()) assert.equal(each.lift(), true);
         assert.deepEqual(server.quarantines(), []);
-        await waitFor("the newest", () => second.held.get("c49") === "bad");
+        await waitFor("the newest", () => second.current.get("c49") === "bad");
         assert.deepEqual(
           events.flatMap((event) => (event.kind === "quarantine" ? [`${event.outcome} ${event.count}`] : [])),
           ["began 50", "ended 50"],
@@ -124,27 +127,27 @@ for (const variant of ["sotw", "delta"] as const) {
         clients.push(judgingClient(transport, address, { id: "one", variant }));
         const message = "cluster a: no good";
         const grumbler = judgingClient(transport, address, { id: "grumbler", variant, judge: fussy, message });
-        await waitFor("what there is first", () => [...clients, grumbler].every(({ held }) => held.size === 1));
+        await waitFor("what there is first", () => [...clients, grumbler].every(({ current }) => current.size === 1));
         clients[1]?.leave();
         await waitFor("a client that is gone", () => server.node("two") === undefined);
         server.config.update({ upsert: [cluster("a", "bad")] });
         await waitFor("a quarantine", () => server.quarantines().length === 1);
         await waitFor(
           "those who use it",
-          () => clients[0]?.held.get("a") === "bad" && clients[2]?.held.get("a") === "bad",
+          () => clients[0]?.current.get("a") === "bad" && clients[2]?.current.get("a") === "bad",
         );
         const later = judgingClient(transport, address, { id: "later", variant });
-        await waitFor("what was good", () => later.held.get("a") === "1");
+        await waitFor("what was good", () => later.current.get("a") === "1");
         clock.advance(reviewMs);
         assert.equal(server.quarantines().length, 1, "one uses it, and one rejects it");
 
         server.config.update({ upsert: [cluster("a", "2")] });
         clients[1]?.connect();
         await waitFor("the end of the quarantine", () => server.quarantines().length === 0);
-        await waitFor("what is good", () => [...clients, grumbler].every(({ held }) => held.get("a") === "2"));
+        await waitFor("what is good", () => [...clients, grumbler].every(({ current }) => current.get("a") === "2"));
         server.config.update({ upsert: [cluster("a", "bad again")] });
         await waitFor("a second quarantine", () => server.quarantines().length === 1);
-        await waitFor("two who use it", () => clients.every(({ held }) => held.get("a") === "bad again"));
+        await waitFor("two who use it", () => clients.every(({ current }) => current.get("a") === "bad again"));
         await waitFor("their acknowledgements", () => server.node("two")?.state === "synced");
         clock.advance(reviewMs);
         assert.deepEqual(server.quarantines(), []);
@@ -156,11 +159,11 @@ for (const variant of ["sotw", "delta"] as const) {
       await withMemoryServer({ onReject: "lastGood", clock }, async ({ server, transport, address }) => {
         server.config.set([cluster("a", "1")]);
         const grumbler = judgingClient(transport, address, { id: "grumbler", variant, judge: fussy });
-        await waitFor("what there is first", () => grumbler.held.size === 1);
+        await waitFor("what there is first", () => grumbler.current.size === 1);
         server.config.update({ upsert: [cluster("a", "bad")] });
         await waitFor("a quarantine", () => server.quarantines().length === 1);
         const later = judgingClient(transport, address, { id: "later", variant });
-        await waitFor("what was good", () => later.held.get("a") === "1");
+        await waitFor("what was good", () => later.current.get("a") === "1");
         clock.advance(2 * forgottenMs);
         assert.equal(server.quarantines().length, 1, "who rejected it is still there");
         grumbler.leave();
@@ -168,7 +171,7 @@ for (const variant of ["sotw", "delta"] as const) {
         clock.advance(forgottenMs - reviewMs);
         assert.equal(server.quarantines().length, 1, "it may come back");
         clock.advance(2 * reviewMs);
-        await waitFor("the newest", () => later.held.get("a") === "bad");
+        await waitFor("the newest", () => later.current.get("a") === "bad");
         assert.deepEqual(server.quarantines(), []);
       });
     });
@@ -177,11 +180,11 @@ for (const variant of ["sotw", "delta"] as const) {
       await withMemoryServer({}, async ({ server, transport, address }) => {
         server.config.set([cluster("a", "1")]);
         const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
-        await waitFor("what there is first", () => first.held.size === 1);
+        await waitFor("what there is first", () => first.current.size === 1);
         server.config.update({ upsert: [cluster("a", "bad")] });
         await waitFor("a rejection", () => first.rejections === 1);
         const second = judgingClient(transport, address, { id: "second", variant });
-        await waitFor("the newest", () => second.held.get("a") === "bad");
+        await waitFor("the newest", () => second.current.get("a") === "bad");
         assert.deepEqual(server.quarantines(), []);
       });
     });

@@ -30,9 +30,9 @@ it("a server that starts while the store is away holds back what a rollout has n
   const one = await servers.start();
   await one.write({ a: "1" });
   const [first, second] = ["first", "second"].map((id) => one.connect({ id }));
-  await servers.until("both have it", () => second?.held.get("a") === "1");
+  await servers.until("both have it", () => second?.current.get("a") === "1");
   await one.write({ a: "2" });
-  await servers.until("the first has it", () => first?.held.get("a") === "2" && second?.held.get("a") === "1");
+  await servers.until("the first has it", () => first?.current.get("a") === "2" && second?.current.get("a") === "1");
   await servers.until("it soaks", () => one.server.rollouts()[0]?.state === "soaking");
   const isCopied = async () => {
     const [[there], [here]] = [await servers.store.shared.list(courses), await new StoreCopy(machine).shared(courses)];
@@ -46,10 +46,10 @@ it("a server that starts while the store is away holds back what a rollout has n
   await one.kill();
   const late = await servers.start(await opened(false));
   const clients = ["first", "second"].map((id) => late.connect({ id }));
-  await servers.until("they have something", () => clients.every(({ held }) => held.size > 0));
+  await servers.until("they have something", () => clients.every(({ current }) => current.size > 0));
   await servers.pass(1_000);
   assert.deepEqual(
-    clients.map(({ held }) => held.get("a")),
+    clients.map(({ current }) => current.get("a")),
     ["2", "1"],
   );
 });

@@ -54,7 +54,7 @@ async function givenByLeader(t: TestContext, lateFrom: LateFrom) {
   const other = await servers.start(changed(store, { shared, watch }));
   const clients = [leader.connect({ id: first }), other.connect({ id: second })];
   const [client = assert.fail()] = clients;
-  await servers.until("both have it", () => clients.every(({ held }) => held.get("a") === "1"));
+  await servers.until("both have it", () => clients.every(({ current }) => current.get("a") === "1"));
   other.isMember = lateFrom !== "change";
   isLate = lateFrom === "change";
   // The nodes of the other one are counted before the leader writes whom the step reaches.
@@ -65,13 +65,13 @@ async function givenByLeader(t: TestContext, lateFrom: LateFrom) {
     return put.call(store.shared, one);
   });
   await leader.write({ a: "2" });
-  await servers.until("the first node has it", () => client.held.get("a") === "2");
+  await servers.until("the first node has it", () => client.current.get("a") === "2");
   const heard = () => other.server.rollouts()[0]?.state;
   if (lateFrom === "roll-back") {
     await servers.until("both have heard of it", () => heard() === "soaking");
     isLate = true;
     assert.equal(await leader.shared.lead("edge", "rollBack"), "done");
-    await servers.until("the first node has what was before", () => client.held.get("a") === "1");
+    await servers.until("the first node has what was before", () => client.current.get("a") === "1");
   }
   assert.deepEqual([isLate, heard()], [true, heardAtMost[lateFrom]]);
   await leader.kill();
@@ -89,7 +89,7 @@ async function gets({ servers, other }: Awaited<ReturnType<typeof givenByLeader>
     return "accept" as const;
   };
   const client = other.connect({ ...options, judge });
-  if (options.versionInfo === undefined) await servers.until("it has something", () => client.held.size > 0);
+  if (options.versionInfo === undefined) await servers.until("it has something", () => client.current.size > 0);
   for (let turns = 0; turns < 20; turns += 1) {
     await delay(5);
     await servers.pass(100);

@@ -42,7 +42,7 @@ for (const seed of seeds) {
       clients.set(id, server.connect({ id, judge }));
     };
     for (let number = 0; number < 9; number += 1) connect(`n${number}`, any());
-    await servers.until("all have it", () => [...clients.values()].every(({ held }) => held.get("a") === "v0"));
+    await servers.until("all have it", () => [...clients.values()].every(({ current }) => current.get("a") === "v0"));
 
     /** Nobody has what the record brings whom the record does not reach. */
     const check = async () => {
@@ -52,8 +52,8 @@ for (const seed of seeds) {
       const list = entries.flatMap(({ value }) => JSON.parse(value) as readonly ChangedResource[]);
       const wanted = contents.get(list.find(({ key }) => key === "a")?.wanted ?? "");
       const share = createShare(record.course.reach);
-      for (const [id, { held }] of clients)
-        if (wanted !== undefined && held.get("a") === wanted)
+      for (const [id, { current }] of clients)
+        if (wanted !== undefined && current.get("a") === wanted)
           assert.ok(share.has({ id } as Parameters<typeof share.has>[0]), `${id} has ${wanted}`);
     };
 
@@ -104,7 +104,7 @@ for (const seed of seeds) {
       tries += 1;
       const [first] = servers.all;
       if (tries % 50 === 0 && first?.server.rollouts()[0]?.state === "halted") void first.shared.lead("edge", "resume");
-      return [...clients.values()].every(({ held }) => held.get("a") === "last");
+      return [...clients.values()].every(({ current }) => current.get("a") === "last");
     });
     t.diagnostic(`${followsRules(historyOf(servers))} steps were taken`);
   });

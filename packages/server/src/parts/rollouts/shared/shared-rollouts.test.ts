@@ -38,7 +38,7 @@ async function fleetOf(t: TestContext, rollout: RolloutSettings, count = 3): Pro
       [...contents.values()].includes("bad") ? "reject" : "accept";
     clients.push(server.connect({ id, judge }));
   }
-  const using = (content: string) => clients.filter(({ held }) => held.get("a") === content).map(({ id }) => id);
+  const using = (content: string) => clients.filter(({ current }) => current.get("a") === content).map(({ id }) => id);
   const fleet: Fleet = {
     servers,
     clients,
@@ -93,7 +93,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
     await use("2", [first?.id ?? ""]);
     for (const [index, id] of ids.slice(1, 4).entries())
       clients.push((servers.all[index] ?? assert.fail()).connect({ id }));
-    await servers.until("all have something", () => clients.every(({ held }) => held.has("a")));
+    await servers.until("all have something", () => clients.every(({ current }) => current.has("a")));
     await use("2", ids.slice(0, 3));
     await state("completed");
     await use("2", ids.slice(0, 4));
@@ -116,7 +116,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
       ["a rolled-back"],
     );
     clients.push(late.connect({ id: "late" }));
-    await servers.until("what was before", () => clients.at(-1)?.held.get("a") === "1");
+    await servers.until("what was before", () => clients.at(-1)?.current.get("a") === "1");
     assert.deepEqual(using("bad"), []);
     // Nothing is left that must stay from nodes.
     await one().write({ a: "1" });
@@ -267,7 +267,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
     const { server, write, connect } = await servers.start(changed(servers.store, { shared }));
     await write({ a: "1" });
     const client = connect({ id: "n1" });
-    await servers.until("it has it", () => client.held.get("a") === "1");
+    await servers.until("it has it", () => client.current.get("a") === "1");
     await write({ a: "2" });
     const is = (state: string) => servers.until(state, () => server.rollouts()[0]?.state === state);
     await is("soaking");
@@ -309,7 +309,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
       );
       await write({ a: "1" });
       const client = connect({ id: "n1" });
-      await servers.until("it has it", () => client.held.get("a") === "1");
+      await servers.until("it has it", () => client.current.get("a") === "1");
       if (isBefore) tellsStale();
       await write({ a: "2" });
       const is = (state: string) => servers.until(state, () => server.rollouts()[0]?.state === state);
@@ -342,7 +342,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
       const { server, write, connect } = await servers.start(slow);
       await write({ a: "1" });
       const client = connect({ id: "n1" });
-      const has = (content: string) => servers.until(content, () => client.held.get("a") === content);
+      const has = (content: string) => servers.until(content, () => client.current.get("a") === content);
       await has("1");
       await write({ a: "2" });
       await servers.until("nothing is led", () => isGivingUp);
@@ -376,8 +376,8 @@ describe("a rollout of several servers", { concurrency: true }, () => {
     await state("soaking");
     const late = await servers.start();
     clients.push(late.connect({ id: "late" }));
-    await servers.until("what was before", () => clients.at(-1)?.held.get("a") === "1");
-    assert.equal(clients.at(-1)?.held.has("b"), false);
+    await servers.until("what was before", () => clients.at(-1)?.current.get("a") === "1");
+    assert.equal(clients.at(-1)?.current.has("b"), false);
     assert.deepEqual(using("2"), ids.slice(0, 2));
     await state("completed");
     await use("2", [...ids, "late"]);
@@ -396,7 +396,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
       return "accept" as const;
     };
     const moved = late.connect({ id: ids[1] ?? "", judge });
-    await servers.until("it has something", () => moved.held.size > 0);
+    await servers.until("it has something", () => moved.current.size > 0);
     for (let turns = 0; turns < 10; turns += 1) {
       await delay(30);
       await servers.pass(100);
@@ -418,14 +418,14 @@ describe("a rollout of several servers", { concurrency: true }, () => {
     await first.write({ a: "1" });
     const [reached = "", other = ""] = ids;
     const client = first.connect({ id: reached });
-    await servers.until("it has what was there first", () => client.held.get("a") === "1");
+    await servers.until("it has what was there first", () => client.current.get("a") === "1");
     await first.write({ a: "2" });
     const late = await servers.start();
     const moved = late.connect({ id: other });
     await delay(500);
-    await servers.until("the first one has it", () => client.held.get("a") === "2");
-    await servers.until("the other one has something", () => moved.held.size > 0);
-    assert.equal(moved.held.get("a"), "1");
+    await servers.until("the first one has it", () => client.current.get("a") === "2");
+    await servers.until("the other one has something", () => moved.current.size > 0);
+    assert.equal(moved.current.get("a"), "1");
   });
 
   for (const [whose, isAlone] of [
@@ -482,7 +482,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
     const [lowest = "", other = ""] = ids;
     const reached = first.connect({ id: lowest });
     const held = behind.connect({ id: other, judge });
-    const have = (content: string) => reached.held.get("a") === content && held.held.get("a") === "1";
+    const have = (content: string) => reached.current.get("a") === content && held.current.get("a") === "1";
     await servers.until("both have it", () => have("1"));
     await first.write({ a: "2" });
     await delay(400);
@@ -499,7 +499,7 @@ describe("a rollout of several servers", { concurrency: true }, () => {
     const moved = late.connect({ id: ids[1] ?? "" });
     // The contents come half a second after the start gave up.
     await delay(1_000);
-    await servers.until("it has what was before", () => moved.held.get("a") === "1");
+    await servers.until("it has what was before", () => moved.current.get("a") === "1");
   });
 
   it("takes back what the rollout has not reached also where another change came meanwhile", async (t) => {
@@ -511,8 +511,8 @@ describe("a rollout of several servers", { concurrency: true }, () => {
     const late = await servers.start(slowIn(servers, 2_500), meanwhile, (starting) => starting.write({ b: "1" }));
     const moved = late.connect({ id: ids[1] ?? "" });
     await delay(1_000);
-    await servers.until("it has what was before", () => moved.held.get("a") === "1");
-    assert.equal(moved.held.has("b"), false);
+    await servers.until("it has what was before", () => moved.current.get("a") === "1");
+    assert.equal(moved.current.has("b"), false);
   });
 
   it("is completed at once where no server has a node, and the next one begins where there is one", async (t) => {
@@ -525,10 +525,10 @@ describe("a rollout of several servers", { concurrency: true }, () => {
       servers.until(wanted, () => servers.all.every(({ server }) => server.rollouts()[0]?.state === wanted));
     await state("completed");
     const client = second.connect({ id: "n1" });
-    await servers.until("it has it", () => client.held.get("a") === "2");
+    await servers.until("it has it", () => client.current.get("a") === "2");
     await first.write({ a: "3" });
     await state("soaking");
-    assert.equal(client.held.get("a"), "3");
+    assert.equal(client.current.get("a"), "3");
   });
 });
 
@@ -536,12 +536,12 @@ describe("what a client of one of several servers rejected", { concurrency: true
   it("is kept from clients that come to the others, also to one that starts, while its server is there", async (t) => {
     const { servers, one, two, quarantined } = await rejectedAtOne(t);
     const second = two.connect({ id: "second" });
-    await servers.until("the good one", () => second.held.get("a") === "1");
+    await servers.until("the good one", () => second.current.get("a") === "1");
     const later = (await servers.start()).connect({ id: "later" });
-    await servers.until("the good one, too", () => later.held.get("a") === "1");
+    await servers.until("the good one, too", () => later.current.get("a") === "1");
     await one.kill();
     await quarantined(0);
-    await servers.until("the newest", () => [second, later].every(({ held }) => held.get("a") === "bad"));
+    await servers.until("the newest", () => [second, later].every(({ current }) => current.get("a") === "bad"));
   });
 
   it("is kept from nobody any more when it gets another content", async (t) => {
@@ -549,7 +549,7 @@ describe("what a client of one of several servers rejected", { concurrency: true
     await two.write({ a: "3" });
     await quarantined(0);
     const second = two.connect({ id: "second" });
-    await servers.until("the newest", () => second.held.get("a") === "3");
+    await servers.until("the newest", () => second.current.get("a") === "3");
   });
 
   it("is kept from nobody any more when its server gives the group other layers", async (t) => {
@@ -559,7 +559,7 @@ describe("what a client of one of several servers rejected", { concurrency: true
     assert.deepEqual(one.server.quarantines(), []);
     await quarantined(0);
     const second = two.connect({ id: "second" });
-    await servers.until("the newest", () => second.held.get("a") === "bad");
+    await servers.until("the newest", () => second.current.get("a") === "bad");
   });
 
   it("is kept from later clients again when a server keeps it from nobody for a while", async (t) => {
@@ -569,7 +569,7 @@ describe("what a client of one of several servers rejected", { concurrency: true
     two.server.reconfigure({ groups: [edge] });
     await quarantined(1);
     const second = two.connect({ id: "second" });
-    await servers.until("the good one", () => second.held.get("a") === "1");
+    await servers.until("the good one", () => second.current.get("a") === "1");
   });
 });
 
@@ -582,7 +582,7 @@ async function rejectedAtOne(t: TestContext) {
   const judge = (contents: ReadonlyMap<string, string>) =>
     [...contents.values()].includes("bad") ? ("reject" as const) : ("accept" as const);
   const first = one.connect({ id: "first", judge });
-  await servers.until("it has it", () => first.held.get("a") === "1");
+  await servers.until("it has it", () => first.current.get("a") === "1");
   await two.write({ a: "bad" });
   const quarantined = (wanted: number) =>
     servers.until(`${wanted} at all`, () => servers.all.every(({ server }) => server.quarantines().length === wanted));

@@ -2,8 +2,8 @@ import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
 import type { ReceivedResource } from "../contract/received.js";
 import { Expiries, type Expiring } from "./expiries.js";
 
-/** A held resource, and the facts known about it. */
-export interface Held extends Expiring {
+/** A current resource, and the facts known about it. */
+export interface CurrentResource extends Expiring {
   readonly key: ResourceName;
   resource: ReceivedResource;
   /** The version that the server knows; empty if no server knows one. */
@@ -38,13 +38,13 @@ export function weightOf({
 }
 
 /** The resources of one type that a client holds, by canonical name, with their aliases and the ends of their lives. */
-export class HeldResources {
+export class CurrentResources {
   /** For all to read. */
   readonly resources = new Map<ResourceName, ReceivedResource>();
-  readonly #held = new Map<ResourceName, Held>();
+  readonly #current = new Map<ResourceName, CurrentResource>();
   /** Alias → name. */
   readonly #byAlias = new Map<ResourceName, ResourceName>();
-  readonly #expiries = new Expiries<Held>();
+  readonly #expiries = new Expiries<CurrentResource>();
   readonly #weight: RetainedWeight;
 
   constructor(weight: RetainedWeight) {
@@ -53,70 +53,70 @@ export class HeldResources {
 
   /** The weight of all types if this resource replaced the one with its name. */
   weightWith(key: ResourceName, resource: Parameters<typeof weightOf>[0]): number {
-    const before = this.#held.get(key)?.resource;
+    const before = this.#current.get(key)?.resource;
     return this.#weight.bytes + weightOf(resource) - (before === undefined ? 0 : weightOf(before));
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#current.size;
   }
 
-  get(key: ResourceName): Held | undefined {
-    return this.#held.get(key);
+  get(key: ResourceName): CurrentResource | undefined {
+    return this.#current.get(key);
   }
 
   /** By its name or an alias. */
-  find(key: ResourceName): Held | undefined {
+  find(key: ResourceName): CurrentResource | undefined {
     const name = this.#byAlias.get(key);
-    return this.#held.get(key) ?? (name === undefined ? undefined : this.#held.get(name));
+    return this.#current.get(key) ?? (name === undefined ? undefined : this.#current.get(name));
   }
 
-  [Symbol.iterator](): Iterator<Held> {
-    return this.#held.values();
+  [Symbol.iterator](): Iterator<CurrentResource> {
+    return this.#current.values();
   }
 
   set(key: ResourceName, resource: ReceivedResource, claim: Version, stream: number, now: number): void {
-    const before = this.#held.get(key);
+    const before = this.#current.get(key);
     if (before?.resource !== resource) {
       this.#weight.bytes += weightOf(resource) - (before === undefined ? 0 : weightOf(before.resource));
     }
     if (before !== undefined) this.#forgetAliases(before);
-    const held = before ?? { key, resource, claim, stream, at: now, isGone: false, expires: undefined };
+    const one = before ?? { key, resource, claim, stream, at: now, isGone: false, expires: undefined };
     // If it came again unchanged, the bytes of before are kept.
-    if (held.resource.value !== resource.value) held.at = now;
-    held.resource = resource;
-    held.claim = claim;
-    held.stream = stream;
-    held.isGone = false;
-    this.#held.set(key, held);
+    if (one.resource.value !== resource.value) one.at = now;
+    one.resource = resource;
+    one.claim = claim;
+    one.stream = stream;
+    one.isGone = false;
+    this.#current.set(key, one);
     this.resources.set(key, resource);
     for (const alias of resource.aliases) this.#byAlias.set(canonicalName(alias), key);
-    this.keepAlive(held, resource.ttl, now);
+    this.keepAlive(one, resource.ttl, now);
   }
 
   /** Its time begins anew (rule 134); without a TTL it lives for ever. */
-  keepAlive(held: Held, ttl: number | undefined, now: number): void {
+  keepAlive(one: CurrentResource, ttl: number | undefined, now: number): void {
     if (ttl === undefined) {
-      this.#expiries.drop(held);
+      this.#expiries.drop(one);
       return;
     }
-    held.expires = now + ttl;
-    this.#expiries.add(held);
+    one.expires = now + ttl;
+    this.#expiries.add(one);
   }
 
-  delete(key: ResourceName): Held | undefined {
-    const held = this.#held.get(key);
-    if (held === undefined) return undefined;
-    this.#held.delete(key);
+  delete(key: ResourceName): CurrentResource | undefined {
+    const one = this.#current.get(key);
+    if (one === undefined) return undefined;
+    this.#current.delete(key);
     this.resources.delete(key);
-    this.#weight.bytes -= weightOf(held.resource);
-    this.#forgetAliases(held);
-    this.#expiries.drop(held);
-    return held;
+    this.#weight.bytes -= weightOf(one.resource);
+    this.#forgetAliases(one);
+    this.#expiries.drop(one);
+    return one;
   }
 
   clear(): void {
-    for (const key of [...this.#held.keys()]) this.delete(key);
+    for (const key of [...this.#current.keys()]) this.delete(key);
   }
 
   get nextExpiry(): number | undefined {
@@ -125,17 +125,17 @@ export class HeldResources {
 
   /** Restarts the time of resources whose time is over. */
   putOff(now: number): void {
-    for (const held of this.#expiries.take(now)) this.keepAlive(held, held.resource.ttl, now);
+    for (const one of this.#expiries.take(now)) this.keepAlive(one, one.resource.ttl, now);
   }
 
   /** Removes the resources whose time is over. */
-  takeExpired(now: number): readonly Held[] {
+  takeExpired(now: number): readonly CurrentResource[] {
     const expired = this.#expiries.take(now);
     for (const { key } of expired) this.delete(key);
     return expired;
   }
 
-  #forgetAliases({ key, resource }: Held): void {
+  #forgetAliases({ key, resource }: CurrentResource): void {
     for (const alias of resource.aliases) {
       const known = canonicalName(alias);
       if (this.#byAlias.get(known) === key) this.#byAlias.delete(known);

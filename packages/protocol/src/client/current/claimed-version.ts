@@ -1,5 +1,5 @@
 import type { Version } from "@xdskit/api";
-import type { Held } from "./held-resources.js";
+import type { CurrentResource } from "./current-resources.js";
 
 /** Stands for the number of a stream, of content that came on none. */
 export const fromElsewhere = 0;
@@ -19,7 +19,7 @@ export class ClaimedVersion {
    */
   #lostOn: number | undefined;
   /** What that version is of, if it is from elsewhere: no response was taken since. */
-  #heldFor: "all" | "names" | undefined;
+  #claimedFor: "all" | "names" | undefined;
   /** The newest stream on which everything was asked for after other names: its responses may be of those alone. */
   #widenedOn: number | undefined;
 
@@ -40,7 +40,7 @@ export class ClaimedVersion {
   /** For a request. `replaces`: it is the first one of its stream, or the server has not answered the last one. */
   inRequest(isFirst: boolean, replaces: boolean): Version {
     // Before any answer, each request replaces the last.
-    const isFresh = isFirst || (replaces && this.#heldFor !== undefined);
+    const isFresh = isFirst || (replaces && this.#claimedFor !== undefined);
     return isFresh && !this.isWhole ? "" : this.#version;
   }
 
@@ -48,7 +48,7 @@ export class ClaimedVersion {
   hold(version: Version, isAll: boolean): void {
     this.#version = version;
     this.#lostOn = undefined;
-    this.#heldFor = isAll ? "all" : "names";
+    this.#claimedFor = isAll ? "all" : "names";
   }
 
   /** The next server knows no version of the last one. */
@@ -60,20 +60,20 @@ export class ClaimedVersion {
     this.#version = version;
   }
 
-  /** Everything is asked for, or one more name, of which this is held. `isAsked`: after a request on this stream. */
-  widened(isWildcard: boolean, held: Held | undefined, isAsked: boolean): void {
+  /** Everything is asked for, or one more name, of which this is current. `isAsked`: after a request on this stream. */
+  widened(isWildcard: boolean, current: CurrentResource | undefined, isAsked: boolean): void {
     if (isWildcard && isAsked) this.#widenedOn = this.#stream();
     // The previous content was not everything.
-    if (isWildcard ? this.#heldFor !== "all" : this.#heldFor !== undefined && held === undefined)
+    if (isWildcard ? this.#claimedFor !== "all" : this.#claimedFor !== undefined && current === undefined)
       this.#lostOn ??= fromElsewhere;
     // A response came since, at a newer version, and this server was not asked for the name.
-    else if (this.#heldFor === undefined && held?.stream === fromElsewhere) this.lose();
+    else if (this.#claimedFor === undefined && current?.stream === fromElsewhere) this.lose();
   }
 
-  /** What was held because of a name is dropped; `isEmpty`: nothing is left. */
+  /** What was there because of a name is dropped; `isEmpty`: nothing is left. */
   narrowed(isEmpty: boolean): void {
     if (isEmpty) this.#lostOn ??= fromElsewhere;
-    if (this.#heldFor === "all") this.#heldFor = "names";
+    if (this.#claimedFor === "all") this.#claimedFor = "names";
   }
 
   /** A part of the content is lost, or kept in its earlier state. */
@@ -89,7 +89,7 @@ export class ClaimedVersion {
     // A response that is no full state does not name the lost resources. Lost resources come on another stream, which
     // asks without a version.
     const isAll = this.#isFullState || this.#lostOn !== this.#stream();
-    if (isGood) this.#heldFor = undefined;
+    if (isGood) this.#claimedFor = undefined;
     if (isGood && !isPart && isAll && this.#widenedOn !== this.#stream()) this.#lostOn = undefined;
     else if (isChanged) this.lose();
   }
