@@ -12,16 +12,19 @@ export interface NodeOf {
   readonly kind: MemberKind;
 }
 
+/** Polls of one node id: an Envoy polls for each load assignment and each route configuration on its own. */
+const mostPolls = 10_000;
+
 /**
  * Counts the streams and polls of each node. The limit is of an id of one identity: whoever may claim an id must not
  * use up what others have of it.
  */
 export class NodeCounts {
-  readonly #limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">;
+  readonly #limits: Pick<ServerLimits, "streamsPerNode">;
   readonly #ofId = { stream: new Counts<string>(), poll: new Counts<string>() };
   readonly #ofIdentity = { stream: new Counts<string>(), poll: new Counts<string>() };
 
-  constructor(limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">) {
+  constructor(limits: Pick<ServerLimits, "streamsPerNode">) {
     this.#limits = limits;
   }
 
@@ -33,13 +36,13 @@ export class NodeCounts {
   /** Why the node may have no more, if so. */
   refusal({ caller, node, kind }: NodeOf): Refusal | undefined {
     // Streams, and polls that are parked until something is new, have separate limits.
-    const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
+    const most = kind === "stream" ? this.#limits.streamsPerNode : mostPolls;
     const { identity } = caller;
     const count =
       identity === undefined ? this.#ofId[kind].of(node.id) : this.#ofIdentity[kind].of(ownId(identity, node));
     if (count < most) return undefined;
-    const limit = `limits.${kind}s_per_node`;
-    const message = `node ${quoted(node.id)} has ${count} ${kind}s open, and no node may have more (${limit})`;
+    const limit = kind === "stream" ? " (limits.streams_per_node)" : "";
+    const message = `node ${quoted(node.id)} has ${count} ${kind}s open, and no node may have more${limit}`;
     return { code: statusCode.resourceExhausted, message };
   }
 

@@ -90,7 +90,7 @@ export class Publication {
 
   constructor(
     layers: Layers,
-    limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
+    limits: Pick<ServerLimits, "streamsPerNode">,
     clock: Clock = systemClock,
     drainMs?: () => number,
   ) {

@@ -40,11 +40,6 @@ export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits,
   readonly requestBurstPerIdentity: number;
   /** Polls (REST) in total, parked ones and those being answered. Default 50,000. */
   readonly polls: number;
-  /**
-   * Polls of one node id. Default 10,000: an Envoy polls for each load assignment and each route configuration on its
-   * own.
-   */
-  readonly pollsPerNode: number;
   /** Polls from one address. Default 20,000: a proxy may stand in front of many clients. */
   readonly pollsPerAddress: number;
   /**
@@ -74,7 +69,6 @@ export const defaultServerLimits: ServerLimits = {
   requestsPerSecondPerIdentity: 10_000,
   requestBurstPerIdentity: 100_000,
   polls: 50_000,
-  pollsPerNode: 10_000,
   pollsPerAddress: 20_000,
   requestsPerSecond: 1_000,
   requestBurst: 5_000,
@@ -82,7 +76,6 @@ export const defaultServerLimits: ServerLimits = {
   // An Envoy reports each cluster that it has, with traffic or without.
   reportClusters: 100_000,
   reportLocalities: 100_000,
-  reportDetails: 200_000,
   reportNodes: 20_000,
   reportBytes: 64 * 1024 * 1024,
 };

@@ -63,8 +63,6 @@ export interface LoadStatsLimits {
   readonly reportClusters: number;
   /** Over all clusters. */
   readonly reportLocalities: number;
-  /** Endpoints, metrics and categories of drops, over all clusters. */
-  readonly reportDetails: number;
 }
 
 /** A message goes beyond a limit (rule 162). */

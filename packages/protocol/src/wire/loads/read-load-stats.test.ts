@@ -8,7 +8,7 @@ import { times } from "../../testing/effort.js";
 import { type LoadStatsLimits, TooMuchInMessage } from "./load-stats.js";
 import { readLoadStatsRequest } from "./read-load-stats.js";
 
-const limits: LoadStatsLimits = { nodeBytes: 1_000, reportClusters: 3, reportLocalities: 3, reportDetails: 3 };
+const limits: LoadStatsLimits = { nodeBytes: 1_000, reportClusters: 3, reportLocalities: 3 };
 const read = (bytes: Uint8Array, node = true) => readLoadStatsRequest(bytes, limits, { node });
 const written = (request: MessageInitShape<typeof LoadStatsRequestSchema>) =>
   toBinary(LoadStatsRequestSchema, create(LoadStatsRequestSchema, request));
@@ -122,6 +122,7 @@ describe("readLoadStatsRequest", () => {
 
   it("reading stops at each limit", () => {
     const four = [1, 2, 3, 4];
+    const details = Array.from({ length: 200_000 }, () => ({}));
     const locality = (parts: object) => [{ upstreamLocalityStats: [parts] }];
     const beyond: readonly [string, MessageInitShape<typeof LoadStatsRequestSchema>][] = [
       ["clusters", { clusterStats: four.map(() => ({})) }],
@@ -134,10 +135,10 @@ describe("readLoadStatsRequest", () => {
             .concat({ upstreamLocalityStats: [{}, {}] }),
         },
       ],
-      ["endpoints", { clusterStats: locality({ upstreamEndpointStats: four.map(() => ({})) }) }],
-      ["endpoints", { clusterStats: locality({ upstreamEndpointStats: [{ loadMetricStats: [{}, {}, {}] }] }) }],
-      ["endpoints", { clusterStats: locality({ loadMetricStats: [{}, {}, {}], cpuUtilization: {} }) }],
-      ["endpoints", { clusterStats: [{ droppedRequests: four.map(() => ({})) }] }],
+      ["endpoints", { clusterStats: locality({ upstreamEndpointStats: [...details, {}] }) }],
+      ["endpoints", { clusterStats: locality({ upstreamEndpointStats: [{ loadMetricStats: details }] }) }],
+      ["endpoints", { clusterStats: locality({ loadMetricStats: details, cpuUtilization: {} }) }],
+      ["endpoints", { clusterStats: [{ droppedRequests: [...details, {}] }] }],
       ["1000 bytes", { node: { id: "x".repeat(1_001) } }],
     ];
     for (const [what, request] of beyond) {

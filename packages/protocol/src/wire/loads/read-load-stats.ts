@@ -40,6 +40,9 @@ export function readLoadStatsRequest(
   return readRequest(bytes, { start: 0, end: bytes.length }, new ReportCounts(limits, wanted.node));
 }
 
+/** Endpoints, metrics and categories of drops in one report, over all clusters. */
+const mostDetails = 200_000;
+
 /** The size of the part of a report that was read so far. */
 class ReportCounts {
   readonly limits: LoadStatsLimits;
@@ -54,7 +57,8 @@ class ReportCounts {
   /** Counts another part before it is read. */
   count(what: keyof typeof messages): void {
     this.#counts[what] += 1;
-    if (this.#counts[what] > this.limits[what]) throw new TooMuchInMessage(messages[what](this.limits[what]));
+    const most = what === "reportDetails" ? mostDetails : this.limits[what];
+    if (this.#counts[what] > most) throw new TooMuchInMessage(messages[what](most));
   }
 }
 
