@@ -17,10 +17,10 @@ export function useKeys(keys: Keys): void {
     const pressed = (event: KeyboardEvent) => {
       if (document.querySelector("dialog[open]") !== null) return;
       // With Ctrl (or ⌘) a key is no text, wherever somebody types.
-      const isHeld = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-      const held = isHeld ? keys[`Ctrl ${event.key}`] : undefined;
-      if (held !== undefined) {
-        held(event.target);
+      const isControl = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+      const chord = isControl ? keys[`Ctrl ${event.key}`] : undefined;
+      if (chord !== undefined) {
+        chord(event.target);
         event.preventDefault();
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;

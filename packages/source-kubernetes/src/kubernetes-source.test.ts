@@ -37,7 +37,7 @@ async function watched(t: TestContext, options: Partial<KubernetesSourceOptions>
 }
 
 const ofCart = ["cluster", "endpoint", "route"].map((type) => `${type} cart.shop:80`);
-const held = (sink: RecordingSink) => sink.held(kubernetesLayer).filter((key) => !key.startsWith("listener"));
+const held = (sink: RecordingSink) => sink.resources(kubernetesLayer).filter((key) => !key.startsWith("listener"));
 
 function said(watch: Asked, ...events: readonly object[]): void {
   for (const each of events) watch.say(each);

@@ -14,7 +14,7 @@ import { readService, type Service } from "./objects/service.js";
 import { readTlsSecret, type TlsSecret, tlsSecretType } from "./objects/tls-secret.js";
 import { ClusterTables } from "./resources/cluster-tables.js";
 import { ClientRejections } from "./statuses/client-rejections.js";
-import { type HeldStatus, readStatus } from "./statuses/status-change.js";
+import { type ObjectStatus, readStatus } from "./statuses/status-change.js";
 import { StatusWriter } from "./statuses/status-writer.js";
 import { Watches } from "./watching/watches.js";
 
@@ -228,7 +228,7 @@ class WatchedCluster implements KubernetesSource {
 
   #watchRoutes(path: string, statuses: StatusWriter): void {
     for (const [kind, read] of Object.entries({ GRPCRoute: readGrpcRoute, HTTPRoute: readHttpRoute }))
-      this.#watches.add<{ readonly route: MeshRoute; readonly status: HeldStatus }>(
+      this.#watches.add<{ readonly route: MeshRoute; readonly status: ObjectStatus }>(
         `/apis/${gatewayApi}/${path}${kind.toLowerCase()}s`,
         {},
         (object) => ({ route: read(object), status: readStatus(object) }),

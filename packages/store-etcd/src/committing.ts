@@ -105,7 +105,7 @@ export class Committing {
     const after = manifest.size + changes.length;
     const since = changes.length + (before === undefined ? 0 : this.#manifests.since(layer));
     const isDue = since > Math.max(maxSinceCheckpoint, after);
-    return { ...nothing, revision, checkpoint: isDue ? heldAfter(manifest, changes) : undefined };
+    return { ...nothing, revision, checkpoint: isDue ? namesAfter(manifest, changes) : undefined };
   }
 
   /** Undefined: the mark is gone. */
@@ -181,11 +181,11 @@ function differencesOf(manifest: Manifest, commit: LayerCommit): Pick<Planned, "
   return { changes: [...changes.values()], upserted: [...upserted.values()] };
 }
 
-function heldAfter(manifest: Manifest, changes: readonly StoredChange[]): readonly ContentName[] {
-  const held = new Map(manifest);
+function namesAfter(manifest: Manifest, changes: readonly StoredChange[]): readonly ContentName[] {
+  const after = new Map(manifest);
   for (const { type, key, to } of changes) {
-    if (to === undefined) held.delete(resourceId({ type, key }));
-    else held.set(resourceId({ type, key }), { type, key, version: to });
+    if (to === undefined) after.delete(resourceId({ type, key }));
+    else after.set(resourceId({ type, key }), { type, key, version: to });
   }
-  return [...held.values()];
+  return [...after.values()];
 }

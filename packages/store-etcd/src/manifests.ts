@@ -44,16 +44,16 @@ export class Manifests {
 
   /** What a layer holds at its head. It must not be changed, but the next commit of this process changes it. */
   of(head: Revision): Promise<Manifest> {
-    return this.#held(head, (manifest) => manifest);
+    return this.#manifestOf(head, (manifest) => manifest);
   }
 
   /** The same for a caller whose work commits may overtake. */
   copyOf(head: Revision): Promise<Manifest> {
-    return this.#held(head, (manifest) => new Map(manifest));
+    return this.#manifestOf(head, (manifest) => new Map(manifest));
   }
 
   /** `take` is called in the same turn in which the manifest is that of the head. */
-  async #held({ layer, id, parent }: Revision, take: (manifest: Manifest) => Manifest): Promise<Manifest> {
+  async #manifestOf({ layer, id, parent }: Revision, take: (manifest: Manifest) => Manifest): Promise<Manifest> {
     const known = this.#newest.get(layer);
     if (known?.id === id) return take(known.manifest);
     if (known !== undefined && known.id === parent) {

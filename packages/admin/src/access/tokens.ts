@@ -31,11 +31,11 @@ export const tokenName = /^[A-Za-z0-9][\w.-]{0,99}$/;
 
 /** The names of tokens, found by the token in a time that says nothing about their hashes. */
 export class TokenNames {
-  readonly #held: readonly (readonly [name: string, digest: Buffer])[];
+  readonly #digests: readonly (readonly [name: string, digest: Buffer])[];
 
   /** `tokens`: the hashes by name. */
   constructor(tokens: Readonly<Record<string, readonly string[]>>) {
-    this.#held = Object.entries(tokens).flatMap(([name, hashes]) =>
+    this.#digests = Object.entries(tokens).flatMap(([name, hashes]) =>
       hashes.map((hash) => [name, Buffer.from(hash.slice("sha256:".length), "hex")] as const),
     );
   }
@@ -44,7 +44,7 @@ export class TokenNames {
   nameOf(token: string): string | undefined {
     const given = digest(token);
     let found: string | undefined;
-    for (const [name, held] of this.#held) if (timingSafeEqual(held, given)) found = name;
+    for (const [name, digest] of this.#digests) if (timingSafeEqual(digest, given)) found = name;
     return found;
   }
 }

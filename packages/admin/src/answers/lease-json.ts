@@ -9,6 +9,6 @@ export function leaseJson(
   leftMs: number,
 ): z.output<typeof leaseSchema> {
   const expires = new Date(Date.now() + leftMs).toISOString();
-  const held = resources.map(({ type, key }) => ({ type, name: key }));
-  return { id, layer, ttl: `${ttlMs / 1_000}s`, expires, resources: held };
+  const named = resources.map(({ type, key }) => ({ type, name: key }));
+  return { id, layer, ttl: `${ttlMs / 1_000}s`, expires, resources: named };
 }

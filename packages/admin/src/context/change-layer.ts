@@ -53,8 +53,9 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
     if (result.kind === "conflict") throw conflict(context, layer, result.head);
     head = result.head;
     // A lease that was there before keeps its time. Only its renewal gives it the whole time again.
-    const { lease: held } = result;
-    if (held !== undefined) lease = leaseJson(held, layer.name, filled.written.lease(held.id)?.leftMs ?? held.ttlMs);
+    const { lease: granted } = result;
+    if (granted !== undefined)
+      lease = leaseJson(granted, layer.name, filled.written.lease(granted.id)?.leftMs ?? granted.ttlMs);
   }
   const answered = await answer(context, head, outlook, asked.findings, page);
   return lease === undefined ? answered : { ...answered, lease };

@@ -123,8 +123,8 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
       mustHaveVersion(tag, { type, name }, server.layerSnapshot(layer.layer)?.of(type).get(key));
     };
     const info = infoOf(query, context.senderOf(c.env, query.author), query.lease !== undefined);
-    const held = leaseOf(query.lease);
-    const how = { ...asked, expected: undefined, condition, info, lease: held };
+    const granted = leaseOf(query.lease);
+    const how = { ...asked, expected: undefined, condition, info, lease: granted };
     return answerInTurns(c, await changeLayer(context, layer, how));
   });
 

@@ -68,12 +68,12 @@ export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
     const { type, name, limit: most, after: cursor } = c.req.valid("query");
     const { layer } = context.layer(c.req.valid("param").layer);
     const wanted = context.typeFilter(type);
-    const held = [...(context.options.server.layerSnapshot(layer)?.sets.values() ?? [])]
+    const sets = [...(context.options.server.layerSnapshot(layer)?.sets.values() ?? [])]
       .filter((set) => wanted === undefined || set.type === wanted)
       .sort((a, b) => (a.type.typeUrl < b.type.typeUrl ? -1 : 1));
     const from = cursor === undefined ? undefined : cursorFrom(cursor);
     const found: Resource[] = [];
-    for (const set of held) {
+    for (const set of sets) {
       const { typeUrl } = set.type;
       if (found.length > most || (from !== undefined && typeUrl < from.type)) continue;
       const page: Resource[] = [];

@@ -14,19 +14,19 @@ export function mergedUpdates(first: readonly LayerUpdate[], second: readonly La
 
 /** Names of resources are the keys of folders' and programs' layers: see `LayerUpdate.remove`. */
 function after(before: LayerUpdate, { layer, upsert, remove = [], files = [] }: LayerUpdate): LayerUpdate {
-  const held = new Map(before.upsert.map((one) => [idOf(one), one]));
+  const merged = new Map(before.upsert.map((one) => [idOf(one), one]));
   const gone = new Map((before.remove ?? []).map((one) => [idOf({ type: one.type, key: one.name }), one]));
   for (const one of remove) {
     const id = idOf({ type: one.type, key: one.name });
     gone.set(id, one);
-    held.delete(id);
+    merged.delete(id);
   }
-  for (const one of upsert) held.set(idOf(one), one);
+  for (const one of upsert) merged.set(idOf(one), one);
   const from = new Set([...(before.files ?? []), ...files]);
   return {
     layer,
     kind: before.kind,
-    upsert: [...held.values()],
+    upsert: [...merged.values()],
     remove: [...gone.values()],
     ...(from.size === 0 ? {} : { files: [...from] }),
   };

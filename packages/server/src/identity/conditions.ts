@@ -7,7 +7,7 @@ import type { WhenFault } from "./tokens/jwt-condition.js";
 import type { When } from "./when.js";
 
 /** What held. */
-export interface Held {
+export interface Proven {
   /** For logs, such as `spiffe://mesh.example/ns/a/sa/b`. No secret. */
   readonly proved: string;
   readonly captured: Captured;
@@ -23,7 +23,7 @@ export interface Shown extends Pick<Evidence, "address" | "isUnix" | "user"> {
 }
 
 /** A condition that needs no token. Undefined: it does not hold. */
-export type Condition = (shown: Shown) => Held | undefined;
+export type Condition = (shown: Shown) => Proven | undefined;
 
 type NamePattern = "spiffe" | "dns" | "uri" | "subject";
 

@@ -1,6 +1,6 @@
 import { certificateNames } from "./certificate-names.js";
 import { faultsOfKinds } from "./condition-kinds.js";
-import { type Condition, type Held, readConditions, type Shown } from "./conditions.js";
+import { type Condition, type Proven, readConditions, type Shown } from "./conditions.js";
 import { bearerOf, type Evidence } from "./evidence.js";
 import { type Captured, namesIn } from "./patterns/text-pattern.js";
 import { type JwtCondition, readJwt, type WhenFault } from "./tokens/jwt-condition.js";
@@ -84,17 +84,17 @@ export function createRules(whens: readonly When[], options: RulesOptions = {}):
   function proveFrom(first: number, shown: Shown, evidence: Evidence): ReturnType<Rules["prove"]> {
     for (let index = first; index < rules.length; index++) {
       const rule = rules[index] as Rule;
-      const held = holding(rule, shown, evidence);
-      if (held === undefined) continue;
+      const proven = holding(rule, shown, evidence);
+      if (proven === undefined) continue;
       const certificateEnd = rule.asksCertificate ? shown.names?.validTo : undefined;
-      if (rule.jwt === undefined) return proofOf(index, held, certificateEnd);
+      if (rule.jwt === undefined) return proofOf(index, proven, certificateEnd);
       const { jwt } = rule;
       const token = bearerOf(evidence);
       const claims = token === undefined ? undefined : jwt.tokens.claimsOf(token);
       const decide = (claims: Parameters<typeof jwt.match>[0] | undefined) => {
         const more = claims && jwt.match(claims);
         return (
-          more && proofOf(index, [...held, more], Math.min(more.endsAt, certificateEnd ?? Number.POSITIVE_INFINITY))
+          more && proofOf(index, [...proven, more], Math.min(more.endsAt, certificateEnd ?? Number.POSITIVE_INFINITY))
         );
       };
       if (claims instanceof Promise)
@@ -105,17 +105,17 @@ export function createRules(whens: readonly When[], options: RulesOptions = {}):
     return undefined;
   }
 
-  function holding({ conditions, token }: Rule, shown: Shown, evidence: Evidence): readonly Held[] | undefined {
-    const held: Held[] = [];
+  function holding({ conditions, token }: Rule, shown: Shown, evidence: Evidence): readonly Proven[] | undefined {
+    const proven: Proven[] = [];
     for (const condition of conditions) {
       const one = condition(shown);
       if (one === undefined) return undefined;
-      held.push(one);
+      proven.push(one);
     }
-    if (token === undefined) return held;
+    if (token === undefined) return proven;
     const bearer = bearerOf(evidence);
     if (bearer === undefined || tokenName(bearer) !== token) return undefined;
-    return [...held, { proved: `token ${token}`, captured: new Map() }];
+    return [...proven, { proved: `token ${token}`, captured: new Map() }];
   }
 
   return {
@@ -140,15 +140,15 @@ function shownBy({ certificate, address, isUnix, user }: Evidence, now: () => nu
   return { address, isUnix, user, names: names !== undefined && names.validTo > now() ? names : undefined };
 }
 
-function proofOf(index: number, held: readonly Held[], endsAt: number | undefined): Proof {
-  const captured = new Map(held.flatMap((one) => [...one.captured]));
-  const credentials = held.filter(({ isPlace }) => isPlace !== true);
+function proofOf(index: number, proven: readonly Proven[], endsAt: number | undefined): Proof {
+  const captured = new Map(proven.flatMap((one) => [...one.captured]));
+  const credentials = proven.filter(({ isPlace }) => isPlace !== true);
   const hasCredential = credentials.length > 0;
-  const identity = (hasCredential ? credentials : held).map((one) => one.identity ?? one.proved).join("; ");
-  return { index, proved: textOf(held), identity, hasCredential, captured, endsAt };
+  const identity = (hasCredential ? credentials : proven).map((one) => one.identity ?? one.proved).join("; ");
+  return { index, proved: textOf(proven), identity, hasCredential, captured, endsAt };
 }
 
-const textOf = (held: readonly Held[]) => held.map(({ proved }) => proved).join("; ");
+const textOf = (proven: readonly Proven[]) => proven.map(({ proved }) => proved).join("; ");
 
 function shownText({ names, address, isUnix, user }: Shown, { authorization, certificate }: Evidence): string {
   const uid = user();

@@ -1,7 +1,7 @@
 import { type FieldPlacesOptions, fieldPlaces, maxBytesForPlaces, type Where, type XdskitError } from "@xdskit/api";
 import { isBelow } from "../configuration/below.js";
-import { heldBy } from "../configuration/held-by.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
+import { resourcesOfLayer } from "../configuration/resources-of-layer.js";
 import type { LayerChange, LayerResource } from "../contracts/layer-change.js";
 import type { IsOwnName, Judge, JudgedChange, WhereWritten } from "../contracts/parts/judge.js";
 import type { LayerUpdate, Source } from "../contracts/source.js";
@@ -120,7 +120,7 @@ export class Judging {
 /** The layers as if a source had brought this. */
 function copyOf(layers: Layers, brought: readonly LayerUpdate[]): Layers {
   const copy = createLayers();
-  copy.apply(layers.names.map((layer) => ({ layer, kind: "replace", upsert: heldBy(layers.get(layer)) })));
+  copy.apply(layers.names.map((layer) => ({ layer, kind: "replace", upsert: resourcesOfLayer(layers.get(layer)) })));
   copy.apply(brought);
   return copy;
 }

@@ -34,7 +34,7 @@ export class RecordingSink implements SourceSink {
   }
 
   /** `cluster a`, `listener b` … of a layer, sorted. */
-  held(layer = "."): readonly string[] {
+  resources(layer = "."): readonly string[] {
     return [...(this.#layers.get(layer)?.keys() ?? [])].sort();
   }
 
@@ -53,7 +53,7 @@ export class RecordingSink implements SourceSink {
     while (!holds()) {
       if (Date.now() > end) {
         assert.fail(
-          `not within ${patienceMs} ms: ${what}; holds ${this.held().slice(0, 20)}; errors ${this.errors.slice(0, 5)}`,
+          `not within ${patienceMs} ms: ${what}; holds ${this.resources().slice(0, 20)}; errors ${this.errors.slice(0, 5)}`,
         );
       }
       await delay(10);

@@ -37,7 +37,7 @@ function recordingSink() {
     },
     report: (findings) => void reports.push(findings),
   };
-  const held = () => {
+  const resources = () => {
     const versions: Record<string, string> = {};
     for (const layer of layers.names) {
       for (const set of layers.get(layer)?.sets.values() ?? []) {
@@ -46,7 +46,7 @@ function recordingSink() {
     }
     return versions;
   };
-  return { sink, applied, reports, held, names: () => Object.keys(held()).sort() };
+  return { sink, applied, reports, resources, names: () => Object.keys(resources()).sort() };
 }
 
 function cluster(name: string, altStatName = "") {
@@ -73,25 +73,25 @@ function testConfigurations(under: SourceUnderTest): void {
 
   it("applies a change whole, in one step", () =>
     withSource(under, [cluster("a"), cluster("b"), cluster("c")], async ({ source, set }) => {
-      const { sink, applied, held, names } = recordingSink();
+      const { sink, applied, resources, names } = recordingSink();
       await within("the start", source.start(sink));
-      const before = held();
+      const before = resources();
       await set([cluster("b"), cluster("c", "changed"), cluster("d")]);
       await waitFor("the change", () => names().join() === "b,c,d");
       assert.equal(applied.length, 2);
-      assert.equal(held().b, before.b);
-      assert.notEqual(held().c, before.c);
+      assert.equal(resources().b, before.b);
+      assert.notEqual(resources().c, before.c);
     }));
 
   it("gives the same content the same version again", () =>
     withSource(under, [cluster("a")], async ({ source, set }) => {
-      const { sink, held } = recordingSink();
+      const { sink, resources } = recordingSink();
       await within("the start", source.start(sink));
-      const first = held().a;
+      const first = resources().a;
       await set([cluster("a", "other")]);
-      await waitFor("the change", () => held().a !== first);
+      await waitFor("the change", () => resources().a !== first);
       await set([cluster("a")]);
-      await waitFor("the change back", () => held().a === first);
+      await waitFor("the change back", () => resources().a === first);
     }));
 
   it("keeps the last good configuration while what it reads is invalid, says so, and goes on afterwards", () =>

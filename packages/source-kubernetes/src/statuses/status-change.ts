@@ -4,13 +4,13 @@ import type { ObjectShape } from "../objects/object-shape.js";
 import { ownTypes, rejectedType, type Verdict, type WantedStatus } from "../resources/attached/route-status.js";
 
 /** The status that a route has, and of which state of it. */
-export interface HeldStatus {
+export interface ObjectStatus {
   readonly resourceVersion: string;
-  readonly parents: readonly HeldParent[];
+  readonly parents: readonly ParentStatus[];
 }
 
 /** What some controller says of one parent. */
-export interface HeldParent {
+export interface ParentStatus {
   readonly parentRef: object;
   readonly controllerName: string;
   readonly conditions?: readonly Condition[];
@@ -23,8 +23,8 @@ interface Condition extends Omit<Verdict, "type"> {
 }
 
 /** Reads the status of a route, as the API server writes it. */
-export function readStatus(object: ObjectShape): HeldStatus {
-  const { metadata, status } = object as ObjectShape & { readonly status?: { readonly parents?: HeldParent[] } };
+export function readStatus(object: ObjectShape): ObjectStatus {
+  const { metadata, status } = object as ObjectShape & { readonly status?: { readonly parents?: ParentStatus[] } };
   return { resourceVersion: metadata?.resourceVersion ?? "", parents: status?.parents ?? [] };
 }
 
@@ -49,10 +49,10 @@ const mostParents = 32;
  * that we know nothing of, stay. What is about a newer state of the route than ours is not touched.
  */
 export function changedParents(
-  { parents }: HeldStatus,
+  { parents }: ObjectStatus,
   wanted: WantedStatus,
   context: StatusContext,
-): readonly HeldParent[] | undefined {
+): readonly ParentStatus[] | undefined {
   const own = parents.filter((one) => one.controllerName === controllerName);
   const isNewer = ({ observedGeneration = 0 }: Condition) => observedGeneration > wanted.generation;
   if (own.some(({ conditions = [] }) => conditions.some(isNewer))) return undefined;

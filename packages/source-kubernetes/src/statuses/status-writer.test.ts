@@ -5,7 +5,7 @@ import { manualClock } from "../../../server/src/testing/basics/manual-clock.js"
 import { waitFor } from "../../../server/src/testing/basics/wait-for.js";
 import { rejectedType, type Verdict, type WantedStatus } from "../resources/attached/route-status.js";
 import { spokenServer } from "../testing/spoken-server.js";
-import { changedParents, type HeldParent, type HeldStatus } from "./status-change.js";
+import { changedParents, type ObjectStatus, type ParentStatus } from "./status-change.js";
 import { StatusWriter } from "./status-writer.js";
 
 const toCart = { group: "", kind: "Service", name: "cart" };
@@ -25,10 +25,10 @@ const condition = (type: string, more: object = {}) => ({
   lastTransitionTime: then,
   ...more,
 });
-const entry = (conditions: readonly object[], more: Partial<HeldParent> = {}): HeldParent =>
-  ({ parentRef: toCart, controllerName: "xdskit.github.io/xdskit", conditions, ...more }) as HeldParent;
-const held = (...parents: readonly HeldParent[]): HeldStatus => ({ resourceVersion: "7", parents });
-const changed = (before: HeldStatus, next: WantedStatus, own: readonly string[] = [], at = now) =>
+const entry = (conditions: readonly object[], more: Partial<ParentStatus> = {}): ParentStatus =>
+  ({ parentRef: toCart, controllerName: "xdskit.github.io/xdskit", conditions, ...more }) as ParentStatus;
+const held = (...parents: readonly ParentStatus[]): ObjectStatus => ({ resourceVersion: "7", parents });
+const changed = (before: ObjectStatus, next: WantedStatus, own: readonly string[] = [], at = now) =>
   changedParents(before, next, { now: at, ownRejections: new Set(own) });
 
 describe("the status of a route", () => {
@@ -142,7 +142,7 @@ describe("a writer of statuses", () => {
     const asked = await server.asked();
     const path = "/apis/gateway.networking.k8s.io/v1/namespaces/shop/grpcroutes/cart/status";
     assert.deepEqual([asked.method, asked.path], ["PATCH", path]);
-    const { metadata, status } = asked.body as { metadata: unknown; status: { parents: HeldParent[] } };
+    const { metadata, status } = asked.body as { metadata: unknown; status: { parents: ParentStatus[] } };
     assert.deepEqual(metadata, { resourceVersion: "7" });
     const [{ parentRef, controllerName, conditions: [made] = [] } = entry([])] = status.parents;
     assert.deepEqual([parentRef, controllerName, made?.observedGeneration], [toCart, "xdskit.github.io/xdskit", 2]);
@@ -245,7 +245,7 @@ describe("a writer of statuses", () => {
     await delay(400);
     clock.advance(hour);
     const asked = await server.asked();
-    const { parents } = (asked.body as { status: { parents: HeldParent[] } }).status;
+    const { parents } = (asked.body as { status: { parents: ParentStatus[] } }).status;
     assert.deepEqual(parents, [entry([condition("Accepted")])]);
   });
 });

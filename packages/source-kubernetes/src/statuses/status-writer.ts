@@ -6,7 +6,7 @@ import { rejectedType, type WantedStatus } from "../resources/attached/route-sta
 import { ApiError } from "../watching/api-error.js";
 import { sendJson } from "../watching/api-request.js";
 import { createRetries } from "../watching/retries.js";
-import { changedParents, type HeldStatus, othersRejectionMs } from "./status-change.js";
+import { changedParents, type ObjectStatus, othersRejectionMs } from "./status-change.js";
 
 /** How statuses are written. */
 export interface StatusWriterOptions {
@@ -18,7 +18,7 @@ export interface StatusWriterOptions {
 
 interface Entry {
   wanted: WantedStatus | undefined;
-  held: HeldStatus | undefined;
+  current: ObjectStatus | undefined;
   /** What was to be when it was written last. */
   written: WantedStatus | undefined;
   /** What this server said last of rejections. */
@@ -61,8 +61,8 @@ export class StatusWriter {
   }
 
   /** What the status of a route is; undefined: the route is gone. */
-  hold(key: string, held: HeldStatus | undefined): void {
-    this.#set(key, { held });
+  hold(key: string, current: ObjectStatus | undefined): void {
+    this.#set(key, { current });
   }
 
   async close(): Promise<void> {
@@ -74,7 +74,7 @@ export class StatusWriter {
 
   #set(key: string, change: Partial<Entry>): void {
     const entry = { ...(this.#entries.get(key) ?? unknown), ...change };
-    if (entry.wanted === undefined && entry.held === undefined) this.#entries.delete(key);
+    if (entry.wanted === undefined && entry.current === undefined) this.#entries.delete(key);
     else this.#entries.set(key, entry);
     this.#due.add(key);
     this.#begin();
@@ -113,13 +113,13 @@ export class StatusWriter {
 
   async #write(key: string): Promise<void> {
     const entry = this.#entries.get(key);
-    if (entry?.wanted === undefined || entry.held === undefined) return;
-    const { wanted, held, ownRejections } = entry;
-    const parents = changedParents(held, wanted, { now: Date.now(), ownRejections });
+    if (entry?.wanted === undefined || entry.current === undefined) return;
+    const { wanted, current, ownRejections } = entry;
+    const parents = changedParents(current, wanted, { now: Date.now(), ownRejections });
     // What is new is no answer to somebody.
     const isAgain = isDeepStrictEqual(entry.written, wanted);
     if (parents === undefined || (isAgain && this.#waits(key, entry))) return;
-    const body = { metadata: { resourceVersion: held.resourceVersion }, status: { parents } };
+    const body = { metadata: { resourceVersion: current.resourceVersion }, status: { parents } };
     const path = `${pathOf(key)}/status`;
     await sendJson(this.#options.connection, { method: "PATCH", path, body }, this.#end.signal);
     this.#options.failed(undefined);
@@ -132,7 +132,7 @@ export class StatusWriter {
     now.written = wanted;
     now.ownRejections = new Set(rejectionsIn(wanted.parents));
     // The watch tells what it is now, if it has not done so already.
-    if (now.held === held) now.held = undefined;
+    if (now.current === current) now.current = undefined;
   }
 
   /** Whether it is too early to write it; then that is done later. */
@@ -154,8 +154,8 @@ export class StatusWriter {
   /** What other servers say of rejections ends some time, if nobody says it again. */
   #planLook(): void {
     this.#forget?.();
-    const keys = Array.from(this.#entries).flatMap(([key, { held }]) => {
-      return rejectionsIn(held?.parents ?? []).length > 0 ? [key] : [];
+    const keys = Array.from(this.#entries).flatMap(([key, { current }]) => {
+      return rejectionsIn(current?.parents ?? []).length > 0 ? [key] : [];
     });
     if (keys.length === 0 || this.#end.signal.aborted) return;
     this.#forget = this.#clock.after(othersRejectionMs, () => {
@@ -167,7 +167,7 @@ export class StatusWriter {
 
 const unknown: Entry = {
   wanted: undefined,
-  held: undefined,
+  current: undefined,
   written: undefined,
   ownRejections: new Set<string>(),
   freeAt: 0,
@@ -176,7 +176,7 @@ const unknown: Entry = {
 };
 
 /** What a status says of rejections. */
-function rejectionsIn(parents: WantedStatus["parents"] | HeldStatus["parents"]): readonly string[] {
+function rejectionsIn(parents: WantedStatus["parents"] | ObjectStatus["parents"]): readonly string[] {
   return parents.flatMap(({ conditions = [] }) =>
     conditions.flatMap(({ type, message }) => (type === rejectedType ? message : [])),
   );

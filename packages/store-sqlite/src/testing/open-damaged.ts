@@ -42,11 +42,11 @@ async function wrongWith(store: Store, mayMiss: boolean): Promise<string | undef
   }
   if ((await store.head(truth.layer))?.id !== history[0]?.id) return "the head is another one";
   for (const { id } of history) {
-    const held = (await store.read(id)).map(({ key, bytes }) => [key, Buffer.from(bytes).toString()] as const);
+    const content = (await store.read(id)).map(({ key, bytes }) => [key, Buffer.from(bytes).toString()] as const);
     const wanted = known.get(id);
     // It was committed right before the process was killed, and nobody was told.
     if (wanted === undefined) continue;
-    if (!isDeepStrictEqual(Object.fromEntries(held), wanted)) return `${id} has another content`;
+    if (!isDeepStrictEqual(Object.fromEntries(content), wanted)) return `${id} has another content`;
   }
   return undefined;
 }

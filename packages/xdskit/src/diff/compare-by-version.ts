@@ -13,21 +13,21 @@ export async function compareByVersion(
   registry: Registry,
 ): Promise<readonly ChangedResource[]> {
   const view = createResourceView(registry, false);
-  const held = new Map(
+  const existing = new Map(
     (await listResources(client, layer)).map((each) => [`${each.type} ${each.key ?? each.name}`, each]),
   );
   const changes: ChangedResource[] = [];
   for (const resource of resources) {
     const { type, key, name, version } = resource;
     const id = `${type.typeUrl} ${key}`;
-    const before = held.get(id);
-    held.delete(id);
+    const before = existing.get(id);
+    existing.delete(id);
     if (before?.version === version) continue;
     const after = view.json(receivedResource(resource, version, { registry })).json as ChangedResource["after"];
     const change = before === undefined ? "added" : "changed";
     changes.push({ type: type.typeUrl, name, change, before: before?.resource ?? null, after });
   }
-  for (const { type, name, resource } of held.values())
+  for (const { type, name, resource } of existing.values())
     changes.push({ type, name, change: "removed", before: resource, after: null });
   return changes;
 }

@@ -40,15 +40,17 @@ export async function judgeTogether(
   apart: readonly LayerContent[],
 ): Promise<Judgement> {
   const { settings, types } = folder;
-  const held: LayerUpdate[] = [];
+  const existing: LayerUpdate[] = [];
   const unread: Finding[] = [];
   for (const layer of layers)
-    held.push(replaced({ layer, resources: heldBy(await listResources(client, layer), layer, folder, unread) }));
+    existing.push(
+      replaced({ layer, resources: resourcesOf(await listResources(client, layer), layer, folder, unread) }),
+    );
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   const server = createServer({ ...serverOptions(settings), references, addresses, types, eventLoop: false });
   try {
     // The first content of a source is not judged.
-    await server.addSource({ name: "served", start: async (sink) => sink.apply(held), close: async () => {} });
+    await server.addSource({ name: "served", start: async (sink) => sink.apply(existing), close: async () => {} });
     const updates = all.map(replaced);
     const together = apart.length === 0 ? [] : server.checkChange(updates);
     const alone = apart.map((one) => server.checkChange([replaced(one)]));
@@ -87,7 +89,7 @@ function replaced({ layer, resources }: LayerContent): LayerUpdate {
  * Resources that did not change are the folder's own: the server shows none with its secrets. A warning goes to
  * `unread` for each one that cannot be read here, such as with a message that only the server knows.
  */
-function heldBy(
+function resourcesOf(
   listed: readonly LayerResource[],
   layer: string,
   folder: CheckedDirectory,

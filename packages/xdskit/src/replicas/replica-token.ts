@@ -34,7 +34,7 @@ export class ReplicaToken {
   }
 
   async #restore(): Promise<void> {
-    const { value, isNew } = await heldOr(this.#shared, this.#value);
+    const { value, isNew } = await existingOr(this.#shared, this.#value);
     const wasOfStore = this.#isOfStore;
     this.#isOfStore = true;
     if (!isNew && value === this.#value) return;
@@ -48,7 +48,10 @@ export class ReplicaToken {
 }
 
 /** The token of the store, which is this one if it had none. */
-async function heldOr(shared: SharedKeys, own: string): Promise<{ readonly value: string; readonly isNew: boolean }> {
+async function existingOr(
+  shared: SharedKeys,
+  own: string,
+): Promise<{ readonly value: string; readonly isNew: boolean }> {
   const [found] = await shared.list(key);
   if (found !== undefined) return { value: found.value, isNew: false };
   if ((await shared.put({ key, value: own, expected: undefined })) !== undefined) return { value: own, isNew: true };

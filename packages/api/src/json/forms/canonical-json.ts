@@ -16,7 +16,7 @@ import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
 import { hasOwnJsonForm } from "./own-form.js";
 
 /** The type of a field, a list item or the value of a map entry. */
-type Held = Pick<DescField, "message" | "enum" | "scalar">;
+type ValueDesc = Pick<DescField, "message" | "enum" | "scalar">;
 
 /**
  * Reads a message from JSON, which may use other forms than the canonical one. Throws an Error if it is not valid; its
@@ -67,7 +67,7 @@ function canonicalJson(schema: DescMessage, json: JsonValue, options: FormOption
 }
 
 /** Whether a nested list means the same as one flat list: Envoy takes the items of both. */
-export function isFlat({ message }: Held): boolean {
+export function isFlat({ message }: ValueDesc): boolean {
   return message === undefined || !/^google\.protobuf\.(?:Value|ListValue)$/.test(message.typeName);
 }
 
@@ -77,30 +77,35 @@ function fieldForm(field: DescField, json: JsonValue, container: object, key: st
     if (!Array.isArray(json)) keepWritten(container, list, key);
     return isFlat(field)
       ? [...itemForms(field, list, options)]
-      : list.map((item) => heldForm(field, item, undefined, options));
+      : list.map((item) => valueForm(field, item, undefined, options));
   }
-  if (field.fieldKind !== "map") return heldForm(field, json, writtenAs(container, key), options);
+  if (field.fieldKind !== "map") return valueForm(field, json, writtenAs(container, key), options);
   if (!isObject(json)) return json;
   const map: JsonObject = {};
   for (const [name, value] of Object.entries(json)) {
-    const held = value === null ? emptyForm(field) : heldForm(field, value, writtenAs(json, name), options);
-    setOwn(map, name, held);
+    const form = value === null ? emptyForm(field) : valueForm(field, value, writtenAs(json, name), options);
+    setOwn(map, name, form);
   }
   return map;
 }
 
-function* itemForms(held: Held, list: readonly JsonValue[], options: FormOptions): Generator<JsonValue> {
+function* itemForms(desc: ValueDesc, list: readonly JsonValue[], options: FormOptions): Generator<JsonValue> {
   for (const [index, item] of list.entries()) {
-    if (Array.isArray(item)) yield* itemForms(held, item, options);
-    else yield item === null ? null : heldForm(held, item, writtenAs(list, index), options);
+    if (Array.isArray(item)) yield* itemForms(desc, item, options);
+    else yield item === null ? null : valueForm(desc, item, writtenAs(list, index), options);
   }
 }
 
-function heldForm(held: Partial<Held>, json: JsonValue, written: string | undefined, options: FormOptions): JsonValue {
-  if (held.enum !== undefined) return enumForm(held.enum, json, written);
-  if (held.message === undefined) return scalarForm(held.scalar, json, written);
-  const isWrapper = isWrapperDesc(held.message);
-  return isWrapper ? wrapperForm(held.message, json, written) : canonicalJson(held.message, json, options);
+function valueForm(
+  desc: Partial<ValueDesc>,
+  json: JsonValue,
+  written: string | undefined,
+  options: FormOptions,
+): JsonValue {
+  if (desc.enum !== undefined) return enumForm(desc.enum, json, written);
+  if (desc.message === undefined) return scalarForm(desc.scalar, json, written);
+  const isWrapper = isWrapperDesc(desc.message);
+  return isWrapper ? wrapperForm(desc.message, json, written) : canonicalJson(desc.message, json, options);
 }
 
 /** A wrapper is a bare value. Envoy also accepts its message form. */
@@ -118,14 +123,14 @@ function anyForm(json: JsonValue, options: FormOptions): JsonValue {
   if (schema === undefined || !isObject(json)) return json;
   if (!hasOwnJsonForm(schema)) return canonicalJson(schema, json, options);
   const { value = null } = json;
-  const held = { message: schema };
-  const form = value === null ? emptyForm(held) : heldForm(held, value, writtenAs(json, "value"), options);
+  const desc = { message: schema };
+  const form = value === null ? emptyForm(desc) : valueForm(desc, value, writtenAs(json, "value"), options);
   return { ...json, value: form };
 }
 
 /** The empty value, for places that require one. */
-export function emptyForm(held: Partial<Held>): JsonValue {
-  const { message, enum: values, scalar } = held;
+export function emptyForm(desc: Partial<ValueDesc>): JsonValue {
+  const { message, enum: values, scalar } = desc;
   if (values !== undefined) return firstOf(values);
   if (message === undefined) return zeroOf(scalar);
   if (isWrapperDesc(message)) return zeroOf(message.fields[0]?.scalar);

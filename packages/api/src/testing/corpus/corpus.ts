@@ -84,16 +84,16 @@ function addMessage(reached: Reached, registry: Registry, messages: Messages, bo
   for (const field of desc.fields) {
     const name = fullName(field);
     const put = (value: JsonValue) => where((object) => messages.set(object, field, value));
-    const extensions = messages.held(field, context);
+    const extensions = messages.extensionsOf(field, context);
     for (const extension of extensions) {
-      const held = registry.getMessage(extension.type);
-      if (held === undefined) continue;
+      const message = registry.getMessage(extension.type);
+      if (message === undefined) continue;
       add(
         name,
         `= ${extension.name} ${extension.type}`,
         undefined,
         where((object) => {
-          const content = messages.wrapped(field, extension, messages.minimal(held, undefined));
+          const content = messages.wrapped(field, extension, messages.minimal(message, undefined));
           messages.set(object, field, content, extension);
         }),
       );

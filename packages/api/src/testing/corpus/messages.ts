@@ -81,7 +81,7 @@ export class Messages {
   }
 
   /** The extensions that a slot may hold. */
-  held(field: DescField, context: Context | undefined): readonly Extension[] {
+  extensionsOf(field: DescField, context: Context | undefined): readonly Extension[] {
     if (!isSlot(field)) return [];
     const slot: Slot | undefined = context?.slots[fullName(field)] ?? slots[fullName(field)];
     if (slot === undefined) return [];
@@ -122,7 +122,7 @@ export class Messages {
   }
 
   private setOrdinary(object: JsonObject, field: DescField, context: Context | undefined): void {
-    const [extension] = this.held(field, context);
+    const [extension] = this.extensionsOf(field, context);
     const desc = extension === undefined ? undefined : this.registry.getMessage(extension.type);
     if (extension !== undefined && desc !== undefined) {
       this.set(object, field, this.wrapped(field, extension, this.minimal(desc, undefined)), extension);

@@ -73,7 +73,7 @@ function nextOf(reached: Reached, registry: Registry, messages: Messages): Reach
       desc: to,
       context: below,
     });
-    const extensions = messages.held(field, context);
+    const extensions = messages.extensionsOf(field, context);
     if (extensions.length > 0) {
       return extensions.flatMap((extension) => {
         const to = registry.getMessage(extension.type);

@@ -110,10 +110,10 @@ function keyOf(typeUrl: string, name: string): string {
 }
 
 function contentAfter(updates: readonly LayerUpdate[]): LayerUpdate["upsert"] {
-  const held = new Map<string, LayerUpdate["upsert"][number]>();
+  const found = new Map<string, LayerUpdate["upsert"][number]>();
   for (const { upsert, remove = [] } of updates) {
-    for (const { type, name } of remove) held.delete(keyOf(type.typeUrl, name));
-    for (const resource of upsert) held.set(keyOf(resource.type.typeUrl, resource.key), resource);
+    for (const { type, name } of remove) found.delete(keyOf(type.typeUrl, name));
+    for (const resource of upsert) found.set(keyOf(resource.type.typeUrl, resource.key), resource);
   }
-  return [...held.values()];
+  return [...found.values()];
 }

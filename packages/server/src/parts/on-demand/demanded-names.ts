@@ -64,14 +64,14 @@ export class DemandedNames {
 
   /** Changes the state of a name, releases what the old state held, and tells the clients that wait. */
   become(wanted: WantedName, state: WantedState, lease: SupplierLease<WantedName> | undefined): void {
-    const { state: before, lease: held } = wanted;
+    const { state: before, lease: previous } = wanted;
     wanted.enter(state, lease);
     this.#context.count(before.kind, -1);
     this.#context.count(state.kind, 1);
     if (before.kind === "in-layers") this.#borne.delete(wanted.type, before.bearer, wanted);
     if (state.kind === "in-layers") this.#borne.add(wanted.type, state.bearer, wanted);
     lease?.hold(wanted);
-    if (held !== undefined && held !== lease) this.#letGo(wanted, held, whyOver[state.kind]);
+    if (previous !== undefined && previous !== lease) this.#letGo(wanted, previous, whyOver[state.kind]);
     const decision = decisionIn(state);
     if (decision !== undefined) wanted.decided(decision);
   }
@@ -90,7 +90,7 @@ export class DemandedNames {
 
   #letGo(wanted: WantedName, lease: SupplierLease<WantedName>, why: string): void {
     lease.letGo(wanted);
-    if (lease.isHeld || lease.isOver) return;
+    if (lease.isInUse || lease.isOver) return;
     this.#supplied.put(lease, undefined);
     // This comes before the supplier is told, so that its reaction finds a consistent state.
     lease.end(why);

@@ -45,7 +45,7 @@ export class SupplierLease<Holder extends ResourceKey = ResourceKey> implements 
     return fewMembers(this.#holders);
   }
 
-  get isHeld(): boolean {
+  get isInUse(): boolean {
     return fewSize(this.#holders) > 0;
   }
 

@@ -59,7 +59,7 @@ test("a resource may move from one file to another", async (t) => {
   await folder.write("b.yaml", clusters(["b", "a"]));
   await folder.remove("a.yaml");
   await sink.until("read", () => sink.reports.length === 2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   assert.deepEqual([sink.applied.length, sink.errors], [1, []]);
 });
 
@@ -91,7 +91,7 @@ test("a start waits until no file has an error, even if all get one meanwhile or
   assert.deepEqual([sink.applied, started], [[], false]);
   await folder.write("other.yaml", clusters(["other"]));
   await start;
-  assert.deepEqual([sink.held(), sink.errors], [["cluster other"], []]);
+  assert.deepEqual([sink.resources(), sink.errors], [["cluster other"], []]);
   assert.equal(summaries.at(-1)?.serving, true);
 });
 
@@ -111,7 +111,7 @@ test("a change that the sink refuses while a start waits is an error like others
   sink.apply = apply;
   await folder.write("more.yaml", clusters(["more"]));
   await start;
-  assert.deepEqual([sink.held(), sink.errors], [["cluster good", "cluster more"], []]);
+  assert.deepEqual([sink.resources(), sink.errors], [["cluster good", "cluster more"], []]);
 });
 
 test("a source that waits for errors to be fixed can be closed", async (t) => {
@@ -132,9 +132,9 @@ test("files are not served in part after an empty start either", async (t) => {
   await folder.write("good.yaml", clusters(["good"]));
   await folder.write("bad.yaml", "]");
   await sink.until("reported", () => sink.errors.length === 1);
-  assert.deepEqual(sink.held(), []);
+  assert.deepEqual(sink.resources(), []);
   await folder.remove("bad.yaml");
-  await sink.until("applied", () => sink.held().length === 1);
+  await sink.until("applied", () => sink.resources().length === 1);
 });
 
 test("files without errors are served at the start without the others if allowPartial is set, until all are valid", async (t) => {
@@ -144,7 +144,7 @@ test("files without errors are served at the start without the others if allowPa
   await folder.write("twice1.yaml", clusters(["twice", "other"]));
   await folder.write("twice2.yaml", clusters(["twice"]));
   const { sink } = await startedSource(t, { directory: folder.path, allowPartial: true });
-  assert.deepEqual(sink.held(), ["cluster good"]);
+  assert.deepEqual(sink.resources(), ["cluster good"]);
   assert.equal(sink.errors.length, 2);
   await folder.write("good.yaml", clusters(["good"], 2));
   await folder.remove("twice2.yaml");
@@ -152,7 +152,7 @@ test("files without errors are served at the start without the others if allowPa
   assert.equal(sink.applied.length, 1);
   await folder.write("bad.yaml", clusters(["fixed"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster fixed", "cluster good", "cluster other", "cluster twice"]);
+  assert.deepEqual(sink.resources(), ["cluster fixed", "cluster good", "cluster other", "cluster twice"]);
 });
 
 test("pipes, sockets and folders that are named like files are errors, and nothing blocks", async (t) => {
@@ -169,7 +169,7 @@ test("pipes, sockets and folders that are named like files are errors, and nothi
     sink.errors.join("\n"),
     /folder\.yaml: .*a folder.*\n.*pipe\.yaml: .*a pipe.*\n.*socket\.json: .*a socket/,
   );
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
 });
 
 test("a file of 100 MB is refused without being read; the last good configuration stays", async (t) => {
@@ -183,7 +183,7 @@ test("a file of 100 MB is refused without being read; the last good configuratio
     sink.errors[0] ?? "",
     /large\.yaml: .*larger than the limit: 95\.4 MiB of at most 64\.0 MiB.*XDSKIT_FILE_UNREADABLE/,
   );
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
   await folder.remove("large.yaml");
   await sink.until("fixed", () => sink.errors.length === 0);
 });
@@ -201,7 +201,7 @@ test("an emptied file keeps its resources, and a new empty file has none", async
   assert.match(sink.errors[0] ?? "", /a\.yaml: .*XDSKIT_FILE_EMPTIED/);
   await folder.write("a.yaml", "[]");
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster b"]);
 });
 
 test("a file without permission is an error", async (t) => {
@@ -219,7 +219,7 @@ test("a file without permission is an error", async (t) => {
   await chmod(folder.at("b.yaml"), 0);
   await sink.until("reported", () => sink.errors.length === 1);
   assert.match(sink.errors[0] ?? "", /b\.yaml: .*permission denied/);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   await chmod(folder.at("b.yaml"), 0o600);
   await sink.until("fixed", () => sink.errors.length === 0);
   await source.close();
@@ -249,10 +249,10 @@ test("a file that is written to all the time is an error of that file alone", as
       allowPartial: true,
     });
     assert.match(sink.errors.join(), /busy\.yaml: cannot be read: it is written to all the time/);
-    assert.deepEqual(sink.held(), ["cluster a"]);
+    assert.deepEqual(sink.resources(), ["cluster a"]);
     busy = false;
     await sink.untilApplied(2);
-    assert.deepEqual([sink.held(), sink.errors], [["cluster a", "cluster busy"], []]);
+    assert.deepEqual([sink.resources(), sink.errors], [["cluster a", "cluster busy"], []]);
   } finally {
     t.mock.restoreAll();
     syncBuiltinESMExports();
@@ -265,7 +265,7 @@ test("a file whose name is not UTF-8 is an error", { skip: process.platform !== 
   fs.writeFileSync(Buffer.concat([Buffer.from(folder.at("b")), Buffer.from([0xff]), Buffer.from(".yaml")]), "[]");
   const { sink } = await startedSource(t, { directory: folder.path, allowPartial: true });
   assert.match(sink.errors.join(), /cannot be read: its name is not UTF-8/);
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
 });
 
 test("too many files, and folders too deep, are errors", async (t) => {
@@ -301,7 +301,7 @@ test("a change that the sink refuses is reported, and tried again with the next 
   sink.apply = apply;
   await folder.write("c.yaml", clusters(["c"]));
   await sink.untilApplied(2);
-  assert.deepEqual([sink.held(), sink.errors], [["cluster a", "cluster b", "cluster c"], []]);
+  assert.deepEqual([sink.resources(), sink.errors], [["cluster a", "cluster b", "cluster c"], []]);
 });
 
 test("a layer's folder that does not exist yet is a warning, and one that vanished is an error", async (t) => {
@@ -315,13 +315,13 @@ test("a layer's folder that does not exist yet is a warning, and one that vanish
   assert.deepEqual(sink.errors, []);
   await folder.write("edge/b.yaml", clusters(["b"]));
   await sink.untilApplied(2);
-  assert.deepEqual([sink.held("edge"), sink.reports.at(-1)], [["cluster b"], []]);
+  assert.deepEqual([sink.resources("edge"), sink.reports.at(-1)], [["cluster b"], []]);
   await folder.remove("edge");
   await sink.until("reported", () => sink.errors.length === 1);
-  assert.deepEqual(sink.held("edge"), ["cluster b"]);
+  assert.deepEqual(sink.resources("edge"), ["cluster b"]);
   await folder.folder("edge");
   await sink.untilApplied(3);
-  assert.deepEqual([sink.held("edge"), sink.errors], [[], []]);
+  assert.deepEqual([sink.resources("edge"), sink.errors], [[], []]);
 });
 
 test("a failed watch is a warning, and the safety poll finds changes", async (t) => {
@@ -370,5 +370,5 @@ test("a fault in the listener of the folder's errors does not end the watching",
   const [warning] = await warned;
   assert.match(String(warning), /no room/);
   await folder.write("c.yaml", clusters(["c"]));
-  await sink.until("what came after the fault", () => sink.held().includes("cluster c"));
+  await sink.until("what came after the fault", () => sink.resources().includes("cluster c"));
 });

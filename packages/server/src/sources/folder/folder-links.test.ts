@@ -61,7 +61,7 @@ test("a link further up on the way to the directory is followed too", async (t) 
   const { sink } = await startedSource(t, { directory: folder.at("current/config") });
   await folder.swapLink("v2", "current");
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster b"]);
 });
 
 test("a Kubernetes ConfigMap, files that are links into ..data, changes at once", async (t) => {
@@ -71,7 +71,7 @@ test("a Kubernetes ConfigMap, files that are links into ..data, changes at once"
   await folder.link("..2026_1", "map/..data");
   for (const name of names) await folder.link(`..data/${name}.yaml`, `map/${name}.yaml`);
   const { sink } = await startedSource(t, { directory: folder.at("map"), settleMs: 400 });
-  assert.equal(sink.held().length, names.length);
+  assert.equal(sink.resources().length, names.length);
   await folder.swapLink("..2026_2", "map/..data");
   await folder.remove("map/..2026_1");
   await sink.untilApplied(2);
@@ -272,10 +272,10 @@ test("a link that leads nowhere is an error until it leads somewhere", async (t)
   await folder.folder("shared");
   const { sink } = await startedSource(t, { directory: folder.at("config"), allowPartial: true });
   assert.match(sink.errors[0] ?? "", /b\.yaml: cannot be read: the symbolic link .*shared\/b\.yaml: it does not exist/);
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
   await folder.write("shared/b.yaml", clusters(["b"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
 });
 
 test("files and folders behind links are watched where they are", async (t) => {
@@ -286,7 +286,7 @@ test("files and folders behind links are watched where they are", async (t) => {
   await folder.link("../away/b.yaml", "config/b.yaml");
   await folder.link(folder.at("far"), "config/far");
   const { sink } = await startedSource(t, { directory: folder.at("config") });
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b", "cluster c"]);
   await folder.write("away/b.yaml", clusters(["b"], 2));
   await sink.untilApplied(2);
   await folder.replace("far/sub/c.yaml", clusters(["c"], 2));
@@ -300,7 +300,7 @@ test("a link's file is gone when a folder on the way to it is moved", async (t) 
   await folder.write("far/one/two/b.yaml", clusters(["b"]));
   await folder.link("../far/one/two/b.yaml", "config/b.yaml");
   const { sink } = await startedSource(t, { directory: folder.at("config") });
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   fs.renameSync(folder.at("far/one"), folder.at("far/other"));
   await sink.until("an error", () => sink.errors.length === 1);
   await folder.write("far/one/two/b.yaml", clusters(["b"], 2));
@@ -319,7 +319,7 @@ test("a file that is only read through a link is watched whatever it is called, 
   const { sink } = await startedSource(t, { directory: folder.at("config"), allowPartial: true });
   assert.equal(sink.errors.length, 1);
   await folder.write("config/.to-come.yaml", clusters(["c"]));
-  await sink.until("fixed", () => sink.errors.length === 0 && sink.held().length === 4);
+  await sink.until("fixed", () => sink.errors.length === 0 && sink.resources().length === 4);
   for (const [name, file] of [
     ["a", ".kept.yaml"],
     ["b", "text"],

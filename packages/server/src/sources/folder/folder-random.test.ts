@@ -84,7 +84,10 @@ function perform({ at }: TemporaryFolder, what: Operation): void {
 function stateOf(sink: RecordingSink): unknown {
   const errors = [...sink.errors].sort();
   // With an error, the last good configuration stays, which a new source does not know.
-  return { errors, held: errors.length > 0 ? undefined : sink.held().map((key) => [key, sink.resource(key)?.version]) };
+  return {
+    errors,
+    held: errors.length > 0 ? undefined : sink.resources().map((key) => [key, sink.resource(key)?.version]),
+  };
 }
 
 /** A source that followed all changes must reach the same state as a new one. */

@@ -17,7 +17,7 @@ test("every resource file below the folder is read, dot files and the settings a
   await folder.write(".git/x.yaml", "]");
   await folder.write("README.md", "]");
   const { sink, summaries } = await startedSource(t, { directory: folder.path, ignore: ["xdskit.yaml"] });
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b", "cluster c"]);
   assert.deepEqual(sink.reports, [[]]);
   assert.equal(summaries.length, 1);
   const [summary] = summaries;
@@ -47,12 +47,12 @@ test("a file is changed, renamed over, added and deleted", async (t) => {
   await sink.untilApplied(4);
   await folder.write("new/folder/e.yaml", clusters(["e"]));
   await sink.untilApplied(5);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c", "cluster d", "cluster e"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b", "cluster c", "cluster d", "cluster e"]);
   await folder.remove("b.yaml");
   await sink.untilApplied(6);
   await folder.remove("new");
   await sink.untilApplied(7);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster c"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster c"]);
   assert.deepEqual(sink.errors, []);
 });
 
@@ -82,7 +82,7 @@ test("one constantly written file does not keep others from being served", async
     }
   })();
   await folder.write("b.yaml", clusters(["b"]));
-  await sink.until("b is served", () => sink.held().includes("cluster b"));
+  await sink.until("b is served", () => sink.resources().includes("cluster b"));
   writing = false;
   await writer;
 });
@@ -183,9 +183,9 @@ test("folders are layers, and a change in several of them is one change", async 
       ["edge/eu", "replace"],
     ],
   );
-  assert.deepEqual(sink.held("shared"), ["cluster a"]);
-  assert.deepEqual(sink.held("edge"), ["cluster a", "cluster b"]);
-  assert.deepEqual(sink.held("edge/eu"), ["cluster b"]);
+  assert.deepEqual(sink.resources("shared"), ["cluster a"]);
+  assert.deepEqual(sink.resources("edge"), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources("edge/eu"), ["cluster b"]);
   await folder.replace("shared/a.yaml", clusters(["a", "s"]));
   await folder.replace("edge/eu/b.yaml", clusters(["b", "e"]));
   await sink.untilApplied(2);
@@ -219,7 +219,7 @@ test("a folder that vanishes leaves the last good configuration, and is picked u
   assert.equal(sink.applied.length, 1);
   await folder.write("config/sub/a.yaml", clusters(["a", "b"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   await sink.until("fixed", () => sink.errors.length === 0);
   await rename(folder.at("config"), folder.at("elsewhere"));
   await sink.until("reported again", () => sink.errors.length === 1);
@@ -227,7 +227,7 @@ test("a folder that vanishes leaves the last good configuration, and is picked u
   await sink.until("fixed again", () => sink.errors.length === 0);
   await folder.replace("config/sub/a.yaml", clusters(["c"]));
   await sink.untilApplied(3);
-  assert.deepEqual(sink.held(), ["cluster c"]);
+  assert.deepEqual(sink.resources(), ["cluster c"]);
 });
 
 test("a missing or empty folder is an error at the start if allowEmpty is not set", async (t) => {
@@ -258,10 +258,10 @@ test("a missing folder is served once it exists if allowEmpty is set", async (t)
   );
   await folder.write("later/config/a.yaml", clusters(["a"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
   await folder.remove("later/config/a.yaml");
   await sink.untilApplied(3);
-  assert.deepEqual(sink.held(), []);
+  assert.deepEqual(sink.resources(), []);
 });
 
 test("a folder that loses its last file keeps the last good configuration", async (t) => {
@@ -271,7 +271,7 @@ test("a folder that loses its last file keeps the last good configuration", asyn
   await folder.remove("a.yaml");
   await sink.until("reported", () => sink.errors.length === 1);
   assert.match(sink.errors[0] ?? "", /XDSKIT_NO_VALID_FILE/);
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
 });
 
 test("a closed source keeps no process from ending", async (t) => {

@@ -28,7 +28,7 @@ test("a new file that is written in place with pauses is read once it is whole",
   await delay(150);
   fs.appendFileSync(folder.at("b.yaml"), clusters(["c"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b", "cluster c"]);
 });
 
 test("a file that is renamed into place is read without that wait", async (t) => {
@@ -37,12 +37,12 @@ test("a file that is renamed into place is read without that wait", async (t) =>
   const { sink } = await startedSource(t, { directory: folder.path, settleMs: 20, writeSettleMs: 3_600_000 });
   await folder.replace("a.yaml", clusters(["a", "b"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   // Its earlier name does not matter.
   await folder.write("beside.yaml", clusters(["a"], 2));
   fs.renameSync(folder.at("beside.yaml"), folder.at("a.yaml"));
   await sink.untilApplied(3);
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
 });
 
 test("a file that is never still holds up others for a bounded time", async (t) => {
@@ -59,7 +59,7 @@ test("a file that is never still holds up others for a bounded time", async (t) 
   } finally {
     clearInterval(timer);
   }
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster busy"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b", "cluster busy"]);
 });
 
 test("a source that waits for a file to be still can be closed", async (t) => {

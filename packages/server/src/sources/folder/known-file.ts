@@ -33,7 +33,7 @@ export interface KnownFile {
   /** The resources' forms taken from a file of another kind, such as a bootstrap. */
   readonly adoptions: readonly Adoption[];
   /** Whether it had resources when it was last valid. */
-  readonly held: boolean;
+  readonly hadResources: boolean;
   /** Whether to read it again at the next look, whatever its metadata say. */
   readonly doubtful: boolean;
 }
@@ -127,11 +127,11 @@ export class KnownFileReader {
       case "read": {
         const { bytes, identity, digest, doubtful } = result;
         if (before !== undefined && before.digest === digest) return { ...before, found: file, identity, doubtful };
-        if (bytes.length === 0 && before?.held === true) {
+        if (bytes.length === 0 && before?.hadResources === true) {
           const message = "held resources and is empty now";
           const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
           const part = this.#partOf({ resources: [], findings }, before);
-          return { found: file, identity, digest, ...part, findings, adoptions: [], held: true, doubtful };
+          return { found: file, identity, digest, ...part, findings, adoptions: [], hadResources: true, doubtful };
         }
         return this.#understoodBytes(file, before, result, this.#parse(file, bytes));
       }
@@ -147,8 +147,8 @@ export class KnownFileReader {
     const { resources, findings, adoptions } = parsed;
     const well = findings.every(({ severity }) => severity !== "error");
     const part = well ? { resources, kept: [] } : this.#partOf(parsed, before);
-    const held = well ? resources.length > 0 : before?.held === true;
-    return { found, identity, digest, ...part, findings, adoptions, held, doubtful };
+    const hadResources = well ? resources.length > 0 : before?.hadResources === true;
+    return { found, identity, digest, ...part, findings, adoptions, hadResources, doubtful };
   }
 
   /** A file that cannot be read; the same object if it was unreadable before. */
@@ -159,8 +159,18 @@ export class KnownFileReader {
     const findings = same ? before.findings : [this.#finding(file, "XDSKIT_FILE_UNREADABLE", message)];
     const part = same ? before : this.#partOf({ resources: [], findings }, before);
     const { resources, kept } = part;
-    const held = before?.held === true;
-    return { found: file, identity, digest: undefined, resources, kept, findings, adoptions: [], held, doubtful };
+    const hadResources = before?.hadResources === true;
+    return {
+      found: file,
+      identity,
+      digest: undefined,
+      resources,
+      kept,
+      findings,
+      adoptions: [],
+      hadResources,
+      doubtful,
+    };
   }
 
   /** The part of a file with errors that counts. */
@@ -170,8 +180,8 @@ export class KnownFileReader {
   ): Pick<KnownFile, "resources" | "kept"> {
     if (!this.#options.skips) return { resources: [], kept: [] };
     const names = before === undefined ? [] : [...before.resources.map(({ resource }) => resource), ...before.kept];
-    const held = names.map(({ type, key }) => ({ type, key }));
-    return usablePart(file, held, this.#types);
+    const named = names.map(({ type, key }) => ({ type, key }));
+    return usablePart(file, named, this.#types);
   }
 
   #parse(file: ScannedFile, bytes: Uint8Array): ResourceFile {

@@ -43,16 +43,16 @@ test("a long file, however often it is replaced, does not hold up what changes w
   for (let count = 2; count < 5; count += 1) {
     await replace("b.yaml", clusters(["b", `b${count}`], count));
     await replace("long.yaml", clusters(many, count));
-    await sink.until("b is served", () => sink.held().includes(`cluster b${count}`));
+    await sink.until("b is served", () => sink.resources().includes(`cluster b${count}`));
   }
   assert.equal(begun(), 1);
-  assert.ok(!sink.held().includes("cluster long-0"));
+  assert.ok(!sink.resources().includes("cluster long-0"));
   open();
   const [last] = readResources({ path: "a.yaml", bytes: Buffer.from(clusters(["long-0"], 4)) }).resources;
   await sink.until("its last content is served", () => {
     return sink.resource("cluster long-0")?.version === last?.resource.version;
   });
-  assert.deepEqual([sink.held().length, begun()], [2_003, 2]);
+  assert.deepEqual([sink.resources().length, begun()], [2_003, 2]);
   assert.deepEqual(sink.errors, []);
 });
 
@@ -60,7 +60,7 @@ test("what changed with a long file is served with it, also if others changed me
   const { replace, remove, write, sink, begun, open, appliedWith } = await heldUp(t);
   await write("old.yaml", clusters(["long-0"]));
   await write("gone.yaml", clusters(["gone"]));
-  await sink.until("both are served", () => sink.held().includes("cluster gone"));
+  await sink.until("both are served", () => sink.resources().includes("cluster gone"));
   // A resource moves to the long file.
   await remove("old.yaml");
   await replace("c.yaml", clusters(["c", "c2"]));
@@ -68,12 +68,12 @@ test("what changed with a long file is served with it, also if others changed me
   await waitFor("the long file to be read", () => begun() === 1);
   await remove("gone.yaml");
   await replace("b.yaml", clusters(["b", "b2"]));
-  await sink.until("b is served", () => sink.held().includes("cluster b2"));
-  assert.deepEqual(sink.held(), ["cluster b", "cluster b2", "cluster c", "cluster long-0"]);
+  await sink.until("b is served", () => sink.resources().includes("cluster b2"));
+  assert.deepEqual(sink.resources(), ["cluster b", "cluster b2", "cluster c", "cluster long-0"]);
   open();
-  await sink.until("the long file is served", () => sink.held().includes("cluster long-1"));
+  await sink.until("the long file is served", () => sink.resources().includes("cluster long-1"));
   assert.ok(appliedWith("long-1")?.some(({ name }) => name === "c2"));
-  assert.equal(sink.held().length, 2_004);
+  assert.equal(sink.resources().length, 2_004);
   assert.deepEqual(sink.errors, []);
   assert.ok(sink.applied.flat().every(({ remove = [] }) => !remove.some(({ name }) => name === "long-0")));
 });
@@ -84,11 +84,11 @@ test("a long file that is deleted while it is read does not come back", async (t
   await waitFor("the long file to be read", () => begun() === 1);
   await remove("long.yaml");
   await replace("b.yaml", clusters(["b", "b2"]));
-  await sink.until("b is served", () => sink.held().includes("cluster b2"));
+  await sink.until("b is served", () => sink.resources().includes("cluster b2"));
   open();
   await replace("b.yaml", clusters(["b", "b3"]));
-  await sink.until("b is served again", () => sink.held().includes("cluster b3"));
-  assert.deepEqual(sink.held(), ["cluster b", "cluster b3", "cluster c"]);
+  await sink.until("b is served again", () => sink.resources().includes("cluster b3"));
+  assert.deepEqual(sink.resources(), ["cluster b", "cluster b3", "cluster c"]);
 });
 
 test("a long file with an error, and one of another group's folder, hold up nothing while they are read", async (t) => {
@@ -100,12 +100,12 @@ test("a long file with an error, and one of another group's folder, hold up noth
   await folder.replace("b/long.yaml", clusters(many));
   await waitFor("the other long file to be read", () => begun() === 2);
   await folder.replace("b/b.yaml", clusters(["b", "b2"]));
-  await sink.until("b is served", () => sink.held("b").includes("cluster b2"));
+  await sink.until("b is served", () => sink.resources("b").includes("cluster b2"));
   assert.deepEqual(sink.errors, []);
   open();
   await sink.until("the error is reported", () => sink.errors.length === 1);
   await folder.remove("a/long.yaml");
-  await sink.until("the other long file is served", () => sink.held("b").includes("cluster long-0"));
+  await sink.until("the other long file is served", () => sink.resources("b").includes("cluster long-0"));
   assert.deepEqual(sink.errors, []);
 });
 
@@ -124,12 +124,12 @@ test("what a swapped link leads to is one change, also while a long file of the 
   await waitFor("the long file to be read", () => begun() === 1);
   await folder.swapLink(".v2", "now");
   await folder.replace("b.yaml", clusters(["b", "b2"]));
-  await sink.until("b is served", () => sink.held().includes("cluster b2"));
-  assert.deepEqual(sink.held(), ["cluster b", "cluster b2", "cluster short0"]);
+  await sink.until("b is served", () => sink.resources().includes("cluster b2"));
+  assert.deepEqual(sink.resources(), ["cluster b", "cluster b2", "cluster short0"]);
   open();
-  await sink.until("the last state is served", () => sink.held().includes("cluster short2"));
+  await sink.until("the last state is served", () => sink.resources().includes("cluster short2"));
   const [last] = readResources({ path: "a.yaml", bytes: Buffer.from(clusters(["long-0"], 2)) }).resources;
   assert.equal(sink.resource("cluster long-0")?.version, last?.resource.version);
   assert.ok(appliedWith("short2")?.some(({ name }) => name === "long-0"));
-  assert.deepEqual([sink.held().length, sink.errors], [2_003, []]);
+  assert.deepEqual([sink.resources().length, sink.errors], [2_003, []]);
 });

@@ -124,7 +124,7 @@ describe("The thread that reads long files", () => {
     assert.match(sink.errors[0] ?? "", /a\.yaml: cannot be read: out of memory \[XDSKIT_FILE_UNREADABLE\]/);
     await utimes(at("a.yaml"), 1, 1);
     await sink.untilApplied(2);
-    assert.deepEqual([sink.held().length, sink.errors], [2_000, []]);
+    assert.deepEqual([sink.resources().length, sink.errors], [2_000, []]);
   });
 
   it("the thread leaves the main thread free while a long file is read", async (t) => {

@@ -43,7 +43,7 @@ test("a change that gives two listeners one address is refused, until one of the
   await folder.replace("a.yaml", listener("a", 83));
   await sink.untilApplied(2);
   assert.deepEqual(sink.errors, []);
-  assert.deepEqual(sink.held(), ["listener a", "listener b", "listener c"]);
+  assert.deepEqual(sink.resources(), ["listener a", "listener b", "listener c"]);
 });
 
 test("an additional address counts, and one listener may have an address twice", async (t) => {
@@ -105,7 +105,7 @@ test("listeners that clients request by name may share an address: xdstp names, 
 test("both listeners are served with a warning if errors are skipped", async (t) => {
   const both = listener("a", 80) + listener("b", 80);
   const { sink, summaries } = await served(t, { "a.yaml": both }, { onInvalid: "skip" });
-  assert.deepEqual(sink.held(), ["listener a", "listener b"]);
+  assert.deepEqual(sink.resources(), ["listener a", "listener b"]);
   assert.deepEqual(
     summaries.at(-1)?.findings.map(({ severity, resource }) => `${severity} ${resource}`),
     ["warning b"],

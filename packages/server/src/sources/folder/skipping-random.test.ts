@@ -47,7 +47,7 @@ test("the served contents are always the last good ones of all resources that ar
     const expected = new Map([...served, ["step", step + 1]]);
     await sink.until(`step ${step}: ${JSON.stringify([...expected])}`, () => {
       const isHeld = ([name, seconds]: readonly [string, number]) => holds(sink.resource(`cluster ${name}`), seconds);
-      return sink.held().length === expected.size && [...expected].every(isHeld);
+      return sink.resources().length === expected.size && [...expected].every(isHeld);
     });
   }
 });

@@ -29,7 +29,7 @@ test("a resource with an error is skipped at the start, and the rest is served",
   await folder.write("text.yaml", "name: [");
   const source = await skipping(t, folder);
   const { sink, summaries } = source;
-  assert.deepEqual(sink.held(), ["cluster a", "cluster c"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster c"]);
   assert.match(errors(source)[0] ?? "", /a\.yaml:6:\d+: cluster "b", connect_timeout: .*; skipped: it is not served/);
   assert.match(errors(source)[1] ?? "", /text\.yaml:1.*; skipped: it is not served/);
   assert.deepEqual([summaries.at(-1)?.applied, skipped(source)], [true, { lastGood: 0, absent: 2 }]);
@@ -43,7 +43,7 @@ test("a resource that was good keeps its last good content while it is named; ot
   const before = sink.resource("cluster b")?.version;
   await folder.replace("a.yaml", clusters(["a"], 2) + broken("b"));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   assert.deepEqual(
     sink.applied[1]?.[0]?.upsert.map(({ name }) => name),
     ["a"],
@@ -54,10 +54,13 @@ test("a resource that was good keeps its last good content while it is named; ot
   // Another reading of the same file, with another resource in it.
   await folder.replace("a.yaml", broken("b") + clusters(["d"]));
   await sink.untilApplied(3);
-  assert.deepEqual(sink.held(), ["cluster b", "cluster d"]);
+  assert.deepEqual(sink.resources(), ["cluster b", "cluster d"]);
   await folder.replace("a.yaml", clusters(["d"]));
   await sink.untilApplied(4);
-  assert.deepEqual([sink.held(), errors(source), skipped(source)], [["cluster d"], [], { lastGood: 0, absent: 0 }]);
+  assert.deepEqual(
+    [sink.resources(), errors(source), skipped(source)],
+    [["cluster d"], [], { lastGood: 0, absent: 0 }],
+  );
 });
 
 test("a broken resource that moves to another file keeps its content, and goes with that file", async (t) => {
@@ -69,10 +72,10 @@ test("a broken resource that moves to another file keeps its content, and goes w
   await folder.remove("b.yaml");
   await folder.write("c.yaml", broken("b"));
   await sink.until("reported", () => errors(source).length === 1);
-  assert.deepEqual([sink.held(), skipped(source)], [["cluster a", "cluster b"], { lastGood: 1, absent: 0 }]);
+  assert.deepEqual([sink.resources(), skipped(source)], [["cluster a", "cluster b"], { lastGood: 1, absent: 0 }]);
   await folder.remove("c.yaml");
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a"]);
+  assert.deepEqual(sink.resources(), ["cluster a"]);
 });
 
 test("all resources of an unreadable file stay, until another file defines them", async (t) => {
@@ -84,7 +87,7 @@ test("all resources of an unreadable file stay, until another file defines them"
   await folder.replace("a.yaml", `${clusters(["a"])}- name: [`);
   await folder.replace("z.yaml", clusters(["z"], 2));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster z"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b", "cluster z"]);
   assert.deepEqual(skipped(source), { lastGood: 2, absent: 0 });
   const before = sink.resource("cluster b")?.version;
   await folder.replace("z.yaml", clusters(["z", "b"], 2));
@@ -93,10 +96,10 @@ test("all resources of an unreadable file stay, until another file defines them"
   assert.deepEqual(skipped(source), { lastGood: 1, absent: 0 });
   await folder.write("a.yaml", "");
   await sink.until("emptied", () => /XDSKIT_FILE_EMPTIED/.test(errors(source).join()));
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster z"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b", "cluster z"]);
   await folder.write("a.yaml", "[]");
   await sink.untilApplied(4);
-  assert.deepEqual([sink.held(), errors(source)], [["cluster b", "cluster z"], []]);
+  assert.deepEqual([sink.resources(), errors(source)], [["cluster b", "cluster z"], []]);
 });
 
 test("the last good content of a file with an error stays while its folder is gone for a while", async (t) => {
@@ -116,10 +119,10 @@ test("the last good content of a file with an error stays while its folder is go
     assert.equal(summaries.at(-1)?.applied, false);
     fs.renameSync(folder.at("aside"), folder.at(moving));
     await sink.until(`${moving} is back`, () => summaries.at(-1)?.applied === true);
-    assert.deepEqual([sink.held("edge"), skipped(source)], [["cluster a"], { lastGood: 1, absent: 0 }], moving);
+    assert.deepEqual([sink.resources("edge"), skipped(source)], [["cluster a"], { lastGood: 1, absent: 0 }], moving);
     assert.match(errors(source).join(), /a\.yaml.*; skipped: the last good content stays/);
     await folder.replace("far/a.yaml", "[]");
-    await sink.until(`${moving} holds nothing`, () => sink.held("edge").length === 0);
+    await sink.until(`${moving} holds nothing`, () => sink.resources("edge").length === 0);
   }
 });
 
@@ -144,7 +147,7 @@ test("the last good content of a file with an error stays if a scan finds the fi
     await folder.replace("a.yaml", "name: [ ");
     await sink.untilApplied(2);
     assert.ok(missed);
-    assert.deepEqual([sink.held(), skipped(source)], [["cluster a", "cluster b"], { lastGood: 1, absent: 0 }]);
+    assert.deepEqual([sink.resources(), skipped(source)], [["cluster a", "cluster b"], { lastGood: 1, absent: 0 }]);
   } finally {
     t.mock.restoreAll();
     syncBuiltinESMExports();
@@ -161,10 +164,10 @@ test("an error without a resource removes nothing", async (t) => {
     clusters(["a", "b"]).replace("- name: b", "- nam: b").replace("  name: b", "  nam: b"),
   );
   await sink.until("reported", () => errors(source).length > 0);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   await folder.replace("a.yaml", clusters(["a", "b"], 2).replaceAll("v3.Cluster\n  name: b", "v3.Kluster\n  name: b"));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.resources(), ["cluster a", "cluster b"]);
   assert.match(errors(source).join(), /Kluster.*skipped: the last good content stays/);
 });
 
@@ -185,7 +188,7 @@ test("the last good content of a name that appears twice stays, and one that nev
   await folder.remove("c.yaml");
   await folder.remove("a.yaml");
   await sink.untilApplied(3);
-  assert.deepEqual([sink.held(), errors(source)], [["cluster a", "cluster b", "cluster c"], []]);
+  assert.deepEqual([sink.resources(), errors(source)], [["cluster a", "cluster b", "cluster c"], []]);
   assert.deepEqual(sink.applied[2]?.[0]?.upsert.map(({ name }) => name).sort(), ["a", "c"]);
 });
 
@@ -198,13 +201,13 @@ test("a start without anything good fails as before, and errors of folders refus
   await assert.rejects(nothing.source.start(nothing.sink), /no file is valid/);
   await folder.remove("twice2.yaml");
   const { sink } = await skipping(t, folder);
-  assert.deepEqual(sink.held(), ["cluster x"]);
+  assert.deepEqual(sink.resources(), ["cluster x"]);
   await folder.link("nowhere", "link.yaml");
   await folder.write("more.yaml", clusters(["more"]));
   await sink.until("reported", () => /link\.yaml/.test(sink.errors.join()));
-  assert.deepEqual(sink.held(), ["cluster x"]);
+  assert.deepEqual(sink.resources(), ["cluster x"]);
   await folder.remove("link.yaml");
-  await sink.until("applied", () => sink.held().includes("cluster more"));
+  await sink.until("applied", () => sink.resources().includes("cluster more"));
 });
 
 test("onInvalid takes two words", () => {

@@ -119,14 +119,14 @@ export class StoreCopy {
       const id = JSON.stringify([type, key]);
       for (let number = 0; ; number += 1) {
         const layer = `${namedLayers}${number}`;
-        const held = layers.get(layer) ?? new Map<string, StoredResource>();
-        layers.set(layer, held);
-        if (held.has(id) && held.get(id)?.version !== version) continue;
-        held.set(id, { type, key, version, bytes });
+        const resources = layers.get(layer) ?? new Map<string, StoredResource>();
+        layers.set(layer, resources);
+        if (resources.has(id) && resources.get(id)?.version !== version) continue;
+        resources.set(id, { type, key, version, bytes });
         break;
       }
     }
-    for (const [layer, held] of layers) await this.#replace(layer, [...held.values()]);
+    for (const [layer, resources] of layers) await this.#replace(layer, [...resources.values()]);
     await this.#store.retain({ revisions: 1, since: Date.now() });
     this.#named = names;
   }

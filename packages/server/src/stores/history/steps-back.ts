@@ -11,7 +11,7 @@ const maxSteps = 10;
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
 
 /** The content of a layer at a step, as far as a later revision changed it. */
-type HeldContent = Map<string, Resource | undefined>;
+type LayerContent = Map<string, Resource | undefined>;
 
 /**
  * Walks back from what layers hold now, which is their heads' content, through the revisions before. It goes on to
@@ -25,17 +25,19 @@ export async function stepsBack(
   late: AbortSignal,
   since = Number.POSITIVE_INFINITY,
 ): Promise<readonly StepBack[]> {
-  const held = new Map(now.map(({ layer, upsert }): [string, HeldContent] => [layer, new Map(upsert.map(withId))]));
+  const contents = new Map(
+    now.map(({ layer, upsert }): [string, LayerContent] => [layer, new Map(upsert.map(withId))]),
+  );
   const steps: StepBack[] = [];
   let changes = 0;
-  for (const revisions of await commits(store, [...held.keys()], since)) {
+  for (const revisions of await commits(store, [...contents.keys()], since)) {
     changes += revisions.reduce((sum, { upserted, removed }) => sum + upserted + removed, 0);
     // The newest revision counts whatever its size. A start must not wait for more of the others.
     const most = isSince(revisions, since) ? maxDrained : maxChanges;
     if (steps.length > 0 && changes > most) break;
     const step: { back: LayerUpdate[]; forward: LayerUpdate[] } = { back: [], forward: [] };
     for (const revision of revisions) {
-      const ways = await waysOf(store, revision, held.get(revision.layer) ?? new Map(), reading, late);
+      const ways = await waysOf(store, revision, contents.get(revision.layer) ?? new Map(), reading, late);
       if (ways === undefined) return steps;
       step.back.push(ways.back);
       // The revisions come newest first, and the way forward ends with the newest.
@@ -82,7 +84,7 @@ function isSince(revisions: readonly Revision[], since: number): boolean {
 async function waysOf(
   store: Store,
   { id, layer }: Revision,
-  held: HeldContent,
+  content: LayerContent,
   reading: RevisionReading,
   late: AbortSignal,
 ): Promise<{ readonly back: LayerUpdate; readonly forward: LayerUpdate } | undefined> {
@@ -91,13 +93,13 @@ async function waysOf(
   for (const { type, key, from } of await store.changes(id)) {
     if (late.aborted) return undefined;
     const name = idOf({ type: { typeUrl: type }, key });
-    const now = held.get(name);
+    const now = content.get(name);
     if (now !== undefined) after.push(now);
     const bytes = from === undefined ? undefined : await store.content(type, key, from);
     if (from !== undefined && bytes === undefined) return undefined;
     const was = bytes && decodeStored({ type, key, version: from ?? "", bytes }, reading);
     if (was !== undefined) before.push(was);
-    held.set(name, was);
+    content.set(name, was);
   }
   return {
     back: { layer, kind: "patch", upsert: before, remove: keysOf(after) },

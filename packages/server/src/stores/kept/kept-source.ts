@@ -1,6 +1,6 @@
 import { deferred, hasErrors } from "@xdskit/api";
-import { heldBy } from "../../configuration/held-by.js";
 import { mergedUpdates } from "../../configuration/merged-updates.js";
+import { resourcesOfLayer } from "../../configuration/resources-of-layer.js";
 import type { ApplyOptions, LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerWritten } from "../../contracts/stores/layer-writer.js";
 import type { StoreWatch } from "../../contracts/stores/shared-keys.js";
@@ -215,7 +215,9 @@ export class KeptSource implements Source {
   #keepAgain(back: readonly WentBack[]): void {
     const { served } = this.#options;
     if (served === undefined || !this.#isLive) return;
-    const again = back.map(({ layer }) => ({ layer, kind: "replace", upsert: heldBy(served(layer)) }) as const);
+    const again = back.map(
+      ({ layer }) => ({ layer, kind: "replace", upsert: resourcesOfLayer(served(layer)) }) as const,
+    );
     this.#writer.keepAgain(again, back.map(wentBackFinding));
   }
 

@@ -161,11 +161,11 @@ export async function ownBefore(store: Store, head: Revision): Promise<readonly 
 /** A source may say again what it said: it has not changed then. */
 function changesNothing({ kind, upsert, remove = [] }: LayerUpdate, own: readonly Resource[]): boolean {
   if (kind === "replace") return false;
-  const held = versionsOf(own);
+  const versions = versionsOf(own);
   const names = new Set(own.map(({ type, name }) => idOf({ type, key: name })));
   return (
-    upsert.every((one) => held.get(idOf(one)) === one.version) &&
-    remove.map(({ type, name }) => idOf({ type, key: name })).every((id) => !held.has(id) && !names.has(id))
+    upsert.every((one) => versions.get(idOf(one)) === one.version) &&
+    remove.map(({ type, name }) => idOf({ type, key: name })).every((id) => !versions.has(id) && !names.has(id))
   );
 }
 

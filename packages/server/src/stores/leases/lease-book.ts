@@ -123,11 +123,11 @@ export class LeaseBook {
   take(leases: LayerLeases, changes: LeaseChanges, head: Revision | undefined, wanted: string | undefined): void {
     leases.apply(changes);
     leases.head = head ?? leases.head;
-    for (const [id, held] of changes) {
-      if (held === undefined) {
+    for (const [id, lease] of changes) {
+      if (lease === undefined) {
         this.#deadlines.forget(id);
         this.#renewals.forget(id);
-      } else if (id === wanted && this.#stateOf(id) === "over") this.#deadlines.set(id, held.ttlMs);
+      } else if (id === wanted && this.#stateOf(id) === "over") this.#deadlines.set(id, lease.ttlMs);
     }
     this.#joinOthers();
   }
@@ -161,8 +161,8 @@ export class LeaseBook {
       throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
     }
     this.#ending = new Set(over);
-    const held = over.flatMap((id) => this.get(id)?.resources ?? []);
-    const remove = resourcesNamed(held, this.#options.types);
+    const leased = over.flatMap((id) => this.get(id)?.resources ?? []);
+    const remove = resourcesNamed(leased, this.#options.types);
     const cause = { kind: "lease-ended", lease: first } as const;
     const info = { author: "lease", cause, message: `${namesOf(over)} ended`, time: Date.now() };
     return { layer, upsert: [], remove, replace: false, info };

@@ -17,20 +17,20 @@ export function newLeaseId(): string {
   return randomBytes(12).toString("base64url");
 }
 
-interface HeldLease {
+interface LeaseEntry {
   readonly ttlMs: number;
   readonly resources: ReadonlyMap<string, StoredKey>;
 }
 
 /** The changes of leases with a change of a layer; undefined: the lease is gone. */
-export type LeaseChanges = ReadonlyMap<string, HeldLease | undefined>;
+export type LeaseChanges = ReadonlyMap<string, LeaseEntry | undefined>;
 
 /** The leases of one layer: each resource belongs to one at most. */
 export class LayerLeases {
   readonly layer: LayerName;
   /** The head of the store's layer in which they are. */
   head: Revision | undefined;
-  readonly #leases = new Map<string, HeldLease>();
+  readonly #leases = new Map<string, LeaseEntry>();
   readonly #byResource = new Map<string, string>();
 
   constructor(layer: LayerName) {
@@ -42,8 +42,8 @@ export class LayerLeases {
   }
 
   get(id: string): Lease | undefined {
-    const held = this.#leases.get(id);
-    return held && { id, layer: this.layer, ttlMs: held.ttlMs, resources: [...held.resources.values()] };
+    const entry = this.#leases.get(id);
+    return entry && { id, layer: this.layer, ttlMs: entry.ttlMs, resources: [...entry.resources.values()] };
   }
 
   get ids(): Iterable<string> {
@@ -82,7 +82,7 @@ export class LayerLeases {
       const resources = change(lease.id, lease.ttlMs);
       for (const { type, key } of written) resources.set(keyOf({ type, key }), { type, key });
     }
-    return new Map(Array.from(changed, ([id, held]) => [id, held.resources.size === 0 ? undefined : held]));
+    return new Map(Array.from(changed, ([id, entry]) => [id, entry.resources.size === 0 ? undefined : entry]));
   }
 
   /** The changes that undo changes that have not been applied yet. */
@@ -93,29 +93,29 @@ export class LayerLeases {
   /** All resources that leases hold, but for these. */
   othersThan(kept: readonly StoredKey[]): readonly StoredKey[] {
     const stay = new Set(kept.map(keyOf));
-    const held = [...this.#leases.values()].flatMap(({ resources }) => [...resources]);
-    return held.flatMap(([key, one]) => (stay.has(key) ? [] : [one]));
+    const leased = [...this.#leases.values()].flatMap(({ resources }) => [...resources]);
+    return leased.flatMap(([key, one]) => (stay.has(key) ? [] : [one]));
   }
 
   /** The commit that keeps these changes. */
   commitOf(changes: LeaseChanges): LayerCommit {
     const upsert: StoredResource[] = [];
     const remove: StoredKey[] = [];
-    for (const [id, held] of changes) {
-      if (held === undefined) remove.push({ type: leaseType, key: id });
-      else upsert.push(encoded(id, held));
+    for (const [id, entry] of changes) {
+      if (entry === undefined) remove.push({ type: leaseType, key: id });
+      else upsert.push(encoded(id, entry));
     }
     return { layer: leaseLayerOf(this.layer), parent: this.head?.id, kind: "patch", upsert, remove };
   }
 
   apply(changes: LeaseChanges): void {
-    for (const [id, held] of changes) {
+    for (const [id, entry] of changes) {
       for (const key of this.#leases.get(id)?.resources.keys() ?? [])
         if (this.#byResource.get(key) === id) this.#byResource.delete(key);
-      if (held === undefined) this.#leases.delete(id);
-      else this.#leases.set(id, held);
+      if (entry === undefined) this.#leases.delete(id);
+      else this.#leases.set(id, entry);
     }
-    for (const [id, held] of changes) for (const key of held?.resources.keys() ?? []) this.#byResource.set(key, id);
+    for (const [id, entry] of changes) for (const key of entry?.resources.keys() ?? []) this.#byResource.set(key, id);
   }
 }
 
@@ -123,7 +123,7 @@ function keyOf({ type, key }: StoredKey): string {
   return `${type} ${key}`;
 }
 
-function encoded(id: string, { ttlMs, resources }: HeldLease): StoredResource {
+function encoded(id: string, { ttlMs, resources }: LeaseEntry): StoredResource {
   const text = JSON.stringify({ ttlMs, resources: Array.from(resources.values(), ({ type, key }) => [type, key]) });
   return {
     type: leaseType,
@@ -133,7 +133,7 @@ function encoded(id: string, { ttlMs, resources }: HeldLease): StoredResource {
   };
 }
 
-function decoded(bytes: Uint8Array): HeldLease {
+function decoded(bytes: Uint8Array): LeaseEntry {
   const { ttlMs, resources } = JSON.parse(Buffer.from(bytes).toString()) as {
     readonly ttlMs: number;
     readonly resources: readonly (readonly [TypeUrl, ResourceName])[];

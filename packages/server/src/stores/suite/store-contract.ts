@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { CommitInfo, Revision, Store } from "../../contracts/stores/store.js";
 import { describeSharedKeys } from "./shared-contract.js";
-import { held, info, patch, resource, StoreTester, type } from "./store-tester.js";
+import { contentsAt, info, patch, resource, StoreTester, type } from "./store-tester.js";
 import type { StoreUnderTest } from "./store-under-test.js";
 import { describeWatching } from "./watch-contract.js";
 
@@ -68,7 +68,7 @@ function itKeepsRevisions({ withStore }: StoreTester): void {
         expected.push({ revision: await patch(store, "a", [resource(key, `${number}`)], goes), holds });
         await patch(store, "b", [resource(key, `b${number}`)]);
       }
-      for (const one of expected) assert.deepEqual(await held(store, one.revision), sorted(one.holds));
+      for (const one of expected) assert.deepEqual(await contentsAt(store, one.revision), sorted(one.holds));
     }));
 }
 
@@ -80,7 +80,7 @@ function itMakesRevisionsOfChanges({ withStore }: StoreTester): void {
       const result = await store.commit([{ layer: "a", parent, kind: "replace", upsert }], info(""));
       assert.equal(result.kind, "committed");
       const head = result.heads[0] ?? assert.fail();
-      assert.deepEqual(await held(store, head), { three: "1", two: "1" });
+      assert.deepEqual(await contentsAt(store, head), { three: "1", two: "1" });
       assert.deepEqual([head.upserted, head.removed], [1, 1]);
     }));
 
@@ -101,14 +101,14 @@ function itMakesRevisionsOfChanges({ withStore }: StoreTester): void {
       const head = result.heads[0] ?? assert.fail();
       assert.deepEqual([head.number, head.parent, head.upserted, head.removed], [2, first.id, 0, 0]);
       assert.deepEqual(await store.changes(head.id), []);
-      assert.deepEqual(await held(store, head), { one: "1" });
-      assert.deepEqual(await held(store, first), { one: "1" });
+      assert.deepEqual(await contentsAt(store, head), { one: "1" });
+      assert.deepEqual(await contentsAt(store, first), { one: "1" });
     }));
 
   it("a layer may be empty, and is known then", () =>
     withStore(async (store) => {
       const head = await patch(store, "a", []);
-      assert.deepEqual(await held(store, head), {});
+      assert.deepEqual(await contentsAt(store, head), {});
       assert.deepEqual(await store.heads(), [head]);
     }));
 }
@@ -130,8 +130,8 @@ function itComparesAndSwaps({ withStore }: StoreTester): void {
       assert.ok(lost.kind === "conflict" && results.some(({ kind }) => kind === "committed"));
       assert.deepEqual(lost.head, await store.head(lost.layer));
       const [a, b] = await store.heads();
-      const won = await held(store, a ?? assert.fail());
-      assert.deepEqual(await held(store, b ?? assert.fail()), { b: won.one });
+      const won = await contentsAt(store, a ?? assert.fail());
+      assert.deepEqual(await contentsAt(store, b ?? assert.fail()), { b: won.one });
       assert.equal((await store.history("a", { limit: 10 })).length, 2);
     }));
 
@@ -191,7 +191,7 @@ function itForgetsWhatIsOld({ withStore }: StoreTester): void {
       assert.equal(await store.retain({ revisions: 3, since: 0 }), 3);
       const [, , third, fourth] = revisions;
       await assert.rejects(store.read((third ?? assert.fail()).id), { code: "XDSKIT_REVISION_UNKNOWN" });
-      assert.deepEqual(await held(store, fourth ?? assert.fail()), { one: "4" });
+      assert.deepEqual(await contentsAt(store, fourth ?? assert.fail()), { one: "4" });
       const known = await Promise.all(
         ["1", "2", "3", "4", "5", "6"].map((version) => store.content(type, "one", version)),
       );
@@ -202,7 +202,7 @@ function itForgetsWhatIsOld({ withStore }: StoreTester): void {
       assert.equal(await store.retain({ revisions: 100, since: 5_500 }), 2);
       assert.equal(await store.content(type, "one", "4"), undefined);
       assert.equal(await store.retain({ revisions: 1, since: 1e15 }), 0);
-      assert.deepEqual(await held(store, revisions[5] ?? assert.fail()), { one: "6" });
+      assert.deepEqual(await contentsAt(store, revisions[5] ?? assert.fail()), { one: "6" });
       assert.equal((await patch(store, "a", [resource("one", "7")])).number, 7);
     }));
 
@@ -219,10 +219,10 @@ function itForgetsWhatIsOld({ withStore }: StoreTester): void {
       }
       assert.equal(await store.retain({ revisions: 3, leases: 6, since: 0 }), 0);
       assert.equal(await store.retain({ revisions: 2, leases: 6, since: 0 }), 1);
-      assert.deepEqual(await held(store, own[1] ?? assert.fail()), { one: "2" });
+      assert.deepEqual(await contentsAt(store, own[1] ?? assert.fail()), { one: "2" });
       // The line stays whole: its old end goes.
       assert.equal(await store.retain({ revisions: 2, leases: 3, since: 0 }), 4);
-      assert.deepEqual(await held(store, own[2] ?? assert.fail()), { one: "3" });
+      assert.deepEqual(await contentsAt(store, own[2] ?? assert.fail()), { one: "3" });
       assert.equal(await store.retain({ revisions: 2, since: 0 }), 2);
       assert.equal((await store.history("a", { limit: 10 })).length, 2);
     }));
@@ -333,12 +333,12 @@ function itTakesLargeCommits({ withStore }: StoreTester): void {
       const keys = many("1").map(({ key }) => key);
       const third = await patch(store, "a", [], keys.slice(5), info("", 3_000));
       assert.deepEqual([third.upserted, third.removed], [0, 2_495]);
-      assert.deepEqual(await held(store, third), { r0: "2", r1: "1", r2: "1", r3: "1", r4: "1" });
+      assert.deepEqual(await contentsAt(store, third), { r0: "2", r1: "1", r2: "1", r3: "1", r4: "1" });
       assert.equal((await store.read(first.id)).length, 2_500);
       const small = await patch(store, "a", [resource("r0", "3")], [], info("", 4_000));
       assert.equal(await store.retain({ revisions: 1, since: 0 }), 4);
       assert.equal(await store.content(type, "r7", "1"), undefined);
-      assert.deepEqual(await held(store, small), { r0: "3", r1: "1", r2: "1", r3: "1", r4: "1" });
+      assert.deepEqual(await contentsAt(store, small), { r0: "3", r1: "1", r2: "1", r3: "1", r4: "1" });
     }));
 
   it("a replacement by nothing empties a large layer", () =>
@@ -357,7 +357,7 @@ function itTakesLargeCommits({ withStore }: StoreTester): void {
       const results = await Promise.all([commit("1"), commit("2")]);
       assert.deepEqual(results.map(({ kind }) => kind).sort(), ["committed", "conflict"]);
       const head = (await store.head("a")) ?? assert.fail();
-      assert.equal(new Set(Object.values(await held(store, head))).size, 1);
+      assert.equal(new Set(Object.values(await contentsAt(store, head))).size, 1);
       assert.equal((await store.history("a", { limit: 10 })).length, 2);
     }));
 }
@@ -369,8 +369,8 @@ function itLasts(tester: StoreTester, reopen: () => Promise<Store>): void {
       const second = await patch(store, "a", [resource("one", "2")], ["two"]);
       const open = await tester.reopened(reopen);
       assert.deepEqual(await open.heads(), [second]);
-      assert.deepEqual(await held(open, first), { one: "1", two: "1" });
-      assert.deepEqual(await held(open, second), { one: "2" });
+      assert.deepEqual(await contentsAt(open, first), { one: "1", two: "1" });
+      assert.deepEqual(await contentsAt(open, second), { one: "2" });
       assert.equal((await patch(open, "a", [resource("one", "3")])).number, 3);
     }));
 }

@@ -56,7 +56,7 @@ export async function patch(
   return head ?? assert.fail("a committed layer has a head");
 }
 
-export async function held(store: Store, { id }: Revision): Promise<Record<string, string>> {
+export async function contentsAt(store: Store, { id }: Revision): Promise<Record<string, string>> {
   const found = await store.read(id);
   for (const { key, version, bytes } of found) assert.equal(Buffer.from(bytes).toString(), `${key} at ${version}`);
   const named = (all: readonly StoredVersion[]) =>

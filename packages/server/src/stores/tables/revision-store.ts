@@ -214,17 +214,17 @@ function headsOf(reader: Reader): readonly Revision[] {
 function versionsAt(reader: Reader, id: RevisionId): readonly StoredVersion[] {
   const { layer, number } = known(reader, id);
   const layerHash = hashOf(layer);
-  const held = new Map<string, StoredVersion>();
-  for (const [key, entry] of reader.range<StoredVersion>("index", layerHash)) held.set(key, entry);
+  const versions = new Map<string, StoredVersion>();
+  for (const [key, entry] of reader.range<StoredVersion>("index", layerHash)) versions.set(key, entry);
   for (const [, later] of reader.range<RevisionId>("history", layerHash, "descending")) {
     if (revisionOf(reader, later).number <= number) break;
     for (const { type, key, from } of changesOf(reader, later)) {
       const entry = layerHash + resourceHash(type, key);
-      if (from === undefined) held.delete(entry);
-      else held.set(entry, { type, key, version: from });
+      if (from === undefined) versions.delete(entry);
+      else versions.set(entry, { type, key, version: from });
     }
   }
-  return [...held.values()];
+  return [...versions.values()];
 }
 
 function* inParts<T>(resources: readonly T[]): Iterable<readonly T[]> {

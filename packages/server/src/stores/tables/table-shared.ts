@@ -155,15 +155,15 @@ function clockMs(): number {
 
 /** Undefined too where its session is over. */
 function liveEntry(reader: Reader, key: string): StoredEntry | undefined {
-  const held = reader.get<StoredEntry>("shared", key);
-  return held?.session === undefined || isAlive(reader, held.session) ? held : undefined;
+  const entry = reader.get<StoredEntry>("shared", key);
+  return entry?.session === undefined || isAlive(reader, entry.session) ? entry : undefined;
 }
 
 function entriesIn(reader: Reader, prefix: string): readonly SharedEntry[] {
   const found: SharedEntry[] = [];
   for (const [key] of reader.range<StoredEntry>("shared", prefix)) {
-    const held = liveEntry(reader, key);
-    if (held !== undefined) found.push({ key, value: held.value, version: held.version });
+    const entry = liveEntry(reader, key);
+    if (entry !== undefined) found.push({ key, value: entry.value, version: entry.version });
   }
   return found;
 }
@@ -181,7 +181,7 @@ function clearAway(writer: Writer): void {
 
 function removeSession(writer: Writer, session: string): void {
   writer.remove("sessions", session);
-  const own = [...writer.range<StoredEntry>("shared", "")].filter(([, held]) => held.session === session);
+  const own = [...writer.range<StoredEntry>("shared", "")].filter(([, entry]) => entry.session === session);
   for (const [key] of own) writer.remove("shared", key);
   if (own.length > 0) count(writer);
 }

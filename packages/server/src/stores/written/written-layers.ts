@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock, throwIfAny, XdskitError } from "@xdskit/api";
-import { heldBy } from "../../configuration/held-by.js";
+import { resourcesOfLayer } from "../../configuration/resources-of-layer.js";
 import type { LayerUpdate, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerWrite, LayerWritten, Lease } from "../../contracts/stores/layer-writer.js";
 import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/stores/store.js";
@@ -122,7 +122,7 @@ export class WrittenLayers implements Source {
   /** The content of their heads, of layers that have one. */
   #served(): readonly LayerUpdate[] {
     return this.#heads.layers.flatMap((layer): readonly LayerUpdate[] => {
-      const upsert = heldBy(this.#options.server.layerSnapshot(layer));
+      const upsert = resourcesOfLayer(this.#options.server.layerSnapshot(layer));
       return upsert.length === 0 ? [] : [{ layer, kind: "replace", upsert }];
     });
   }
@@ -228,7 +228,7 @@ export class WrittenLayers implements Source {
       throwIfAny(this.#options.server.checkChange([update]));
       const leased = leases.plan(...touchedBy(write, update, now, leases), lease);
       // A store that lost the layer gets what is left of it.
-      if (head === undefined && update.upsert.length === 0 && heldBy(now).length === 0)
+      if (head === undefined && update.upsert.length === 0 && resourcesOfLayer(now).length === 0)
         return { kind: "written", head, isNew: false };
       const commits = [
         commitOf(head === undefined ? wholeOf(update, now) : update, head),

@@ -1,6 +1,6 @@
 import type { Resource } from "@xdskit/api";
-import { heldBy } from "../../configuration/held-by.js";
 import { mergedUpdates } from "../../configuration/merged-updates.js";
+import { resourcesOfLayer } from "../../configuration/resources-of-layer.js";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
 import type { LayerCommit, Revision, StoredKey } from "../../contracts/stores/store.js";
@@ -25,8 +25,8 @@ export function updateOf({ layer, upsert, remove, replace }: LayerWrite, now: La
 
 /** All that a layer holds after an update: its store has nothing of what was there before. */
 export function wholeOf(update: LayerUpdate, now: Layer): LayerUpdate {
-  const held: LayerUpdate = { layer: update.layer, kind: "replace", upsert: heldBy(now) };
-  const [whole = update] = mergedUpdates([held], [update]);
+  const current: LayerUpdate = { layer: update.layer, kind: "replace", upsert: resourcesOfLayer(now) };
+  const [whole = update] = mergedUpdates([current], [update]);
   return whole;
 }
 
@@ -56,5 +56,5 @@ export function touchedBy(
 
 /** All that a layer holds, on top of a head that must go again. */
 export function restoring(now: Layer, head: Revision): LayerCommit {
-  return commitOf({ layer: head.layer, kind: "replace", upsert: heldBy(now) }, head);
+  return commitOf({ layer: head.layer, kind: "replace", upsert: resourcesOfLayer(now) }, head);
 }

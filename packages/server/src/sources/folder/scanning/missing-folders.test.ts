@@ -23,14 +23,14 @@ test("a start waits while a group has none of its folders, and says which one wa
   assert.deepEqual([sink.applied, summaries.at(-1)?.serving], [[], false]);
   await folder.write("edje/c.yaml", clusters(["c"]));
   await start;
-  assert.deepEqual([sink.held("edje"), sink.errors], [["cluster c"], []]);
+  assert.deepEqual([sink.resources("edje"), sink.errors], [["cluster c"], []]);
 });
 
 test("a group without its folders is a warning with allowEmpty, and the start fails if there is nothing else to serve", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("shared/a.yaml", clusters(["a"]));
   const { sink } = await startedSource(t, { directory: folder.path, layers, groups: mistyped, allowEmpty: true });
-  assert.deepEqual([sink.held("shared"), sink.errors], [["cluster a"], []]);
+  assert.deepEqual([sink.resources("shared"), sink.errors], [["cluster a"], []]);
   assert.match((sink.reports.at(-1) ?? []).map(describe).join("\n"), /edje: .*XDSKIT_GROUP_FOLDERS/);
   const groups = [{ name: "edge", layers: ["edje"] }];
   const { source } = folderSource(t, { directory: folder.path, layers: ["edje"], groups });
@@ -60,5 +60,5 @@ test("a group's only folder that disappears leaves the last good configuration",
   await folder.write("shared/a.yaml", clusters(["a", "b"]));
   await sink.until("reported", () => sink.errors.length === 1);
   assert.match(sink.errors[0] ?? "", /edje: .*the last good configuration stays/);
-  assert.deepEqual([sink.held("edje"), sink.held("shared")], [["cluster c"], ["cluster a"]]);
+  assert.deepEqual([sink.resources("edje"), sink.resources("shared")], [["cluster c"], ["cluster a"]]);
 });

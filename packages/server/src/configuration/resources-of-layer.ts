@@ -2,6 +2,6 @@ import type { Resource } from "@xdskit/api";
 import type { XdsServer } from "../contracts/xds-server.js";
 
 /** All that a layer holds. */
-export function heldBy(layer: ReturnType<XdsServer["layerSnapshot"]>): readonly Resource[] {
+export function resourcesOfLayer(layer: ReturnType<XdsServer["layerSnapshot"]>): readonly Resource[] {
   return [...(layer?.sets.values() ?? [])].flatMap((set) => [...set]);
 }
