@@ -156,7 +156,7 @@ async function openedToRead(directory: string, file: string, reason: string): Pr
     const message = `${reasonOf(error)}, and it cannot be written: ${reason}`;
     throw XdskitError.of("XDSKIT_STORE", message, { file }, { cause: error });
   });
-  const message = `it cannot be written (${reason}): what it held is served, no revisions are kept, and the API refuses changes`;
+  const message = `it cannot be written (${reason}): what it had is served, no revisions are kept, and the API refuses changes`;
   const said: Finding = { code: "XDSKIT_STORE", severity: "warning", message, file };
   return { store, findings: [said, ...findings], isLost: false, isReadOnly: true };
 }

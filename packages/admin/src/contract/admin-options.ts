@@ -66,7 +66,7 @@ export interface SourceReport {
 /** Something that is wrong with the server itself now. */
 export interface Trouble {
   /**
-   * `store`: revisions cannot be kept or read now, or what the store held at the start is not served. `settings`: a
+   * `store`: revisions cannot be kept or read now, or what the store had at the start is not served. `settings`: a
    * restart would fail. `client`: clients come again and again, and get nowhere.
    */
   readonly kind: "certificate" | "store" | "settings" | "client";

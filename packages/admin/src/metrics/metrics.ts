@@ -187,7 +187,7 @@ function addPollMetrics(scrape: Scrape): void {
 
 /** Refusals, and the nodes with their states. */
 function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
-  const callers = "Callers that identities refused, by the rule that held (from 0), or none.";
+  const callers = "Callers that identities refused, by the rule that matched (from 0), or none.";
   scrape.counter("xdskit_callers_refused_total", callers, ["rule"], () =>
     scrape.stats.callersRefused.map(({ rule, count }) => [rule === undefined ? "none" : `${rule}`, count]),
   );
@@ -357,7 +357,7 @@ function addStoreMetrics(scrape: Scrape, { store }: MetricsInput): void {
 
 /** The state. */
 function addStateMetrics(scrape: Scrape, { isStateWhole = true }: MetricsInput): void {
-  const help = "1 if, since the start, the state lacks what it held before, or cannot be written.";
+  const help = "1 if, since the start, the state lacks what it had before, or cannot be written.";
   scrape.gauge("xdskit_state_degraded", help, [], () => [[isStateWhole ? 0 : 1]]);
 }
 

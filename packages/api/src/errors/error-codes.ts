@@ -101,7 +101,7 @@ export const errorCodes = {
     fix: "Correct the files that the messages name, or start with --allow-empty and add files later.",
   },
   XDSKIT_FILE_EMPTIED: {
-    meaning: "A file that held resources is empty now.",
+    meaning: "A file that had resources is empty now.",
     cause: "A program is writing it in place, or failed halfway.",
     fix: "If its resources should be removed, delete the file, or write `[]` into it. Write files under another name and rename them into place.",
   },

@@ -158,7 +158,9 @@ export interface ServerStats {
    * code.
    */
   readonly refused: readonly { readonly code: number; readonly count: number }[];
-  /** Callers that rules (`identities`) refused since the start, by the rule that held, from 0; undefined: none held. */
+  /**
+   * Callers that rules (`identities`) refused since the start, by the rule that matched, from 0; undefined: none did.
+   */
   readonly callersRefused: readonly { readonly rule: number | undefined; readonly count: number }[];
   /** How often an identity had its share of a limit, such as `streams_per_identity`: it was refused, or had to wait. */
   readonly identityLimits: readonly { readonly limit: string; readonly count: number }[];

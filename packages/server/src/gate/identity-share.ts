@@ -41,7 +41,10 @@ export class IdentityShare {
     return this.#waiting.size === 0 && this.takesOne();
   }
 
-  /** Whether one more may be answered now, whatever waits: a poll is never held, so it does not stand behind that. */
+  /**
+   * Whether one more may be answered now, whatever waits: a poll is never kept waiting, so it does not stand behind
+   * that.
+   */
   takesOne(): boolean {
     const { requestsPerSecondPerIdentity: perSecond, requestBurstPerIdentity: burst } = this.#limits;
     if (this.#rate?.perSecond !== perSecond || this.#rate.burst !== burst)

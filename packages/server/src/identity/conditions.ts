@@ -6,7 +6,7 @@ import { type Captured, type PatternRules, readPattern, type TextPattern } from 
 import type { WhenFault } from "./tokens/jwt-condition.js";
 import type { When } from "./when.js";
 
-/** What held. */
+/** What a condition proved. */
 export interface Proven {
   /** For logs, such as `spiffe://mesh.example/ns/a/sa/b`. No secret. */
   readonly proved: string;

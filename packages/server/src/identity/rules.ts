@@ -7,7 +7,7 @@ import { type JwtCondition, readJwt, type WhenFault } from "./tokens/jwt-conditi
 import type { TokenReview } from "./tokens/reviewed-tokens.js";
 import type { When } from "./when.js";
 
-/** The first rule whose conditions hold, and what held. */
+/** The first rule whose conditions hold, and what they proved. */
 export interface Proof {
   /** Of the rule, from 0. */
   readonly index: number;

@@ -26,7 +26,7 @@ export interface Counters {
   /** By HTTP status. */
   refusePoll(status: number): undefined;
   refuse(code: StatusCode): undefined;
-  /** By the rule that held; undefined: none. */
+  /** By the rule that matched; undefined: none. */
   refuseCaller(rule: number | undefined): undefined;
   readonly callersRefused: ServerStats["callersRefused"];
   /** An identity reached one of its limits. */

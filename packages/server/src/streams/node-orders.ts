@@ -59,8 +59,7 @@ export interface NodeOrders {
 }
 
 /**
- * Makes the orders; if `options` is `false`, changes go out at once. `waited` gets the times for which types were held
- * back.
+ * Makes the orders; if `options` is `false`, changes go out at once. `waited` gets the times for which types waited.
  */
 export function createNodeOrders(
   options: Partial<OrderingOptions> | false | undefined,

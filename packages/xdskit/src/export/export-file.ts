@@ -9,7 +9,7 @@ export interface ExportFile {
   readonly layers: readonly ExportedLayer[];
 }
 
-/** All that a layer held. */
+/** All that a layer had. */
 export interface ExportedLayer {
   readonly name: string;
   /** Null: nothing was ever put into it. */

@@ -27,7 +27,7 @@ interface LayerToImport {
 }
 
 /**
- * Gives each layer of an exported file exactly what it held then, as one change of the layer. Resolves to the exit
+ * Gives each layer of an exported file exactly what it had then, as one change of the layer. Resolves to the exit
  * status.
  */
 export async function runImport(options: ImportOptions, terminal: Terminal): Promise<number> {

@@ -34,7 +34,9 @@ export interface RelayState {
   begin(): Promise<void>;
 }
 
-/** Opens the state of a relay, and finds the rollbacks that held when it stopped. Rejects as `openState` does. */
+/**
+ * Opens the state of a relay, and finds the rollbacks that were in force when it stopped. Rejects as `openState` does.
+ */
 export async function openRelayState({ server, groups }: Relay, options: RelayStateOptions): Promise<RelayState> {
   const { option, own, settings, registry, log } = options;
   const revisions = new RevisionEvents();

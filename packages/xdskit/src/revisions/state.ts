@@ -46,7 +46,7 @@ export interface ServerState {
   /** It outlives the server. */
   readonly isDurable: boolean;
   readonly findings: readonly Finding[];
-  /** What it held before is not served, or it cannot be written. Undefined: it is well, or none is wanted. */
+  /** What it had before is not served, or it cannot be written. Undefined: it is well, or none is wanted. */
   readonly trouble: Finding | undefined;
 }
 
@@ -149,7 +149,7 @@ async function mayHoldRevisions(directory: string | undefined): Promise<boolean>
   );
 }
 
-/** What the state held is not known to this server. */
+/** What the state had is not known to this server. */
 function notServed([finding]: readonly Finding[]): Finding | undefined {
   return (
     finding && asError("what was written over the API before is not served, since the state cannot be read: ", finding)

@@ -73,7 +73,7 @@ function historyOf({ settings, server, log }: WrittenStateOptions, store: Store)
   return new KeptHistory({ settings: settings.state, server, store, failed });
 }
 
-/** Makes the layers that the API writes, with what they held last. */
+/** Makes the layers that the API writes, with what they had last. */
 async function openWritten(
   options: WrittenStateOptions & Pick<StateInUse, "trouble" | "history"> & { readonly store: Store },
 ): Promise<WrittenLayers> {

@@ -20,7 +20,7 @@ export async function newestChange(client: ApiClient, layer: string | undefined)
   const begun = asked.flatMap(({ head, name, writable }) => (head === null ? [] : [{ head, name, writable }]));
   const none = layer === undefined ? "no layer has" : `layer "${layer}" has not`;
   if (begun.length === 0) throw new ApiError(`${none} a revision yet`);
-  // A layer of the API was empty before its first revision; what a folder held before its own is not known.
+  // A layer of the API was empty before its first revision; what a folder had before its own is not known.
   const found = begun.filter(({ head, writable }) => writable || head.parent !== null);
   const [newest, ...others] = found.toSorted((a, b) => (a.head.time < b.head.time ? 1 : -1));
   if (newest === undefined) throw new ApiError(`${none} anything from before its newest revision`);

@@ -69,7 +69,7 @@ export class Messages {
 
   /**
    * The values of a field, the ordinary one first. Empty if none is known, and for slots, whose extensions come from
-   * `held`.
+   * `extensionsOf`.
    */
   values(field: DescField, context: Context | undefined): readonly Labelled[] {
     const hint = fieldHints[fullName(field)];

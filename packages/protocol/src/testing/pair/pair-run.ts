@@ -352,7 +352,7 @@ class PairRun {
           assert.equal(current.get(name), `${name}=${withoutTtl(content, this.#api)}`, `${type} ${name}`);
         // Rule 74: nobody is told that it is gone, and after a rejection silence says nothing either.
         else if (isFull || !current.has(name)) {
-          assert.ok(!current.has(name), `${type} ${name} is gone, and held`);
+          assert.ok(!current.has(name), `${type} ${name} is gone, and there`);
           const isRejected = !isFull && states?.(name) === "rejected";
           if (wanted.has(name) && !isRejected)
             assert.ok(pair.watch.isAbsent(type, name), `nobody said that ${type} ${name} is absent`);

@@ -66,7 +66,7 @@ export class PairWatch {
       assert.deepEqual(
         current.sort(),
         [...this.of(wordOfType(type)).values()].sort(),
-        `what is held of ${wordOfType(type)}`,
+        `what there is of ${wordOfType(type)}`,
       );
     }
   }

@@ -14,7 +14,7 @@ export type NodeMoment =
       readonly at: number;
       readonly type: string;
       readonly version: Version;
-      /** How many resources it held, and how many names it removed. */
+      /** How many resources it had, and how many names it removed. */
       readonly resources: number;
       readonly removed: number;
     }

@@ -71,7 +71,7 @@ export interface Seat {
   rollout?(newest: Snapshot): RolloutAhead | undefined;
   /** The member may stand elsewhere now: it was sent something, or answered. */
   progressed?(): void;
-  /** `isWhole`: the response held the client's whole target. */
+  /** `isWhole`: the response had the client's whole target. */
   rejected?(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
   /** The member can be asked for the last time. */
   ends?(): void;

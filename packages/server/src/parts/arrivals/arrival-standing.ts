@@ -85,7 +85,7 @@ export function arrivalStandingOf(
   return standing;
 }
 
-/** It rejected a response that held something it still lacks of the change. */
+/** It rejected a response that had something it still lacks of the change. */
 function rejectionOf(
   { opened, newest }: OpenStream,
   { type, rejected }: TypeStatus,

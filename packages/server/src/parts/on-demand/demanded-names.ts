@@ -62,7 +62,7 @@ export class DemandedNames {
     return wanted;
   }
 
-  /** Changes the state of a name, releases what the old state held, and tells the clients that wait. */
+  /** Changes the state of a name, releases what the old state had, and tells the clients that wait. */
   become(wanted: WantedName, state: WantedState, lease: SupplierLease<WantedName> | undefined): void {
     const { state: before, lease: previous } = wanted;
     wanted.enter(state, lease);

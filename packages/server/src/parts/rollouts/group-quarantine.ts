@@ -63,7 +63,7 @@ export class GroupQuarantine implements KeptFromMembers {
     this.#lastAcknowledged?.note(member);
   }
 
-  /** A client rejected a response. `isWhole`: that held the client's whole target. */
+  /** A client rejected a response. `isWhole`: that had the client's whole target. */
   rejected(member: Member, type: ResourceType, given: Rejection, isWhole: boolean): void {
     if (this.#lastAcknowledged === undefined) return;
     const rejection = namedIn(given, isWhole);

@@ -146,7 +146,7 @@ export class GroupTargets implements SharedTargets {
     this.#rollout?.left(member);
   }
 
-  /** `isWhole`: the response held the client's whole target. */
+  /** `isWhole`: the response had the client's whole target. */
   rejected(member: Member, type: ResourceType, rejection: Rejection, isWhole: boolean): void {
     this.#rollout?.rejected(member, type, namedIn(rejection, isWhole));
     this.quarantine.rejected(member, type, rejection, isWhole);

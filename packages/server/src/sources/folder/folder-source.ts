@@ -16,7 +16,7 @@ import { Settling } from "./scanning/settling.js";
  *
  * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. If
  *   nothing is served yet, `start` does not resolve until they are fixed: clients would drop the resources that the
- *   files with errors held before a restart. With `allowPartial` the files without errors are served meanwhile, and no
+ *   files with errors had before a restart. With `allowPartial` the files without errors are served meanwhile, and no
  *   change is applied until all are valid. With `onInvalid: "skip"` only resources with errors are skipped; errors of
  *   folders refuse a change as before.
  * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.

@@ -32,7 +32,7 @@ export interface FolderSummary {
   readonly serving: boolean;
   /**
    * With `onInvalid: "skip"`, the number of resources that have errors and are skipped, over all layers; `findings` say
-   * which and why. An unreadable file that held nothing before counts as one. Otherwise undefined.
+   * which and why. An unreadable file that had nothing before counts as one. Otherwise undefined.
    */
   readonly skipped: SkippedCounts | undefined;
   /** The number of resources that the change upserted and removed, over all layers. */

@@ -128,7 +128,7 @@ export class KnownFileReader {
         const { bytes, identity, digest, doubtful } = result;
         if (before !== undefined && before.digest === digest) return { ...before, found: file, identity, doubtful };
         if (bytes.length === 0 && before?.hadResources === true) {
-          const message = "held resources and is empty now";
+          const message = "had resources and is empty now";
           const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
           const part = this.#partOf({ resources: [], findings }, before);
           return { found: file, identity, digest, ...part, findings, adoptions: [], hadResources: true, doubtful };

@@ -11,9 +11,9 @@ export interface UsablePart {
 
 /**
  * Takes the valid part of a file with errors. A resource that an error names keeps its last good content. If an error
- * does not name its resource, the intended content of the file is not known: then everything that it held before stays.
+ * does not name its resource, the intended content of the file is not known: then everything that it had before stays.
  *
- * @param before the names that the file held or kept at its last reading
+ * @param before the names that the file had or kept at its last reading
  */
 export function usablePart(
   { resources, findings }: { readonly resources: readonly PositionedResource[]; readonly findings: readonly Finding[] },

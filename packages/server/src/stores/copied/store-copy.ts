@@ -107,7 +107,7 @@ export class StoreCopy {
     for (const key of before.keys()) if (!now.has(key)) await shared.remove(sharedPrefix + key, "any");
   }
 
-  /** Holds these contents, and none that was held before for the same reason. */
+  /** Holds these contents, and none that was there before for the same reason. */
   async #takeContents(from: Pick<Store, "content">, named: readonly ContentOfCopy[]): Promise<void> {
     const names = JSON.stringify(named);
     if (names === this.#named) return;

@@ -73,8 +73,8 @@ export class KeptSource implements Source {
   }
 
   /**
-   * Keeps what an earlier process served and did not keep, and finds the rollbacks that held when the server stopped.
-   * Call it before the source is started, or they end with the restart.
+   * Keeps what an earlier process served and did not keep, and finds the rollbacks that were in force when the server
+   * stopped. Call it before the source is started, or they end with the restart.
    */
   async load(): Promise<void> {
     const { store, onProblem } = this.#options;

@@ -72,7 +72,7 @@ export class Rollbacks {
     this.#active.set(layer, { rolledBack, own });
   }
 
-  /** Finds the rollbacks that held when the server stopped. */
+  /** Finds the rollbacks that were in force when the server stopped. */
   async remember(
     store: Store,
     heads: readonly Revision[],

@@ -44,7 +44,7 @@ export class LayerHeads {
     else this.#heads.set(layer, head);
   }
 
-  /** Reads what the layers held last. Rejects if the store cannot be read. */
+  /** Reads what the layers had last. Rejects if the store cannot be read. */
   async load(): Promise<readonly LayerUpdate[]> {
     const { store, layers, leases: book } = this.#options;
     const updates: LayerUpdate[] = [];

@@ -78,7 +78,7 @@ export class WrittenLayers implements Source {
     });
   }
 
-  /** Reads what the layers held last. Rejects if the store cannot be read. */
+  /** Reads what the layers had last. Rejects if the store cannot be read. */
   async load(): Promise<void> {
     this.#loaded = await this.#heads.load();
   }
@@ -106,7 +106,7 @@ export class WrittenLayers implements Source {
     );
   }
 
-  /** Says what the layers held before: clients may come back with that. */
+  /** Says what the layers had before: clients may come back with that. */
   async #resume(sink: SourceSink, late: AbortSignal): Promise<void> {
     if (sink.resume === undefined || late.aborted) return;
     const steps = await stepsBack(

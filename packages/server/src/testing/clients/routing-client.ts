@@ -159,7 +159,7 @@ export class RoutingClient {
 
   #of(type: RoutedType): Map<string, ClientContent> {
     const current = this.#current.get(type);
-    if (current === undefined) throw new Error(`nothing is held of ${type}`);
+    if (current === undefined) throw new Error(`there is nothing of ${type}`);
     return current;
   }
 

@@ -67,7 +67,7 @@ export class LastAcknowledged {
 
   /**
    * The contents that a rejection may be about: those that the client blames; if it blames none, all that were new to
-   * it. `isWhole`: the response held the client's whole target. Empty if it repeats another client's rejection.
+   * it. `isWhole`: the response had the client's whole target. Empty if it repeats another client's rejection.
    */
   contentsOf(type: ResourceType, rejection: Rejection, from: Member, isWhole: boolean): readonly Resource[] {
     const { blamed, carried, before, after } = rejection;
@@ -156,7 +156,7 @@ function statusOf({ client }: Member, type: ResourceType): TypeStatus | undefine
 
 /**
  * The contents that a client blames by name. The only new resource of a response counts as blamed though the client
- * names nothing; this says little if the response held others that it does not use either.
+ * names nothing; this says little if the response had others that it does not use either.
  */
 export function namedIn(rejection: Rejection, isWhole: boolean): Rejection {
   const { blamed, carried, message } = rejection;
