@@ -169,7 +169,7 @@ describe("a change", () => {
       assert.ok((body.findings[0].field ?? "").startsWith(field ?? ""), `${text}: ${JSON.stringify(body)}`);
     }
     const unknown = await api.ask("POST", "layers/api/changes?dry=true", {});
-    assert.deepEqual([unknown.status, unknown.body.findings[0].field], [400, "dry"]);
+    assert.deepEqual([unknown.status, unknown.body.findings[0].field], [400, "parameter"]);
     const type = await api.ask("POST", "layers/api/changes", { delete: [{ type: "clutser", name: "a" }] });
     assert.deepEqual([type.status, type.body.code], [422, "XDSKIT_TYPE_NAME_UNKNOWN"]);
   });
