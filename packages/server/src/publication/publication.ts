@@ -74,7 +74,7 @@ interface GroupInUse {
 /**
  * Connects layers and streams: finds the group of a node, admits it within the limits, and tells the streams of a
  * group about each new snapshot. Groups with the same list of layers share one stack and one lineage of snapshots
- * (`shared-stacks.ts`); `rollouts/` decides which of their nodes get something else for a while.
+ * (`shared-stacks.ts`); the `TargetPolicy` decides which of their nodes get something else for a while.
  */
 export class Publication {
   readonly #layers: Layers;

@@ -69,7 +69,7 @@ function slowIn(servers: RolloutServers, ms: number): Store {
 
 const inOrder = (wanted: readonly string[]) => ids.filter((id) => wanted.includes(id));
 
-describe("a rollout of several servers", { concurrency: true }, () => {
+describe("a rollout of several servers", { concurrency: 4 }, () => {
   it("reaches one node of all, then a share of all, then all", async (t) => {
     const { servers, one, use, state } = await fleetOf(t, { steps: [{ count: 1 }, { percent: 50 }], soakMs: 1_000 });
     await one().write({ a: "2" });
