@@ -99,7 +99,7 @@ export function createClient(options) {
       "failOnDataErrors",
       "watchedDirectory",
       "absentAfterMs",
-      "current",
+      "retained",
       "acknowledge",
     ];
     for (const name of [...settings, ...others]) assert.match(page, new RegExp(`\`${name}\``), name);
