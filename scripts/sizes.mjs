@@ -29,7 +29,8 @@ for (const file of files) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const lineOf = (position) => source.getLineAndCharacterOfPosition(position).line;
   const visit = (node) => {
-    if (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression))
+    const isOfObject = ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression);
+    if (isOfObject || (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression)))
       problems.push(`${file}:${lineOf(node.getStart()) + 1}: a spread of a literal only moves the formatter`);
     if (ts.isClassDeclaration(node) && node.name !== undefined) {
       const name = node.name.text;

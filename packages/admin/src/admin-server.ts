@@ -74,7 +74,13 @@ const apiPrefix = "/api/v1/";
 
 /** The pages that people find first. `@xdskit/admin` answers the other paths of the API. */
 const listed = [
-  ...["/livez", "/readyz", "/metrics", "/api/v1/sources", "/api/v1/nodes", "/api/v1/rollouts", "/api/v1/event-loop"],
+  "/livez",
+  "/readyz",
+  "/metrics",
+  "/api/v1/sources",
+  "/api/v1/nodes",
+  "/api/v1/rollouts",
+  "/api/v1/event-loop",
 ];
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */

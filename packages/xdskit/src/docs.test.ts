@@ -42,8 +42,18 @@ const optionsOf = (command: typeof watchCommand) => command(terminal, exit).opti
 // docs/commands.md, which is made of the commands, has every option.
 test("each command's page leads to its options, and names no others", () => {
   const commands = [
-    ...[serveCommand, relayCommand, validateCommand, planCommand, bootstrapCommand],
-    ...[statusCommand, topCommand, watchCommand, getCommand, benchCommand, rolloutCommand, healthCommand],
+    serveCommand,
+    relayCommand,
+    validateCommand,
+    planCommand,
+    bootstrapCommand,
+    statusCommand,
+    topCommand,
+    watchCommand,
+    getCommand,
+    benchCommand,
+    rolloutCommand,
+    healthCommand,
   ].map((command) => command(terminal, exit));
   const others: Readonly<Record<string, string>> = { get: "watch", rollout: "rollouts", health: "deploy" };
   for (const command of commands) {
@@ -57,8 +67,15 @@ test("each command's page leads to its options, and names no others", () => {
 
 test("the page about changes leads to its commands, and names no others' options", () => {
   const known = [
-    ...[diffCommand, applyCommand, deleteCommand, historyCommand, showCommand, rollbackCommand],
-    ...[exportCommand, importCommand, waitCommand],
+    diffCommand,
+    applyCommand,
+    deleteCommand,
+    historyCommand,
+    showCommand,
+    rollbackCommand,
+    exportCommand,
+    importCommand,
+    waitCommand,
   ].flatMap((command) => optionsOf(command));
   const text = page("changes");
   assert.ok(text.includes("](commands.md#change)"));

@@ -22,9 +22,23 @@ export interface AuditEntry {
 
 /** What an entry may say that somebody did. `?` is a request that nothing answers. */
 export const auditActions = [
-  ...["change", "delete", "rollback", "lease renew", "lease end", "quarantine lift"],
-  ...["rollout promote", "rollout resume", "rollout roll-back", "rollout halt", "rollout ?"],
-  ...["settings", "files", "login", "call", "read", "?"],
+  "change",
+  "delete",
+  "rollback",
+  "lease renew",
+  "lease end",
+  "quarantine lift",
+  "rollout promote",
+  "rollout resume",
+  "rollout roll-back",
+  "rollout halt",
+  "rollout ?",
+  "settings",
+  "files",
+  "login",
+  "call",
+  "read",
+  "?",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

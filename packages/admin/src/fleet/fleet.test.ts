@@ -244,13 +244,16 @@ describe("the fleet", () => {
     await client("n", "ack", { resourceNames: ["cert"] }, secretUrl);
     const texts = await Promise.all(
       [
-        ...["nodes/n/resources/secret/cert", "groups/all/resources/secret/cert", "groups/all/resources"],
-        ...[
-          "groups/all/resources?q=S3CR3T&contents=true",
-          "groups/all/graph?type=secret&name=cert",
-          "nodes/n/timeline",
-        ],
-        ...["nodes/n?resources=all", "problems", "fleet/nodes", "layers/folder/resources"],
+        "nodes/n/resources/secret/cert",
+        "groups/all/resources/secret/cert",
+        "groups/all/resources",
+        "groups/all/resources?q=S3CR3T&contents=true",
+        "groups/all/graph?type=secret&name=cert",
+        "nodes/n/timeline",
+        "nodes/n?resources=all",
+        "problems",
+        "fleet/nodes",
+        "layers/folder/resources",
       ].map(async (path) => JSON.stringify(await get(path))),
     );
     assert.match(texts[0] ?? "", /\[redacted\]/);

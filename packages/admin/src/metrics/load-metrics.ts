@@ -14,7 +14,11 @@ export function addLoadMetrics(scrape: Scrape): void {
   const localities = (field: "successful" | "errors" | "issued" | "inProgress", ...result: readonly string[]) =>
     scrape.loads.localities.map(
       ({ cluster, locality: { region, zone, subZone }, [field]: value }): Row => [
-        ...[cluster, region, zone, subZone, ...result],
+        cluster,
+        region,
+        zone,
+        subZone,
+        ...result,
         value,
       ],
     );

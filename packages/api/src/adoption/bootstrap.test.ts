@@ -37,7 +37,8 @@ suite("an Envoy bootstrap", () => {
     const static_resources = { clusters: names.map((name) => cluster(name)) };
     const leftOut = ["3 clusters of a management server", "1 runtime layer without values", "dynamic_resources"];
     assert.deepEqual(read({ ...own, static_resources }), [
-      ...["cluster web", `an Envoy bootstrap {"cluster":1} ${leftOut.join(", ")}`],
+      "cluster web",
+      `an Envoy bootstrap {"cluster":1} ${leftOut.join(", ")}`,
     ]);
     const static_clusters = names.map((name) => dumped(name));
     const configs = [section("Bootstrap", { bootstrap: own }), section("Clusters", { static_clusters })];

@@ -11,7 +11,8 @@ suite("the answer of a status service", () => {
     ];
     const told = 'the answer of a status service (CSDS) {"cluster":1}';
     assert.deepEqual(read({ config: [{ node: { id: "n" }, generic_xds_configs: generic }] }), [
-      ...["cluster a", `${told} 1 resource without content`],
+      "cluster a",
+      `${told} 1 resource without content`,
     ]);
     const older = { node: {}, xds_config: [{ cluster_config: { dynamic_active_clusters: [dumped("a")] } }] };
     assert.deepEqual(read(older), ["cluster a", told]);

@@ -51,15 +51,29 @@ suite("an Envoy config dump", () => {
       { "@type": "type.googleapis.com/acme.Dump" },
     ];
     const resources = [
-      ...["cluster fixed", "cluster a", "cluster b", "endpoint a", "listener 0.0.0.0_80", "listener l", "route r"],
-      ...["secret ca", "extension-config e"],
+      "cluster fixed",
+      "cluster a",
+      "cluster b",
+      "endpoint a",
+      "listener 0.0.0.0_80",
+      "listener l",
+      "route r",
+      "secret ca",
+      "extension-config e",
     ];
     const taken = { secret: 1, cluster: 3, endpoint: 1, "extension-config": 1, listener: 2, route: 1 };
     const leftOut = [
-      ...["1 rejected cluster", "2 warming clusters", "2 load assignments of a cluster without EDS"],
+      "1 rejected cluster",
+      "2 warming clusters",
+      "2 load assignments of a cluster without EDS",
       "1 endpoint with another state of its endpoints",
-      ...["1 warming listener", "1 draining listener", "1 rejected listener", "1 route inside a listener"],
-      ...["1 warming secret", "1 extension-config without content", "2 sections of another kind"],
+      "1 warming listener",
+      "1 draining listener",
+      "1 rejected listener",
+      "1 route inside a listener",
+      "1 warming secret",
+      "1 extension-config without content",
+      "2 sections of another kind",
     ];
     const text = 'is "[redacted]", which stands in the place of a secret that was left out: the resource is not served';
     assert.deepEqual(read({ configs }), [

@@ -6,16 +6,18 @@ suite("the output of istioctl and egctl", () => {
   test("A list of one type of resource needs no types", () => {
     const form = "a list without types, as istioctl prints it";
     assert.deepEqual(read([{ name: "a", type: "STATIC", connectTimeout: "1s" }, cluster("b")]), [
-      ...["cluster a", "cluster b", `${form} {"cluster":2}`],
+      "cluster a",
+      "cluster b",
+      `${form} {"cluster":2}`,
     ]);
     assert.deepEqual(
       read([{ name: "l", address: { socketAddress: { address: "::", portValue: 1 } }, filterChains: [{}] }]),
-      [...["listener l", `${form} {"listener":1}`]],
+      ["listener l", `${form} {"listener":1}`],
     );
     const host = { name: "h", domains: ["*"] };
     assert.deepEqual(
       read([{ name: "r", virtualHosts: [host] }, { virtualHosts: [host] }, { name: "r", virtualHosts: [host] }]),
-      [...["route r", `${form} {"route":1} 1 route inside a listener`]],
+      ["route r", `${form} {"route":1} 1 route inside a listener`],
     );
     assert.deepEqual(read([{ clusterName: "a" }, { clusterName: "b" }]), [
       "endpoint a",
@@ -37,7 +39,9 @@ suite("the output of istioctl and egctl", () => {
   test("A resource that a list without types contains twice is taken once, even if one of the two says its type", () => {
     const again = typed("config.cluster.v3.Cluster", cluster("b"));
     assert.deepEqual(read([cluster("b"), again, cluster("c")]), [
-      ...["cluster b", "cluster c", 'a list without types, as istioctl prints it {"cluster":2}'],
+      "cluster b",
+      "cluster c",
+      'a list without types, as istioctl prints it {"cluster":2}',
     ]);
   });
   test("In a list of resources with types, one without its type is an error that suggests a type", () => {
@@ -75,10 +79,14 @@ suite("the output of istioctl and egctl", () => {
       section("Clusters", { dynamic_active_clusters: names.map((name) => dumped(name)) });
     const all = { configs: [dump("c")] };
     assert.deepEqual(read({ default: { "pod-1": dump("a", "b"), "pod-2": dump("a") }, other: { "pod.3": all } }), [
-      ...["cluster a", "cluster b", "cluster c", 'the output of egctl config envoy-proxy {"cluster":3}'],
+      "cluster a",
+      "cluster b",
+      "cluster c",
+      'the output of egctl config envoy-proxy {"cluster":3}',
     ]);
     assert.deepEqual(read({ gateways: [{}], xds: { "default/eg": dump("a") } }), [
-      ...["cluster a", 'the output of egctl x translate {"cluster":1} gateways'],
+      "cluster a",
+      'the output of egctl x translate {"cluster":1} gateways',
     ]);
   });
 });

@@ -11,8 +11,11 @@ const fieldsThatTell: readonly (readonly [type: string, fields: readonly string[
   [
     typeNames.route,
     [
-      ...["virtual_hosts", "vhds", "validate_clusters"],
-      ...["ignore_port_in_host_matching", "max_direct_response_body_size_bytes"],
+      "virtual_hosts",
+      "vhds",
+      "validate_clusters",
+      "ignore_port_in_host_matching",
+      "max_direct_response_body_size_bytes",
     ],
   ],
   [typeNames.listener, ["filter_chains", "default_filter_chain", "api_listener", "listener_filters", "address"]],

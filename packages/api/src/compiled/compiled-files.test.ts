@@ -46,9 +46,15 @@ const longRoute = {
 const files: { readonly [what: string]: unknown } = {
   "one resource": cluster("one"),
   "a list, of which one breaks a rule and one is not known": [
-    ...[cluster("one"), cluster("two", { connect_timeout: "-1s" }), { "@type": url("Nothing") }, cluster("three")],
-    ...[cluster(""), cluster("four", { lb_policy: "BEST" }), cluster("five", { type: "EDS", eds_cluster_config: {} })],
-    ...[cluster("six", { connect_timeout: "1s500ms" }), cluster("seven", { altStatName: "a", alt_stat_name: "b" })],
+    cluster("one"),
+    cluster("two", { connect_timeout: "-1s" }),
+    { "@type": url("Nothing") },
+    cluster("three"),
+    cluster(""),
+    cluster("four", { lb_policy: "BEST" }),
+    cluster("five", { type: "EDS", eds_cluster_config: {} }),
+    cluster("six", { connect_timeout: "1s500ms" }),
+    cluster("seven", { altStatName: "a", alt_stat_name: "b" }),
   ],
   "nothing, and then a value that Envoy refuses": [
     ...[null, "CLUSTER_PROVIDED", "ROUND_ROBIN"].map((lb_policy, index) => cluster(`of ${index}`, { lb_policy })),

@@ -143,23 +143,21 @@ class Samples {
 }
 
 const odd: readonly JsonValue[] = [
-  ...[
-    null,
-    -1,
-    1.5,
-    Number.POSITIVE_INFINITY,
-    "",
-    "1",
-    "1s500ms",
-    true,
-    {},
-    [],
-    [null],
-    "\ud800",
-    2 ** 40,
-    "EDS",
-    { "@type": "x" },
-  ],
+  null,
+  -1,
+  1.5,
+  Number.POSITIVE_INFINITY,
+  "",
+  "1",
+  "1s500ms",
+  true,
+  {},
+  [],
+  [null],
+  "\ud800",
+  2 ** 40,
+  "EDS",
+  { "@type": "x" },
   ...([10n ** 20n, { "@type": `${typeUrlPrefix}google.protobuf.StringValue`, value: "a" }] as JsonValue[]),
 ];
 

@@ -129,7 +129,8 @@ function revocationList(
     der(0x02, Buffer.from([1])),
     algorithm,
     commonName(issuer),
-    ...[time(from), time(to)],
+    time(from),
+    time(to),
     ...(entries.length === 0 ? [] : [sequence(...entries)]),
     ...(extensions.length === 0 ? [] : [der(0xa0, sequence(...extensions))]),
   );

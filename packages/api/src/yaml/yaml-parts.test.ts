@@ -96,8 +96,34 @@ const texts = fc
 
 /** What somebody may write by mistake, or otherwise than a program would. */
 const insertions = fc.constantFrom(
-  ...["\n", " ", "- ", "? ", ": ", "#", " # a\n", "\t", "!a ", "!!set ", "!ignore ", "&x ", "*x", "<<: {q: 1}\n"],
-  ...["'", '"', "[", "}", ",", "|\n", "a: 1\n", "- 1\n", "%YAML 1.1\n", "...\n", "---\n", "\r", "\r\n", "\n\n  # a\n"],
+  "\n",
+  " ",
+  "- ",
+  "? ",
+  ": ",
+  "#",
+  " # a\n",
+  "\t",
+  "!a ",
+  "!!set ",
+  "!ignore ",
+  "&x ",
+  "*x",
+  "<<: {q: 1}\n",
+  "'",
+  '"',
+  "[",
+  "}",
+  ",",
+  "|\n",
+  "a: 1\n",
+  "- 1\n",
+  "%YAML 1.1\n",
+  "...\n",
+  "---\n",
+  "\r",
+  "\r\n",
+  "\n\n  # a\n",
 );
 
 suite("YAML in parts", () => {

@@ -218,7 +218,7 @@ async function play(seed: number, story: string[]): Promise<void> {
       .join(),
   );
   const all = resolveWorld(
-    new Map([...keys, ...[...end.needed]].map((key) => [key, world.get(key) ?? ("absent" as const)])),
+    new Map([...keys, ...end.needed].map((key) => [key, world.get(key) ?? ("absent" as const)])),
     subscriptions.map(({ name }) => name),
     authority,
   );

@@ -24,13 +24,30 @@ import { deltaSubscriptionChecks } from "./observe/subscriptions.js";
 import { wildcardChecks } from "./observe/wildcards.js";
 
 const both = [
-  ...[responseChecks, answerChecks, nameChecks, missingNameChecks, wildcardChecks],
-  ...[reconnectChecks, nodeChecks, streamChecks, limitChecks, serviceChecks, errorChecks],
+  responseChecks,
+  answerChecks,
+  nameChecks,
+  missingNameChecks,
+  wildcardChecks,
+  reconnectChecks,
+  nodeChecks,
+  streamChecks,
+  limitChecks,
+  serviceChecks,
+  errorChecks,
 ];
 
 const bothDriven = [
-  ...[updateChecks, removalChecks, silenceChecks, clientChecks, orderingChecks, scheduleChecks],
-  ...[stalledChecks, drivenServiceChecks, ttlChecks, federatedChecks],
+  updateChecks,
+  removalChecks,
+  silenceChecks,
+  clientChecks,
+  orderingChecks,
+  scheduleChecks,
+  stalledChecks,
+  drivenServiceChecks,
+  ttlChecks,
+  federatedChecks,
 ];
 
 /** The requirements of a date never change: a check that is added later has a later date. */

@@ -56,7 +56,9 @@ const route = (name: string) => create(RouteConfigurationSchema, { name });
 /** Three clusters with their load assignments, a listener and its routes: 8 resources in 4 types. */
 const everything = [
   ...["a", "b", "c"].flatMap((name) => [cluster(name), assignment(name)]),
-  ...[listener("l", "r"), route("r"), route("nobody-names-it")],
+  listener("l", "r"),
+  route("r"),
+  route("nobody-names-it"),
 ];
 const resourcesEach = 8;
 

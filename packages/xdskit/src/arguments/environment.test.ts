@@ -61,7 +61,10 @@ test("the admin listener's address and token are not those of a management serve
   const variables = { XDSKIT_SERVER: "http://127.0.0.1:1", XDSKIT_TOKEN_FILE: "/nowhere", XDSKIT_TLS_CA: "/nowhere" };
   const { err } = await withVariables(
     { ...variables, XDSKIT_XDS_SERVER: "127.0.0.1:2" },
-    ...["get", "cluster", "--timeout", "5s"],
+    "get",
+    "cluster",
+    "--timeout",
+    "5s",
   );
   assert.match(err, /127\.0\.0\.1:2/);
   assert.doesNotMatch(err, /nowhere|127\.0\.0\.1:1\b/);

@@ -53,9 +53,14 @@ describe("certificates by SDS", () => {
       assert.deepEqual(await clustersByGrpc(port, known), ["web"]);
       assert.equal(typeof (await clustersByGrpc(port, { ca: known.ca })), "string");
       const files = [
-        ...["--tls-ca", await beside.write("ca.pem", known.ca), "--tls-server-name", "localhost"],
-        ...["--tls-cert", await beside.write("c.pem", known.own.certificate)],
-        ...["--tls-key", await beside.write("c.key", known.own.key)],
+        "--tls-ca",
+        await beside.write("ca.pem", known.ca),
+        "--tls-server-name",
+        "localhost",
+        "--tls-cert",
+        await beside.write("c.pem", known.own.certificate),
+        "--tls-key",
+        await beside.write("c.key", known.own.key),
       ];
       await using watch = inProcess(["watch", "cluster", "--server", server.grpc, ...files, "--output", "jsonl"]);
       await watch.seen(({ name }) => name === "web");

@@ -35,7 +35,11 @@ async function clustersOf(running: Running): Promise<readonly string[]> {
 async function applied(folder: TestFolder, running: Running, name: string): Promise<{ status: number; err: string }> {
   const file = await folder.write("own.yaml", large(name));
   const { status, err } = await inProcessEnds(
-    ...["apply", "-f", file, "--server", `http://${await addressOf(running, "admin")}`],
+    "apply",
+    "-f",
+    file,
+    "--server",
+    `http://${await addressOf(running, "admin")}`,
   );
   return { status: status ?? -1, err };
 }

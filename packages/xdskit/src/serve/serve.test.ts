@@ -341,7 +341,13 @@ limits: { streams: 10 }
       ] as const) {
         const ends = option === "--grpc" ? xdskitEnds : inProcessEnds;
         const { status, out, err } = await ends(
-          ...["serve", folder.path, option, `127.0.0.1:${port}`, ...free(others), "--log-level", "silent"],
+          "serve",
+          folder.path,
+          option,
+          `127.0.0.1:${port}`,
+          ...free(others),
+          "--log-level",
+          "silent",
         );
         assert.deepEqual({ status, out }, { status: 1, out: "" }, err);
         assert.match(
@@ -370,7 +376,14 @@ limits: { streams: 10 }
         ["nowhere.invalid", "the host name cannot be resolved"],
       ]) {
         const { status, err } = await ends(
-          ...["serve", folder.path, option, `${host}:0`, ...free(others), "--log-level", "silent", "--insecure"],
+          "serve",
+          folder.path,
+          option,
+          `${host}:0`,
+          ...free(others),
+          "--log-level",
+          "silent",
+          "--insecure",
         );
         const line = `xdskit serve: cannot listen on ${host}:0 (${option}): ${reason} [XDSKIT_ADDRESS_UNAVAILABLE]\n`;
         assert.deepEqual({ status, err }, { status: 1, err: line });

@@ -28,8 +28,15 @@ test("a worker that cannot be started is tried again, and does not keep the comm
   await using helper = await testFolder({ "preload.cjs": preload });
   const ports = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
   await using running = start(process.execPath, [
-    ...[...process.execArgv, "--require", `${helper.path}/preload.cjs`],
-    ...[commandFile, "serve", folder.path, "--workers", "2", ...ports],
+    ...process.execArgv,
+    "--require",
+    `${helper.path}/preload.cjs`,
+    commandFile,
+    "serve",
+    folder.path,
+    "--workers",
+    "2",
+    ...ports,
   ]);
   await running.seen(/^ready$/m);
   const workers = await childrenOf(running.pid);

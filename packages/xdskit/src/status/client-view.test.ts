@@ -77,7 +77,7 @@ describe("the view of a client", () => {
     assert.equal(cluster?.error?.details, "no such\nthing");
     assert.deepEqual(
       cluster?.resources.map(({ name, state }) => `${name} ${state}`),
-      [...["a rejected", "b sent", "c pending", "d missing"]],
+      ["a rejected", "b sent", "c pending", "d missing"],
     );
     assert.deepEqual(
       [listener?.type, listener?.state, listener?.sent, listener?.behind],

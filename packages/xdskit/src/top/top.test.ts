@@ -71,7 +71,15 @@ describe("xdskit top, at a real server", () => {
 
   it("prints JSON for programs, and only nodes that fit", async () => {
     const { status, out, err } = await inProcessEnds(
-      ...["top", "--server", server.admin, "--count", "1", "--output", "json", "--state", "rejected"],
+      "top",
+      "--server",
+      server.admin,
+      "--count",
+      "1",
+      "--output",
+      "json",
+      "--state",
+      "rejected",
     );
     assert.deepEqual([status, err], [0, ""]);
     const { states, worst, problems, nodes } = JSON.parse(out);

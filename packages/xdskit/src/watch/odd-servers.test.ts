@@ -82,7 +82,14 @@ describe("xdskit watch of a faulty server", () => {
       if (index === 0) stream.send(deltaResponse("7", [{ name: "x", resource }], [], own));
     });
     await using watching = inProcess([
-      ...["watch", "--output", "jsonl", "--ads", "--server", server.address, "--type", own],
+      "watch",
+      "--output",
+      "jsonl",
+      "--ads",
+      "--server",
+      server.address,
+      "--type",
+      own,
     ]);
     const { type, version, resource: shown } = await watching.seen(is("upsert", "x"));
     assert.deepEqual([type, version, shown], [own, "7", { "@type": own, "@value": "[redacted]" }]);

@@ -47,7 +47,7 @@ function discoveryStream() {
     subscribe: () => step("subscribe"),
     leave: () => step("unsubscribe"),
     close: () => void stream.close().then(() => told.push("closed")),
-    /** Runs it while the client is telling its held resources. */
+    /** Runs it while the client is telling its current resources. */
     while(does: () => void): void {
       meanwhile = () => {
         meanwhile = () => {};

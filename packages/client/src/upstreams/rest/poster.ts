@@ -74,7 +74,8 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
   // An answer may quote only the token of `Bearer TOKEN`.
   const secrets = () => [
     ...[...Object.values(own), ...tokens].flatMap((value) => [value, ...value.split(" ").slice(1)]),
-    ...[url.password, decoded(url.password)],
+    url.password,
+    decoded(url.password),
   ];
 
   function carried(token: string): string {

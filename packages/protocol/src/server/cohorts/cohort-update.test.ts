@@ -58,8 +58,10 @@ function createClient(variant: SotwOrDelta) {
 const first = () =>
   updateSnapshot(emptySnapshot(), {
     upsert: [
-      ...[sampleResource("endpoint", "a", "1"), sampleResource("endpoint", "b", "1")],
-      ...[sampleResource("cluster", "c0", "1->a"), sampleResource("route", "r", "1->c0")],
+      sampleResource("endpoint", "a", "1"),
+      sampleResource("endpoint", "b", "1"),
+      sampleResource("cluster", "c0", "1->a"),
+      sampleResource("route", "r", "1->c0"),
       sampleResource("listener", "l", "1->r"),
     ],
   });

@@ -113,5 +113,10 @@ function named(name: string, carried: CarriedNames): Blame {
 
 /** Envoy's texts, also through the Istio agent, which forwards them. */
 export const envoyTexts: readonly TextReader[] = [
-  ...[clusterTexts, listenerTexts, scopeTexts, constraintTexts, endingTexts, duplicateTexts],
+  clusterTexts,
+  listenerTexts,
+  scopeTexts,
+  constraintTexts,
+  endingTexts,
+  duplicateTexts,
 ];

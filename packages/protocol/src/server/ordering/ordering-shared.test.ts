@@ -88,8 +88,10 @@ function boot(node: ReturnType<typeof createNode>, asks: readonly (readonly [str
 test("a stream that goes on without a response wakes the streams that wait for it", () => {
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [
-      ...[sampleResource("cluster", "a", "1->static"), sampleResource("cluster", "b", "1->static")],
-      ...[sampleResource("route", "r", "1->b"), sampleResource("route", "s", "1->a")],
+      sampleResource("cluster", "a", "1->static"),
+      sampleResource("cluster", "b", "1->static"),
+      sampleResource("route", "r", "1->b"),
+      sampleResource("route", "s", "1->a"),
     ],
     remove: [],
   });
@@ -113,8 +115,10 @@ test("a stream that goes on without a response wakes the streams that wait for i
 test("the acknowledgement of an unchanged resource wakes the streams that wait for it", () => {
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [
-      ...[sampleResource("cluster", "a", "1->x"), sampleResource("endpoint", "x", "1")],
-      ...[sampleResource("endpoint", "y", "1"), sampleResource("route", "r", "1->a")],
+      sampleResource("cluster", "a", "1->x"),
+      sampleResource("endpoint", "x", "1"),
+      sampleResource("endpoint", "y", "1"),
+      sampleResource("route", "r", "1->a"),
     ],
     remove: [],
   });

@@ -338,8 +338,13 @@ function compare(session: Session, client: ModelClient, group: SampleGroup): voi
 
 function describeRequest({ type, names, version, nonce, subscribe, unsubscribe, has, rejects }: SentRequest): string {
   const parts = [
-    ...[type, ...names, ...subscribe.map((name) => `+${name}`), ...unsubscribe.map((name) => `-${name}`)],
-    ...[version === "" ? "" : `v=${version.slice(0, 6)}`, nonce === "" ? "" : `n=${nonce}`, rejects ? "nack" : ""],
+    type,
+    ...names,
+    ...subscribe.map((name) => `+${name}`),
+    ...unsubscribe.map((name) => `-${name}`),
+    version === "" ? "" : `v=${version.slice(0, 6)}`,
+    nonce === "" ? "" : `n=${nonce}`,
+    rejects ? "nack" : "",
     has.size === 0 ? "" : `has ${[...has].map(([name, content]) => `${name}=${content}`).join(" ")}`,
   ];
   return parts.filter((part) => part !== "").join(" ");

@@ -44,12 +44,18 @@ function state(stream: Stream): unknown {
     stream
       .status()
       .map(({ type, wanted, sent, acknowledged, rejected, inFlightCount, inFlightSets, waits }) => [
-        ...[type.name, wanted?.version, sent?.version, sent?.set.version, sent?.at],
-        ...[acknowledged?.version, acknowledged?.at, acknowledged?.set.version, rejected?.version, inFlightCount],
-        ...[
-          inFlightSets?.map(({ version }) => version),
-          waits.map(({ kind, names }) => [kind, ...[...names].sort()].join()).sort(),
-        ],
+        type.name,
+        wanted?.version,
+        sent?.version,
+        sent?.set.version,
+        sent?.at,
+        acknowledged?.version,
+        acknowledged?.at,
+        acknowledged?.set.version,
+        rejected?.version,
+        inFlightCount,
+        inFlightSets?.map(({ version }) => version),
+        waits.map(({ kind, names }) => [kind, ...[...names].sort()].join()).sort(),
       ]),
   ];
 }

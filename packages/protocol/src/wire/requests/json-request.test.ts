@@ -81,7 +81,9 @@ describe("a request in JSON", () => {
 
   it("a request may name resources by locators, too", () => {
     assert.deepEqual(read({ resource_names: ["a"], resource_locators: [{ name: "b" }, { name: "c" }] }).names, [
-      ...["a", "b", "c"],
+      "a",
+      "b",
+      "c",
     ]);
   });
 

@@ -15,8 +15,17 @@ export interface JwtWhen {
 
 /** Those with public keys. One with a shared secret (HS…) would make of a public key a secret that signs. */
 export const knownAlgorithms = [
-  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
 ] as const;
 
 /** The algorithms that a token may be signed by, unless the rule says others. */

@@ -198,7 +198,7 @@ test("a name that no client wants any more is not called for again", async () =>
 test("the numbers of calls in progress and waiting calls are bounded, and the others come later", async () => {
   const { calls, stream, pass, onDemand } = setUp({ concurrency: 2, queue: 3 });
   const one = stream();
-  await one.subscribe(...["a", "b", "c", "d", "e", "f"]);
+  await one.subscribe("a", "b", "c", "d", "e", "f");
   assert.deepEqual(
     calls.map(({ name }) => name),
     ["a", "b"],

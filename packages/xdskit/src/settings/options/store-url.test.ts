@@ -15,8 +15,18 @@ describe("the URL of a store", () => {
 
   it("is refused if a part is missing or not allowed", () => {
     for (const text of [
-      ...["", "lmdb:", "/var/lib/x", "etcd://", "etcd://a:2379", "etcd://a:2379/", "etcd://a/p", "etcd://a:2379,/p"],
-      ...["etcd://user:word@a:2379/p", "http://a:2379/p", "etcd://a:2379/p/", "etcd://a:2379/p?x=1"],
+      "",
+      "lmdb:",
+      "/var/lib/x",
+      "etcd://",
+      "etcd://a:2379",
+      "etcd://a:2379/",
+      "etcd://a/p",
+      "etcd://a:2379,/p",
+      "etcd://user:word@a:2379/p",
+      "http://a:2379/p",
+      "etcd://a:2379/p/",
+      "etcd://a:2379/p?x=1",
     ])
       assert.throws(() => parseStoreUrl(text), /Expected lmdb:DIR/, text);
   });

@@ -30,16 +30,30 @@ export const lastFilters: ReadonlySet<string> = new Set([
 /** Filters that pass on their input: something must follow them. A filter in neither list may be either. */
 const passing: ReadonlySet<string> = new Set(
   [
-    ...["rbac.v3.RBAC", "ext_authz.v3.ExtAuthz", "ratelimit.v3.RateLimit", "local_ratelimit.v3.LocalRateLimit"],
-    ...["connection_limit.v3.ConnectionLimit", "sni_cluster.v3.SniCluster"],
+    "rbac.v3.RBAC",
+    "ext_authz.v3.ExtAuthz",
+    "ratelimit.v3.RateLimit",
+    "local_ratelimit.v3.LocalRateLimit",
+    "connection_limit.v3.ConnectionLimit",
+    "sni_cluster.v3.SniCluster",
   ]
     .map((name) => network + name)
     .concat(
       [
-        ...["cors.v3.Cors", "fault.v3.HTTPFault", "jwt_authn.v3.JwtAuthentication", "rbac.v3.RBAC", "lua.v3.Lua"],
-        ...["grpc_web.v3.GrpcWeb", "grpc_stats.v3.FilterConfig", "ext_authz.v3.ExtAuthz", "on_demand.v3.OnDemand"],
-        ...["header_to_metadata.v3.Config", "set_metadata.v3.Config", "header_mutation.v3.HeaderMutation"],
-        ...["stateful_session.v3.StatefulSession", "original_src.v3.OriginalSrc"],
+        "cors.v3.Cors",
+        "fault.v3.HTTPFault",
+        "jwt_authn.v3.JwtAuthentication",
+        "rbac.v3.RBAC",
+        "lua.v3.Lua",
+        "grpc_web.v3.GrpcWeb",
+        "grpc_stats.v3.FilterConfig",
+        "ext_authz.v3.ExtAuthz",
+        "on_demand.v3.OnDemand",
+        "header_to_metadata.v3.Config",
+        "set_metadata.v3.Config",
+        "header_mutation.v3.HeaderMutation",
+        "stateful_session.v3.StatefulSession",
+        "original_src.v3.OriginalSrc",
       ].map((name) => http + name),
     ),
 );
