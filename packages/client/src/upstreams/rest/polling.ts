@@ -35,25 +35,41 @@ const maxRetryMs = 30_000;
 /** The longest `retry-after` that counts. */
 const maxRetryAfterMs = 120_000;
 
+interface Asking {
+  readonly kind: "asking";
+  readonly startedAt: number;
+  readonly abort: AbortController;
+  stopRenewal: (() => void) | undefined;
+}
+
+/**
+ * - `idle`: nothing is wanted, and the machine sees no stream.
+ * - `waiting`: the next poll has its time. If nothing is wanted any more, the end comes after this turn.
+ * - `opening`: a poll starts in this turn, and asks for all that is wanted by then.
+ * - `asking`: a poll is under way. If it lacks wanted names, `stopRenewal` ends the time after which it is given up.
+ * - `taking`: its answer is read and the watchers take it, or its failure is reported.
+ * - `closed`: for good; the last poll may not be over yet.
+ */
+type PollingState =
+  | { readonly kind: "idle" | "opening" | "closed" }
+  | { readonly kind: "waiting"; readonly stop: () => void }
+  | Asking
+  | { readonly kind: "taking"; lacksNames: boolean };
+
 /** The polls of one type: one after the other, while any name is wanted. */
 export class Polling {
   readonly #options: PollingOptions;
   readonly #stream: PolledStream;
   readonly #requests: PollRequests;
   readonly #waits: Waits;
-  #running: Promise<void> | undefined;
-  /** The current poll. `stopRenewal`: set once it is to be given up, to ask for more names. */
-  #poll: { readonly abort: AbortController; stopRenewal: (() => void) | undefined } | undefined;
-  #startedAt = Number.NEGATIVE_INFINITY;
-  /** The server failed: no poll before this time, not even for new names. */
+  #state: PollingState = { kind: "idle" };
+  /** Resolves once the last poll is over. */
+  #polled = Promise.resolve();
+  /** No poll starts before: the last one has just started, or the server failed. */
   #notBefore = Number.NEGATIVE_INFINITY;
-  /** There are names that the last poll did not ask for. */
-  #asksAnew = false;
   /** The number of polls in a row that were given up to ask for more names. */
   #renewals = 0;
   #request: Uint8Array | undefined;
-  #wake = () => {};
-  #closed = false;
 
   constructor(options: PollingOptions) {
     this.#options = options;
@@ -66,14 +82,27 @@ export class Polling {
 
   /** Names are wanted or not wanted any more, or resources come from elsewhere. */
   tell(event: ClientStreamEvent): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.#stream.step(event);
     if (event.kind !== "unsubscribe") this.#stream.takeAgain();
-    if (event.kind === "subscribe") this.#asksAnew = true;
-    if (this.#isOver) this.#poll?.abort.abort();
-    else if (this.#asksAnew) this.#renew();
-    if (!this.#isOver) this.#running ??= this.#run();
-    this.#wake();
+    const hasNames = event.kind === "subscribe";
+    const { isIdle } = this.#options.machine;
+    const state = this.#state;
+    switch (state.kind) {
+      case "idle":
+        if (!isIdle) this.#wait(this.#notBefore);
+        break;
+      case "waiting":
+        if (isIdle || hasNames) this.#wait(this.#notBefore);
+        break;
+      case "asking":
+        if (isIdle) state.abort.abort();
+        else if (hasNames) state.stopRenewal ??= this.#renew(state);
+        break;
+      case "taking":
+        state.lacksNames ||= hasNames;
+        break;
+    }
   }
 
   status(): readonly ClientTypeStatus[] {
@@ -81,104 +110,101 @@ export class Polling {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    const state = this.#state;
+    this.#state = { kind: "closed" };
     this.#stream.close();
-    this.#poll?.abort.abort();
-    this.#wake();
-    await this.#running;
+    if (state.kind === "waiting") state.stop();
+    if (state.kind === "asking") state.abort.abort();
+    await this.#polled;
+    this.#stream.shut(undefined);
+  }
+
+  get #isClosed(): boolean {
+    return this.#state.kind === "closed";
   }
 
   get #isOver(): boolean {
-    return this.#closed || this.#options.machine.isIdle;
+    return this.#isClosed || this.#options.machine.isIdle;
   }
 
-  async #run(): Promise<void> {
+  /** Waits for the time of the next poll. If nothing is wanted, the polls end after this turn. */
+  #wait(until: number): void {
+    const { machine, context } = this.#options;
+    if (this.#isClosed) return;
+    if (this.#state.kind === "waiting") this.#state.stop();
+    const left = machine.isIdle ? 0 : until - context.clock.now();
+    const due = () => this.#state === waiting && this.#due();
+    const waiting: PollingState = { kind: "waiting", stop: left > 0 ? context.clock.after(left, due) : () => {} };
+    this.#state = waiting;
     // More names may follow in this turn.
-    await Promise.resolve();
-    while (!this.#isOver) await this.#wait(await this.#pollOnce());
-    this.#end();
-    // A new subscriber may have come while the last one left.
-    this.#running = this.#isOver ? undefined : this.#run();
+    if (left <= 0) queueMicrotask(due);
   }
 
-  /** Waits for the time of the next poll: sooner for new names, not at all if nothing is wanted. */
-  async #wait(milliseconds: number): Promise<void> {
+  #due(): void {
+    const { machine } = this.#options;
+    this.#state = { kind: "opening" };
+    if (!machine.isIdle) this.#stream.open();
+    if (this.#isClosed) return;
+    if (!machine.isIdle) this.#polled = this.#poll();
+    else {
+      this.#state = { kind: "idle" };
+      this.#request = undefined;
+      this.#stream.shut(undefined);
+    }
+  }
+
+  /** Never rejects. */
+  async #poll(): Promise<void> {
+    const { machine, refreshDelayMs, context } = this.#options;
+    const startedAt = context.clock.now();
+    const asking: Asking = { kind: "asking", startedAt, abort: new AbortController(), stopRenewal: undefined };
+    this.#state = asking;
+    this.#notBefore = startedAt + Math.min(leastGapMs, refreshDelayMs);
+    const { signal } = asking.abort;
+    const came = await this.#ask(signal).catch(problemOf);
+    asking.stopRenewal?.();
+    if (this.#isClosed) return;
+    const taking: PollingState = { kind: "taking", lacksNames: asking.stopRenewal !== undefined };
+    this.#state = taking;
+    const isGivenUp = machine.isIdle || ("error" in came && signal.aborted);
+    const usualMs = isGivenUp ? 0 : await this.#take(came);
+    this.#wait(taking.lacksNames ? this.#notBefore : Math.max(context.clock.now() + usualMs, this.#notBefore));
+  }
+
+  async #ask(signal: AbortSignal): Promise<HttpAnswer> {
+    const { path, poster, machine } = this.#options;
+    // The newest request is complete: that of an abandoned poll is not needed. Without one, nothing changed.
+    for (let next = machine.next(); next !== undefined; next = machine.next()) this.#request = next.bytes;
+    if (this.#request === undefined) throw new Error("there is nothing to ask for");
+    const { json, hasVersion } = this.#requests.of(this.#request);
+    return await poster.post(path, json, { signal, mayBeParked: this.#stream.isUp || hasVersion });
+  }
+
+  /** Returns the wait before the next poll in milliseconds, unless it must be later or there are new names. */
+  async #take(came: HttpAnswer | Problem): Promise<number> {
     const { refreshDelayMs, context } = this.#options;
-    const { clock } = context;
-    const until = clock.now() + milliseconds;
-    while (!this.#isOver) {
-      const soon = Math.max(this.#startedAt + Math.min(leastGapMs, refreshDelayMs), this.#notBefore);
-      const left = (this.#asksAnew ? Math.min(until, soon) : until) - clock.now();
-      if (left <= 0) return;
-      await new Promise<void>((resolve) => {
-        const stop = clock.after(left, resolve);
-        this.#wake = () => {
-          stop();
-          resolve();
-        };
-      });
-    }
-  }
-
-  /** Resolves with the wait before the next poll. Never rejects. */
-  async #pollOnce(): Promise<number> {
-    const { path, poster, refreshDelayMs, context } = this.#options;
-    this.#stream.open();
+    const problem = "error" in came ? came : await this.#answered(came).catch(problemOf);
     if (this.#isOver) return 0;
-    const abort = new AbortController();
-    this.#poll = { abort, stopRenewal: undefined };
-    this.#startedAt = context.clock.now();
-    this.#asksAnew = false;
-    let problem: Problem | undefined;
-    try {
-      const { json, hasVersion } = this.#requests.of(this.#nextRequest());
-      const answer = await poster.post(path, json, {
-        signal: abort.signal,
-        mayBeParked: this.#stream.isUp || hasVersion,
-      });
-      this.#letGo();
-      if (this.#isOver) return 0;
-      problem = await this.#answered(answer);
-    } catch (error) {
-      if (abort.signal.aborted) return 0;
-      problem = { error, retryAfterMs: 0 };
-    } finally {
-      this.#letGo();
+    if (problem !== undefined) {
+      this.#failed(problem);
+      return 0;
     }
-    if (this.#isOver) return 0;
-    if (problem !== undefined) return this.#failed(problem);
     this.#waits.reset();
     this.#renewals = 0;
     return refreshDelayMs * (1 + refreshJitter * context.random());
   }
 
-  #letGo(): void {
-    this.#poll?.stopRenewal?.();
-    this.#poll = undefined;
-  }
-
   /**
    * A server may hold a poll until something changes. A poll that lacks wanted names is given up, each time after a
-   * longer wait.
+   * longer wait. Returns a function that ends the wait.
    */
-  #renew(): void {
-    const poll = this.#poll;
-    if (poll === undefined || poll.stopRenewal !== undefined) return;
+  #renew({ startedAt, abort }: Asking): () => void {
     const { clock } = this.#options.context;
     const gap = leastGapMs * 2 ** Math.min(this.#renewals, 10);
-    poll.stopRenewal = clock.after(Math.max(0, this.#startedAt + gap - clock.now()), () => {
+    return clock.after(Math.max(0, startedAt + gap - clock.now()), () => {
       this.#renewals += 1;
-      poll.abort.abort();
+      abort.abort();
     });
-  }
-
-  /** The next request; the same as before if nothing changed. */
-  #nextRequest(): Uint8Array {
-    const { machine } = this.#options;
-    // The newest request is complete: the one of an abandoned poll is not needed.
-    for (let next = machine.next(); next !== undefined; next = machine.next()) this.#request = next.bytes;
-    if (this.#request === undefined) throw new Error("there is nothing to ask for");
-    return this.#request;
   }
 
   /** Takes an answer, and waits for the watchers; returns why it cannot be used. */
@@ -208,19 +234,12 @@ export class Polling {
     return broken === undefined ? undefined : refuse(broken);
   }
 
-  #failed({ error, retryAfterMs }: Problem): number {
+  #failed({ error, retryAfterMs }: Problem): void {
     const { type, poster, sink, context } = this.#options;
     const why = error instanceof XdskitError ? error : awayError(poster.server, messageOf(error));
     this.#stream.shut(why.message);
     sink.failed(type, why, false);
-    const waitMs = Math.max(this.#waits.next(), retryAfterMs);
-    this.#notBefore = context.clock.now() + waitMs;
-    return waitMs;
-  }
-
-  #end(): void {
-    this.#request = undefined;
-    this.#stream.shut(undefined);
+    this.#notBefore = context.clock.now() + Math.max(this.#waits.next(), retryAfterMs);
   }
 }
 
@@ -229,6 +248,10 @@ interface Problem {
   readonly error: unknown;
   /** The wait that the server asks for; 0 if it asks for none. */
   readonly retryAfterMs: number;
+}
+
+function problemOf(error: unknown): Problem {
+  return { error, retryAfterMs: 0 };
 }
 
 function retryAfterMs({ status, headers }: HttpAnswer): number {
