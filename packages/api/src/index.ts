@@ -106,7 +106,7 @@ export {
 } from "./registry/registry.js";
 export { createResourceTypes, type OwnResourceType } from "./resource-types/create-resource-types.js";
 export { typesOfMessages } from "./resource-types/message-types.js";
-export { missingNameText, referenceText } from "./resource-types/missing-name.js";
+export { missingNameFinding, missingNameText, referenceText } from "./resource-types/missing-name.js";
 export { noSuchType } from "./resource-types/no-such-type.js";
 export { typesByUrl } from "./resource-types/opaque-types.js";
 export { nameless } from "./resource-types/own-names.js";

@@ -41,7 +41,9 @@ export {
   type DanglingNames,
   type FollowedNames,
   hasNamed,
+  namesIn,
 } from "./model/snapshots/dangling-names.js";
+export { isNamedBy } from "./model/snapshots/named-by.js";
 export { notePublished } from "./model/snapshots/published.js";
 export {
   branchSnapshot,

@@ -1,8 +1,8 @@
 import {
   type Finding,
-  isCollection,
+  getOrInsert,
   maxFindings,
-  missingNameText,
+  missingNameFinding,
   oneByOne,
   type Reference,
   type Resource,
@@ -11,7 +11,6 @@ import {
 import {
   calledName,
   emptySnapshot,
-  type FollowedNames,
   hasNamed,
   planBetween,
   planJson,
@@ -80,17 +79,12 @@ export function previewsBetween(
 
 /**
  * The names that a group does not have after the change: those in new contents, and those that the change removes and
- * others still have. Costs the change; a removal also costs all references of the group, if the server has no index of
- * them (`namesOf`).
+ * others still have. Costs the change.
  */
 export function* danglingIn(
   previews: readonly GroupPreview[],
   changes: readonly ResourceChange[],
-  {
-    types,
-    danglingNames: namesOf,
-    referencesExcept: except,
-  }: Pick<XdsServer, "types" | "danglingNames" | "referencesExcept">,
+  { types, danglingNames, referencesExcept: except }: Pick<XdsServer, "types" | "danglingNames" | "referencesExcept">,
 ): Steps<readonly Finding[]> {
   const lacking = new Map<
     string,
@@ -98,61 +92,24 @@ export function* danglingIn(
   >();
   const note = (resource: Resource, reference: Reference, group: string) => {
     const key = `${resource.type.typeUrl} ${resource.key} ${reference.type} ${reference.name}`;
-    const known = lacking.get(key);
-    if (known !== undefined) known.groups.add(group);
-    else if (lacking.size < maxFindings) lacking.set(key, { resource, reference, groups: new Set([group]) });
+    if (lacking.size < maxFindings || lacking.has(key))
+      getOrInsert(lacking, key, () => ({ resource, reference, groups: new Set<string>() })).groups.add(group);
   };
-  const upserted = changes.flatMap(({ after }) => after ?? []);
-  const removed = changes.flatMap(({ before, after }) => (after === undefined ? (before ?? []) : []));
-  /** Groups with the same layers have the same snapshot. */
-  const searched = new Map<Snapshot, readonly Naming[]>();
-  for (const { group, after } of previews) {
-    const lacks = (reference: Reference) =>
-      !isCollection(reference) && !except.has(reference.name) && !hasNamed(after, reference);
-    yield* oneByOne(upserted, (resource) => {
+  const touched = changes.flatMap(({ before, after }) => after ?? before ?? []);
+  for (const { group, before, after } of previews) {
+    const now = ({ type, key }: Resource) => after.of(type).get(key);
+    const lacks = (reference: Reference) => !except.has(reference.name) && !hasNamed(after, reference);
+    yield* oneByOne(touched, (one) => {
+      const [was, is] = [before.of(one.type).get(one.key), now(one)];
       // Another layer may have another content over it.
-      if (after.of(resource.type).get(resource.key)?.version !== resource.version) return;
-      for (const reference of resource.references) if (lacks(reference)) note(resource, reference, group);
+      if (was?.version === is?.version) return;
+      if (is !== undefined) for (const reference of is.references.filter(lacks)) note(is, reference, group);
+      const gone = { type: one.type.typeUrl, name: calledName(one) };
+      if (!lacks(gone)) return;
+      for (const resource of danglingNames(group)?.stillNaming(gone, now) ?? []) note(resource, gone, group);
     });
-    let naming = searched.get(after);
-    if (naming === undefined) {
-      const gone = removed.map((one) => ({ type: one.type.typeUrl, name: calledName(one) })).filter(lacks);
-      naming = gone.length === 0 ? [] : yield* stillNaming(after, gone, namesOf(group));
-      searched.set(after, naming);
-    }
-    for (const { resource, reference } of naming) note(resource, reference, group);
   }
-  return Array.from(lacking.values(), ({ resource, reference, groups }) => ({
-    ...({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const),
-    message: missingNameText(reference, types, [...groups]),
-    type: resource.type.name,
-    resource: resource.name,
-  }));
-}
-
-interface Naming {
-  readonly resource: Resource;
-  readonly reference: Reference;
-}
-
-/** The resources of a snapshot that name one of these. */
-function* stillNaming(
-  after: Snapshot,
-  gone: readonly Reference[],
-  index: FollowedNames | undefined,
-): Steps<readonly Naming[]> {
-  const names = new Map<string, Set<string>>();
-  for (const { type, name } of gone) names.set(type, (names.get(type) ?? new Set()).add(name));
-  const found: Naming[] = [];
-  const look = (resource: Resource) => {
-    for (const reference of resource.references)
-      if (names.get(reference.type)?.has(reference.name)) found.push({ resource, reference });
-  };
-  if (index === undefined) for (const set of after.sets.values()) yield* oneByOne([...set], look);
-  else
-    for (const { type, key } of new Set(gone.flatMap((one) => [...index.referrers(one)]))) {
-      const resource = after.of(type).get(key);
-      if (resource !== undefined) look(resource);
-    }
-  return found;
+  return Array.from(lacking.values(), ({ resource, reference, groups }) =>
+    missingNameFinding(reference, types, [...groups], resource),
+  );
 }

@@ -1,6 +1,6 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
-import type { Snapshot } from "@xdskit/protocol";
+import { hasNamed } from "@xdskit/protocol";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import { graphSchema, groupContentSchema, groupResourcesSchema, groupSortSchema } from "../contract/group-schemas.js";
 import { unknownGroup } from "../contract/known-values.js";
@@ -8,7 +8,6 @@ import { maxInList } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
 import { type GroupContext, groupRow, groupRows } from "../usage/group-rows.js";
-import { usageOf } from "../usage/usage.js";
 import { answerInTurns, flag, json, limit, offset, problems, readRoute } from "./definition.js";
 
 const listGroups = readRoute({
@@ -93,16 +92,15 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
       throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
     }
     await of.show.prepare([resource]);
-    const usage = usageOf(of.snapshot);
     const nameOf = (typeUrl: string) => server.types.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
     const content = {
       ...groupRow(of, resource),
       resource: context.showProto(resource) as z.output<typeof groupContentSchema>["resource"],
       usesNames: resource.references.map((one) => {
-        return { type: nameOf(one.type), name: one.name, isThere: one.name.endsWith("*") || usage.has(one) };
+        return { type: nameOf(one.type), name: one.name, isThere: hasNamed(of.snapshot, one) };
       }),
-      usedByNames: usage
-        .usedBy({ type: type.typeUrl, name })
+      usedByNames: of.names
+        .users({ type: type.typeUrl, name })
         .slice(0, maxInList)
         .map((one) => ({ type: one.type.name, name: one.name })),
     };
@@ -121,8 +119,8 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
 /** Throws a problem if there is no such group, or nothing is known of it yet. */
 function contextOf({ options, showProto }: ApiContext, group: string): GroupContext {
   const { server, layers, whereIs } = options;
-  const snapshot: Snapshot | undefined = server.snapshotOf(group);
-  if (snapshot === undefined) {
+  const [snapshot, names] = [server.snapshotOf(group), server.danglingNames(group)];
+  if (snapshot === undefined || names === undefined) {
     const known = server.stats().groups.map(({ name }) => name);
     throw unknownGroup(group, known);
   }
@@ -133,5 +131,5 @@ function contextOf({ options, showProto }: ApiContext, group: string): GroupCont
     const where = whereIs?.(group, { type: type.typeUrl, key });
     return where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column };
   };
-  return { snapshot, types: server.types, show: showProto, layerOf, whereOf };
+  return { snapshot, names, types: server.types, show: showProto, layerOf, whereOf };
 }

@@ -1,11 +1,10 @@
-import type { Resource, ResourceTypes, TypeUrl } from "@xdskit/api";
-import type { Snapshot } from "@xdskit/protocol";
+import { isCollection, type Reference, type Resource, type ResourceTypes } from "@xdskit/api";
+import type { FollowedNames, Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GraphJson } from "../contract/answers.js";
 import { clustersOf, hostsOf, type Json, list, record } from "./json-parts.js";
 import { healthOf, resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
-import { type Named, usageOf } from "./usage.js";
 
 /** The most nodes of a graph: nobody can read a picture with more. */
 const maxNodes = 300;
@@ -13,6 +12,8 @@ const maxNodes = 300;
 /** The parts from which the graph is made. */
 export interface GraphContext {
   readonly snapshot: Snapshot;
+  /** Who names whom: as of now, which may be after the snapshot. */
+  readonly names: FollowedNames;
   readonly types: ResourceTypes;
   /** With the names of fields as in protos. */
   readonly show: ShowResource;
@@ -23,7 +24,7 @@ export interface GraphContext {
  * from all listeners, and then everything that nothing names. Virtual hosts stand between their route configuration and
  * the clusters that they name.
  */
-export function graphOf(context: GraphContext, root: Named | undefined): GraphJson {
+export function graphOf(context: GraphContext, root: Reference | undefined): GraphJson {
   const drawing = new Drawing(context);
   const listeners = context.types.find("listener");
   const named = ({ type, name }: Resource) => ({ type: type.typeUrl, name });
@@ -34,13 +35,12 @@ export function graphOf(context: GraphContext, root: Named | undefined): GraphJs
 }
 
 /** The resources that nothing names, as far as they are drawn. */
-function unusedOf({ snapshot }: GraphContext): readonly Resource[] {
-  const usage = usageOf(snapshot);
+function unusedOf({ snapshot, names }: GraphContext): readonly Resource[] {
   const found: Resource[] = [];
   for (const set of snapshot.sets.values()) {
     for (const resource of set) {
       if (found.length >= maxNodes) return found;
-      if (isUnused(resource, usage)) found.push(resource);
+      if (isUnused(resource, names)) found.push(resource);
     }
   }
   return found;
@@ -63,8 +63,8 @@ class Drawing {
   }
 
   /** Draws the resources that a resource uses. */
-  down(root: Named): void {
-    const waiting: Named[] = [root];
+  down(root: Reference): void {
+    const waiting: Reference[] = [root];
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const place = this.#place(next);
       const key = `${next.type} ${next.name}`;
@@ -75,14 +75,14 @@ class Drawing {
   }
 
   /** Draws the resources that use a resource. */
-  up(root: Named): void {
-    const waiting: Named[] = [root];
+  up(root: Reference): void {
+    const waiting: Reference[] = [root];
     const seen = new Set<string>();
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const key = `${next.type} ${next.name}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      for (const user of usageOf(this.#context.snapshot).usedBy(next)) {
+      for (const user of this.#context.names.users(next)) {
         const named = { type: user.type.typeUrl, name: user.name };
         const place = this.#place(named);
         if (place === undefined) return;
@@ -93,9 +93,9 @@ class Drawing {
   }
 
   /** Draws the edges of a resource, all or those that lead to one; returns where they lead. */
-  #drawUses(resource: Resource, place: number, only?: Named): readonly Named[] {
-    const isWanted = (named: Named) => only === undefined || (only.type === named.type && only.name === named.name);
-    const uses: readonly Named[] = resource.references.filter(({ name }) => !name.endsWith("*")).filter(isWanted);
+  #drawUses(resource: Resource, place: number, only?: Reference): readonly Reference[] {
+    const isWanted = (named: Reference) => only === undefined || (only.type === named.type && only.name === named.name);
+    const uses = resource.references.filter((one) => !isCollection(one) && isWanted(one));
     const byHost = new Set<string>();
     if (resource.type.name === "route") {
       const json = this.#json(resource);
@@ -126,8 +126,8 @@ class Drawing {
     return this.#add(`host ${name}`, { ...of, isThere: true, unused: false, health: null, summary: domains });
   }
 
-  #place(named: Named): number | undefined {
-    const { snapshot, types } = this.#context;
+  #place(named: Reference): number | undefined {
+    const { names, types } = this.#context;
     const [resource] = this.#found(named);
     const type = types.byTypeUrl(named.type)?.type;
     const json = resource && this.#json(resource);
@@ -135,7 +135,7 @@ class Drawing {
       type: type?.name ?? named.type,
       name: named.name,
       isThere: resource !== undefined,
-      unused: resource !== undefined && isUnused(resource, usageOf(snapshot)),
+      unused: resource !== undefined && isUnused(resource, names),
       summary: json === undefined ? "" : resourceSummary(resource?.type.name ?? "", json),
       health: json === undefined ? null : healthOf(json),
     });
@@ -152,7 +152,7 @@ class Drawing {
     return this.#nodes.push(node) - 1;
   }
 
-  #found({ type, name }: { readonly type: TypeUrl; readonly name: string }): readonly Resource[] {
+  #found({ type, name }: Reference): readonly Resource[] {
     return this.#context.snapshot.sets.get(type)?.named(name) ?? [];
   }
 

@@ -10,8 +10,8 @@ test("the rows of a group are of one moment, whatever is published while others 
   server.config.set(clusters);
   const show = Object.assign(() => null, { prepare: async () => {} });
   const { types } = server;
-  const snapshot = server.snapshotOf("all");
-  const context = { snapshot, types, show, layerOf: () => null, whereOf: () => null } as unknown as GroupContext;
+  const [snapshot, names] = [server.snapshotOf("all"), server.danglingNames("all")];
+  const context = { snapshot, names, types, show, layerOf: () => null, whereOf: () => null } as unknown as GroupContext;
   const page = { offset: 0, limit: 0, contents: false, sort: "name", descending: false } as const;
   const rows = groupRows(context, page);
   server.config.set([...clusters.slice(500), edsCluster({ name: "later" })]);

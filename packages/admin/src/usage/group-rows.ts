@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "@hono/zod-openapi";
-import { inTurns, oneByOne, type Resource } from "@xdskit/api";
+import { inTurns, oneByOne, type Reference, type Resource } from "@xdskit/api";
+import { hasNamed, type Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GroupResource, GroupResources } from "../contract/answers.js";
 import type { NodeResourcesQuery } from "../contract/fleet.js";
@@ -9,7 +10,6 @@ import { maxInEntry } from "../contract/limits.js";
 import type { GraphContext } from "./graph.js";
 import { healthOf, resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
-import { usageOf } from "./usage.js";
 
 /** Others get a turn after this many resources. */
 const inTurn = 200;
@@ -33,8 +33,7 @@ export interface GroupQuery extends Pick<NodeResourcesQuery, "type" | "offset" |
 
 /** A page of a group's resources. */
 export async function groupRows(context: GroupContext, query: GroupQuery): Promise<GroupResources> {
-  const { snapshot, types, show } = context;
-  const usage = usageOf(snapshot);
+  const { snapshot, names, types, show } = context;
   const counts: GroupResources["counts"] = [];
   const found: Resource[] = [];
   const wanted = query.q?.toLowerCase() ?? "";
@@ -49,8 +48,8 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
     for (const resource of [...set]) {
       looked += 1;
       if (looked % inTurn === 0) await nextTurn();
-      const isDangling = usage.dangling(resource).length > 0;
-      const isLeft = isUnused(resource, usage);
+      const isDangling = lacking(resource, snapshot).length > 0;
+      const isLeft = isUnused(resource, names);
       count.dangling += Number(isDangling);
       count.unused += Number(isLeft);
       if (!isListed || (query.only === "dangling" && !isDangling) || (query.only === "unused" && !isLeft)) continue;
@@ -69,12 +68,11 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
 /** `found` is by type and name; what is alike stays in this order. */
 function sorted(found: readonly Resource[], context: GroupContext, query: GroupQuery): readonly Resource[] {
   const { sort, descending } = query;
-  const usage = usageOf(context.snapshot);
   const keys: Readonly<Record<Exclude<typeof sort, "type">, (resource: Resource) => string | number>> = {
     name: ({ name }) => name,
     layer: (resource) => context.layerOf(resource) ?? "",
     uses: ({ references }) => references.length,
-    "used-by": ({ type, name }) => usage.usedBy({ type: type.typeUrl, name }).length,
+    "used-by": ({ type, name }) => context.names.users({ type: type.typeUrl, name }).length,
   };
   if (sort === "type") return descending ? found.toReversed() : found;
   const keyed = found.map((resource) => ({ resource, key: keys[sort](resource) }));
@@ -83,10 +81,12 @@ function sorted(found: readonly Resource[], context: GroupContext, query: GroupQ
 }
 
 /** One resource as a row. */
-export function groupRow({ snapshot, types, show, layerOf, whereOf }: GroupContext, resource: Resource): GroupResource {
-  const usage = usageOf(snapshot);
+export function groupRow(
+  { snapshot, names, types, show, layerOf, whereOf }: GroupContext,
+  resource: Resource,
+): GroupResource {
   const { type, name, version, references } = resource;
-  const dangling = usage.dangling(resource).slice(0, maxInEntry);
+  const dangling = lacking(resource, snapshot).slice(0, maxInEntry);
   const content = show(resource);
   return {
     type: type.name,
@@ -97,11 +97,16 @@ export function groupRow({ snapshot, types, show, layerOf, whereOf }: GroupConte
     summary: resourceSummary(type.name, content),
     health: healthOf(content),
     uses: references.length,
-    usedBy: usage.usedBy({ type: type.typeUrl, name }).length,
+    usedBy: names.users({ type: type.typeUrl, name }).length,
     dangling: dangling.map((one) => ({ type: types.byTypeUrl(one.type)?.type.name ?? one.type, name: one.name })),
-    unused: isUnused(resource, usage),
+    unused: isUnused(resource, names),
     where: whereOf(resource),
   };
+}
+
+/** The names in a resource that the snapshot lacks. */
+function lacking({ references }: Resource, snapshot: Snapshot): readonly Reference[] {
+  return references.filter((one) => !hasNamed(snapshot, one));
 }
 
 function isFound(resource: Resource, wanted: string, contents: boolean, show: ShowResource): boolean {

@@ -1,6 +1,8 @@
+import type { Finding } from "../errors/errors.js";
+import type { ResourceName } from "../names/identifiers.js";
 import type { Reference } from "../references/reference.js";
 import { listNames } from "../text/list-names.js";
-import type { ResourceTypes } from "./resource-type.js";
+import type { ResourceType, ResourceTypes } from "./resource-type.js";
 
 /** What a reference names, for people: `cluster "web"`. */
 export function referenceText({ type, name }: Reference, types: Pick<ResourceTypes, "byTypeUrl">): string {
@@ -19,4 +21,21 @@ export function missingNameText(
 ): string {
   const lacking = groups.length === 1 ? `group ${groups.join()} lacks` : `groups ${listNames(groups)} lack`;
   return `names ${referenceText(reference, types)}, which ${everywhere ? "does not exist" : lacking}`;
+}
+
+/** The warning about it, at the resource that names it. */
+export function missingNameFinding(
+  reference: Reference,
+  types: Pick<ResourceTypes, "byTypeUrl">,
+  groups: readonly string[],
+  resource: { readonly type: Pick<ResourceType, "name">; readonly name: ResourceName } | undefined,
+  everywhere = false,
+): Finding {
+  return {
+    code: "XDSKIT_DANGLING_REFERENCE",
+    severity: "warning",
+    message: missingNameText(reference, types, groups, everywhere),
+    type: resource?.type.name,
+    resource: resource?.name,
+  };
 }

@@ -4,10 +4,10 @@ import { changeBetween } from "../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../model/sets/resource-set.js";
 import { sharedBranch } from "../model/sets/shared-branch.js";
 import { calledName } from "../model/sets/variant-index.js";
+import { isNamedBy } from "../model/snapshots/named-by.js";
 import type { Snapshot } from "../model/snapshots/snapshot.js";
 import { type Coming, comingOf, type Going, goingOf, listIn } from "./going-and-coming.js";
 import type { InUse } from "./in-use.js";
-import { isNamedBy } from "./named-by.js";
 
 /*
  * Make before break (rule 120) as a function. From what one client may be using and the snapshot that it must get, it

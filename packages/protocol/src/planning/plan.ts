@@ -2,10 +2,10 @@ import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
 import type { Wait } from "../model/basics/wait.js";
 import { changeBetween, type Difference } from "../model/sets/change.js";
 import type { ResourceSet } from "../model/sets/resource-set.js";
+import { namesLess } from "../model/snapshots/named-by.js";
 import type { Snapshot } from "../model/snapshots/snapshot.js";
 import type { InUse } from "./in-use.js";
 import { computeStage } from "./make-before-break.js";
-import { namesLess } from "./named-by.js";
 
 /** The way of a client from one snapshot to another, as data. */
 export interface Plan {

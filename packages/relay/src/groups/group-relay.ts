@@ -128,8 +128,8 @@ export class GroupRelay {
     this.#origin = new OriginWatches(client, this.standing.isConnectedFor, (type) => this.#touch(type));
     this.#followed = createFollowed(this.#asked.isFollowed, (reference) => this.#follow(reference));
     this.#changes = new PendingChanges({
-      // During the start nothing is served yet.
       snapshot: () => server.snapshotOf(options.group) ?? server.layerSnapshot(options.layer),
+      names: () => server.danglingNames(options.group),
       mayCome: (reference) => this.#mayCome(reference),
       types: server.types,
       maxMs: options.holdMs,

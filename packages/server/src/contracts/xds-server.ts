@@ -126,8 +126,8 @@ export interface XdsServer {
   preview(updates: readonly LayerUpdate[]): readonly GroupPreview[];
   /**
    * The current references in a group, and the dangling names: the index by which changes are judged. It costs memory
-   * for each reference, and there is one for all groups with the same layers. Undefined with `references: "warn"`, if
-   * there is no such group, or nothing is known yet.
+   * for each reference from the first call on, and there is one for all groups with the same layers. Undefined if there
+   * is no such group, or nothing is known yet.
    */
   danglingNames(group: string): FollowedNames | undefined;
   /**

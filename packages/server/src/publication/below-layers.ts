@@ -39,10 +39,6 @@ export class BelowLayers implements KernelLayers {
     return this.#publication.indexOf(group, make);
   }
 
-  forgetIndex(make: MakeIndex<SnapshotIndex>): void {
-    this.#publication.forgetIndex(make);
-  }
-
   /** No client is left to be told anything. */
   end(): void {
     this.#isOver = true;

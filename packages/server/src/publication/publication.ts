@@ -134,11 +134,6 @@ export class Publication {
     return shared?.newest() === undefined ? undefined : shared.index(make);
   }
 
-  /** Nobody needs this index any more. */
-  forgetIndex(make: MakeIndex<SnapshotIndex>): void {
-    for (const shared of this.#stacks) shared.forgetIndex(make);
-  }
-
   #named(name: string): GroupInUse | undefined {
     const configured = this.#groups.configured.find((group) => group.name === name);
     if (configured !== undefined) return this.#inUse.get(configured.key);

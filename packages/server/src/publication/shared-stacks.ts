@@ -133,10 +133,6 @@ export class SharedStack {
     }) as Index;
   }
 
-  forgetIndex(make: MakeIndex<SnapshotIndex>): void {
-    this.#indexes.delete(make);
-  }
-
   /** No group uses it any more. */
   forgetIndexes(): void {
     this.#indexes.clear();

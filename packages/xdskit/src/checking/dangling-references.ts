@@ -2,13 +2,13 @@ import {
   type Finding,
   getOrInsert,
   isCollection,
-  missingNameText,
+  missingNameFinding,
   type Reference,
   type Resource,
   type ResourceTypes,
   type Where,
 } from "@xdskit/api";
-import { createDanglingNames, emptySnapshot, updateSnapshot } from "@xdskit/protocol";
+import { emptySnapshot, namesIn, updateSnapshot } from "@xdskit/protocol";
 import { createIsOwnName } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
 
@@ -36,22 +36,18 @@ export function danglingReferences(
   const excepted = new Set(except);
   const missing = new Map<string, { resource: Resource; reference: Reference; groups: string[] }>();
   for (const { group, resources } of groups) {
-    const dangling = createDanglingNames();
-    dangling.update(updateSnapshot(emptySnapshot(), { upsert: resources }));
+    const names = namesIn(updateSnapshot(emptySnapshot(), { upsert: resources }));
     for (const resource of resources) {
       for (const reference of resource.references) {
-        if (!dangling.has(reference) || excepted.has(reference.name)) continue;
+        if (!names.has(reference) || excepted.has(reference.name)) continue;
         const key = [resource.type.typeUrl, resource.name, reference.type, reference.name].join("\n");
         getOrInsert(missing, key, () => ({ resource, reference, groups: [] })).groups.push(group);
       }
     }
   }
   return Array.from(missing.values(), ({ resource, reference, groups: lacking }) => ({
-    code: "XDSKIT_DANGLING_REFERENCE",
-    severity: isError(reference) ? "error" : "warning",
-    message: missingNameText(reference, types, lacking, lacking.length === groups.length),
+    ...missingNameFinding(reference, types, lacking, resource, lacking.length === groups.length),
+    ...(isError(reference) && { severity: "error" }),
     ...whereNamed(resource, reference),
-    type: resource.type.name,
-    resource: resource.name,
   }));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { create } from "@bufbuild/protobuf";
-import { createResource, type Reference, refersTo, resourceTypes } from "@xdskit/api";
+import { createResource, type Reference, type Resource, refersTo, resourceTypes } from "@xdskit/api";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { createRandom } from "../../testing/random.js";
@@ -98,6 +98,21 @@ describe("dangling names", () => {
     play("route s=1->d");
     assert.deepEqual(keys(), ["r"]);
     assert.equal(names.size, 3);
+  });
+
+  test("who uses a name: also those that name a collection that it is in, and those that a change leaves", () => {
+    const { play, names } = player();
+    play("route r=1->c,vhds", "route s=1->c", "virtual-host r/a=1", "virtual-host q/a=1");
+    const users = (type: string, name: string) => names.users({ type: urlOf(type, "v3"), name }).map(({ key }) => key);
+    assert.deepEqual(users("cluster", "c"), ["r", "s"]);
+    assert.deepEqual(users("virtual-host", "r/a"), ["r"]);
+    assert.deepEqual(users("virtual-host", "q/a"), []);
+    const without = (one: Resource) => (one.key === "r" ? undefined : one);
+    const left = names.stillNaming({ type: urlOf("cluster", "v3"), name: "c" }, without);
+    assert.deepEqual(
+      Array.from(left, ({ key }) => key),
+      ["s"],
+    );
   });
 
   test("after any sequence of changes the same names dangle as a full search finds", () => {

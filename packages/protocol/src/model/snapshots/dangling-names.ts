@@ -1,12 +1,21 @@
-import { globOf, isCollection, type Reference, type Resource, type ResourceName, type TypeUrl } from "@xdskit/api";
+import {
+  globOf,
+  isCollection,
+  perObject,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type TypeUrl,
+} from "@xdskit/api";
 import { changeBetween, type Difference } from "../sets/change.js";
 import { emptyResourceSet, type ResourceSet } from "../sets/resource-set.js";
 import { calledName } from "../sets/variant-index.js";
+import { isNamedBy } from "./named-by.js";
 import { emptySnapshot, type Snapshot } from "./snapshot.js";
 
-/** Whether a snapshot has a resource of this name, in any variant. A collection is no such name. */
-export function hasNamed({ sets }: Pick<Snapshot, "sets">, { type, name }: Reference): boolean {
-  return hasName(sets.get(type), name);
+/** Whether a snapshot has a resource of this name, in any variant. A collection is always there: it may be empty. */
+export function hasNamed({ sets }: Pick<Snapshot, "sets">, reference: Reference): boolean {
+  return isCollection(reference) || hasName(sets.get(reference.type), reference.name);
 }
 
 function hasName(set: ResourceSet | undefined, name: ResourceName): boolean {
@@ -30,6 +39,10 @@ export interface DanglingNames {
   has(reference: Reference): boolean;
   /** The resources that name it; their contents may be outdated. */
   referrers(reference: Reference): Iterable<Resource>;
+  /** Those that name it, or a collection that it is in. */
+  users(reference: Reference): readonly Resource[];
+  /** Those that still name it after a change; `after` says what the change makes of each, and is asked one by one. */
+  stillNaming(reference: Reference, after: (referrer: Resource) => Resource | undefined): Iterable<Resource>;
   readonly size: number;
   /**
    * Returns a function that gives the changes since its last call; at its first, all dangling names have appeared. For
@@ -40,6 +53,13 @@ export interface DanglingNames {
 
 /** Dangling names, for readers of an index that another caller keeps up to date. */
 export type FollowedNames = Omit<DanglingNames, "update">;
+
+/** The index of a snapshot that no other follows. Costs all its references when it is first asked for. */
+export const namesIn = perObject((snapshot: Snapshot): FollowedNames => {
+  const names = createDanglingNames();
+  names.update(snapshot);
+  return names;
+});
 
 /** Begins with a snapshot that has nothing. */
 export function createDanglingNames(): DanglingNames {
@@ -55,6 +75,8 @@ export function createDanglingNames(): DanglingNames {
     }
     return names;
   }
+
+  const referrers = ({ type, name }: Reference) => types.get(type)?.referrers(name) ?? [];
 
   return {
     update(next) {
@@ -76,7 +98,16 @@ export function createDanglingNames(): DanglingNames {
       return { appeared, gone };
     },
     has: ({ type, name }) => types.get(type)?.dangling.has(name) ?? false,
-    referrers: ({ type, name }) => types.get(type)?.referrers(name) ?? [],
+    referrers,
+    users: ({ type, name }) => [
+      ...new Set([name, ...collectionsOf(name)].flatMap((each) => [...referrers({ type, name: each })])),
+    ],
+    *stillNaming(reference, after) {
+      for (const each of referrers(reference)) {
+        const referrer = after(each);
+        if (referrer !== undefined && isNamedBy(referrer, reference)) yield referrer;
+      }
+    },
     get size() {
       return [...types.values()].reduce((sum, { dangling }) => sum + dangling.size, 0);
     },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Finding, resourceTypes } from "@xdskit/api";
-import { emptySnapshot, updateSnapshot } from "@xdskit/protocol";
+import { emptySnapshot, namesIn, updateSnapshot } from "@xdskit/protocol";
 import {
   becomes,
   cluster,
@@ -63,6 +63,7 @@ function served(maxMs: number, ...resources: readonly object[]) {
   let isRolledBack = false;
   const changes = new PendingChanges({
     snapshot: () => snapshot,
+    names: () => namesIn(snapshot),
     mayCome: ({ type }) => type === clusterType.typeUrl,
     types: resourceTypes,
     maxMs,

@@ -1,11 +1,13 @@
 import { getOrInsert, maxNamesKept, type Reference, type Resource } from "@xdskit/api";
-import { createDanglingNames, type DanglingNames, hasNamed, type Snapshot } from "@xdskit/protocol";
+import { type FollowedNames, hasNamed, namesIn, type Snapshot } from "@xdskit/protocol";
 import { dropOldest } from "@xdskit/server";
 import { changeKey, comingAt, isRemoved, type OriginChange, waitKeysAt } from "./origin-change.js";
 
 export interface WaitReasonsOptions {
-  /** The resources that are served now. */
+  /** The resources that are served now. During the start nothing is served yet: those that will be. */
   snapshot(): Snapshot | undefined;
+  /** The index of what is served. Costs all of it at the first call: most origins never need it. */
+  names(): FollowedNames | undefined;
   /** Whether a name that is missing now may come soon. */
   mayCome(reference: Reference): boolean;
   /** Whether the origin has said of a name that it asked for that it does not exist. */
@@ -28,17 +30,13 @@ export class WaitReasons {
    * clients.
    */
   readonly #vain = new Set<string>();
-  /** Made when first needed: most origins never need it. */
-  #named: DanglingNames | undefined;
 
   constructor(options: WaitReasonsOptions) {
     this.#options = options;
   }
 
-  #namesOf(served: Snapshot): DanglingNames {
-    this.#named ??= createDanglingNames();
-    this.#named.update(served);
-    return this.#named;
+  #namesIn(snapshot: Snapshot): FollowedNames {
+    return this.#options.names() ?? namesIn(snapshot);
   }
 
   /** The names in a resource for which it must wait: those that are new, and may come. */
@@ -55,7 +53,7 @@ export class WaitReasons {
     }
     if (served === undefined || missing === undefined) return noReferences;
     // Served resources already lack some of these names, perhaps the old content of this one: they are not new.
-    const names = this.#namesOf(served);
+    const names = this.#namesIn(served);
     return missing.filter((each) => !names.has(each));
   }
 
@@ -88,15 +86,14 @@ export class WaitReasons {
     const served = this.#options.snapshot();
     const staying = new Set<string>();
     if (served === undefined) return staying;
-    let names: DanglingNames | undefined;
+    let names: FollowedNames | undefined;
     for (const [key, { type, name, resource }] of candidates) {
       if (resource !== undefined || served.of(type).named(name).length === 0) continue;
-      names ??= this.#namesOf(served);
-      for (const referrer of names.referrers({ type: type.typeUrl, name })) {
-        if (!stays(changeKey(referrer.type.typeUrl, referrer.key))) continue;
-        staying.add(key);
-        break;
-      }
+      const staysNow = (one: Resource) => (stays(changeKey(one.type.typeUrl, one.key)) ? one : undefined);
+      const reference = { type: type.typeUrl, name };
+      names ??= this.#namesIn(served);
+      const [referrer] = names.stillNaming(reference, staysNow);
+      if (referrer !== undefined) staying.add(key);
     }
     // A resource that stays keeps everything that it names. The set grows during the loop.
     for (const key of staying) {
@@ -112,7 +109,7 @@ export class WaitReasons {
 
   /** Says of a removal that it goes, `why`, although something still names it. */
   stillNamedText({ type, name }: OriginChange, why: string): string {
-    const [referrer] = this.#named?.referrers({ type: type.typeUrl, name }) ?? [];
+    const [referrer] = this.#options.names()?.referrers({ type: type.typeUrl, name }) ?? [];
     const by = referrer === undefined ? "something" : `${referrer.type.name} ${JSON.stringify(referrer.name)}`;
     return `${why}, and ${by} still names it: it goes now`;
   }

@@ -46,8 +46,6 @@ export interface KernelLayers {
   drop(layer: LayerName): void;
   /** The index of a group's newest snapshot. Undefined if there is no such group, or nothing is known yet. */
   indexOf<Index extends SnapshotIndex>(group: string, make: MakeIndex<Index>): Index | undefined;
-  /** Nobody needs this index now. */
-  forgetIndex(make: MakeIndex<SnapshotIndex>): void;
 }
 
 /** Lets clients into the groups of their nodes, for services that need these. */

@@ -1,13 +1,13 @@
-import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
-import { calledName, createDanglingNames } from "@xdskit/protocol";
+import type { Reference } from "@xdskit/api";
+import { createDanglingNames } from "@xdskit/protocol";
 import { idOf } from "../../basics/id-of.js";
-import type { LayerChange, LayerResource } from "../../contracts/layer-change.js";
+import type { LayerResource } from "../../contracts/layer-change.js";
 import type { JudgedStack } from "../../contracts/parts/judge.js";
+import type { StackAfter } from "./stack-after.js";
 
-/** A resource that a change removes from a stack while others there name it. */
+/** A name that a change takes from a stack while others there have it. */
 export interface BrokenReference {
-  readonly type: ResourceType;
-  readonly name: ResourceName;
+  readonly reference: Reference;
   /** Some of those that name it after the change. */
   readonly referrers: readonly LayerResource[];
 }
@@ -16,80 +16,35 @@ export interface BrokenReference {
 export const maxReferrers = 3;
 
 /**
- * The resources that a change removes from a stack although others name them there afterwards. Only references whose
- * resource existed before can break: a resource that never existed does not count. Costs the change, and a look at each
- * layer for its removals.
+ * The names that a change takes from a stack although others name them there afterwards. Only references whose resource
+ * existed before can break: a resource that never existed does not count. Costs the change.
  */
 export function brokenInStack(
-  stack: JudgedStack,
-  changes: readonly LayerChange[],
-  isMissed: (type: ResourceType, name: ResourceName) => boolean,
+  stack: Pick<JudgedStack, "index" | "winner">,
+  after: StackAfter,
+  isMissed: (reference: Reference) => boolean,
 ): readonly BrokenReference[] {
-  const concerned = changes.filter(({ layer }) => stack.order.includes(layer));
-  const gone = goneFrom(stack, concerned, isMissed);
+  const gone = new Map<string, { reference: Reference; referrers: Map<string, LayerResource> }>();
+  for (const reference of after.gone().filter(isMissed))
+    gone.set(keyOf(reference), { reference, referrers: new Map() });
   if (gone.size === 0) return [];
-  const found = new Map<string, Map<string, LayerResource>>();
-  const note = (id: string, by: LayerResource | undefined): boolean => {
-    const known = found.get(id) ?? new Map<string, LayerResource>();
-    if (by !== undefined && namesIt(by.resource, id)) found.set(id, known.set(idOf(by.resource), by));
-    return known.size > maxReferrers;
+  const winner = ({ type, key }: LayerResource["resource"]) => stack.winner(type, key);
+  const note = (reference: Reference, by: LayerResource | undefined): boolean => {
+    const referrers = gone.get(keyOf(reference))?.referrers;
+    if (referrers === undefined || by === undefined || referrers.size > maxReferrers) return false;
+    return referrers.set(idOf(by.resource), by).size <= maxReferrers;
   };
   const names = stack.index(createDanglingNames);
-  for (const [id, { type, name }] of gone) {
-    for (const referrer of names.referrers({ type: type.typeUrl, name })) {
-      if (note(id, stack.winner(referrer.type, referrer.key))) break;
-    }
-  }
-  // The current names do not include resources that come with the change, or that appear below removed ones.
-  for (const { type, key } of keysOf(concerned)) {
-    const fresh = stack.winner(type, key);
-    for (const { type, name } of fresh?.resource.references ?? []) {
-      const id = idOf({ type: { typeUrl: type }, key: name });
-      if (gone.has(id) && (found.get(id)?.size ?? 0) <= maxReferrers) note(id, fresh);
-    }
-  }
-  return [...found].flatMap(([id, referrers]) => {
-    const what = gone.get(id);
-    return what === undefined ? [] : [{ ...what, referrers: [...referrers.values()] }];
-  });
+  for (const { reference } of gone.values())
+    for (const one of names.stillNaming(reference, (referrer) => winner(referrer)?.resource))
+      if (!note(reference, winner(one))) break;
+  // The index does not have resources that come with the change, or that appear below removed ones.
+  for (const by of after.touched()) for (const reference of by.resource.references) note(reference, by);
+  return Array.from(gone.values())
+    .filter(({ referrers }) => referrers.size > 0)
+    .map(({ reference, referrers }) => ({ reference, referrers: [...referrers.values()] }));
 }
 
-/** The resource of a name that has no resource under any key afterwards. */
-function goneFrom(
-  { before, winner }: Pick<JudgedStack, "before" | "winner">,
-  changes: readonly LayerChange[],
-  isMissed: (type: ResourceType, name: ResourceName) => boolean,
-): Map<string, { readonly type: ResourceType; readonly name: ResourceName }> {
-  const gone = new Map<string, { readonly type: ResourceType; readonly name: ResourceName }>();
-  for (const { removed } of changes) {
-    for (const { type, name: key } of removed) {
-      const was = before.of(type).get(key);
-      if (was === undefined || winner(type, key) !== undefined) continue;
-      const name = calledName(was);
-      // Another variant of the name may stay.
-      const stays =
-        was.variant !== undefined &&
-        before
-          .of(type)
-          .named(name)
-          .some((one) => winner(type, one.key));
-      if (!stays && isMissed(type, name)) gone.set(idOf({ type, key: name }), { type, name });
-    }
-  }
-  if (gone.size === 0) return gone;
-  for (const { upserted } of changes) {
-    for (const resource of upserted) gone.delete(idOf({ type: resource.type, key: calledName(resource) }));
-  }
-  return gone;
-}
-
-function* keysOf(changes: readonly LayerChange[]): Iterable<Pick<Resource, "type" | "key">> {
-  for (const { upserted, removed } of changes) {
-    yield* upserted;
-    for (const { type, name } of removed) yield { type, key: name };
-  }
-}
-
-function namesIt({ references }: Resource, id: string): boolean {
-  return references.some(({ type, name }) => idOf({ type: { typeUrl: type }, key: name }) === id);
+function keyOf({ type, name }: Reference): string {
+  return `${type} ${name}`;
 }

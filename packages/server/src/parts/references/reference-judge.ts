@@ -1,17 +1,11 @@
-import {
-  fieldNaming,
-  listNames,
-  type ResourceName,
-  type ResourceType,
-  type TypeUrl,
-  type XdskitError,
-} from "@xdskit/api";
+import { fieldNaming, listNames, type Reference, referenceText, type TypeUrl, type XdskitError } from "@xdskit/api";
 import { errorOfFound, foundInGroups } from "../../configuration/judgement.js";
 import type { LayerResource } from "../../contracts/layer-change.js";
 import type { Judge, JudgedChange } from "../../contracts/parts/judge.js";
 import type { LayerUpdate } from "../../contracts/source.js";
-import { type BrokenReference, brokenInStack, maxReferrers } from "./broken-in-stack.js";
+import { brokenInStack, maxReferrers } from "./broken-in-stack.js";
 import { type JudgingKernel, referencesNow } from "./references-now.js";
+import { stackAfter } from "./stack-after.js";
 
 /**
  * Clients go on without them: a cluster without a load assignment has no endpoints, as one with an empty one has.
@@ -38,21 +32,21 @@ export class ReferenceJudge implements Judge {
   /** Undefined: the change breaks no reference. Costs the change, not the whole configuration. */
   judge({ changes, stacks, whereIs, isOwnName }: JudgedChange): XdskitError | undefined {
     if (changes.every(({ removed }) => removed.length === 0)) return undefined;
-    const isMissed = (type: ResourceType, name: ResourceName) =>
-      !endpoints.has(type.typeUrl) && isOwnName({ type: type.typeUrl, name });
+    const isMissed = (reference: Reference) => !endpoints.has(reference.type) && isOwnName(reference);
+    const { types, options } = this.#kernel;
     const broken = foundInGroups(
       stacks,
-      (stack) => brokenInStack(stack, changes, isMissed),
-      ({ type, name }) => `${type.typeUrl} ${name}`,
+      (stack) => brokenInStack(stack, stackAfter(stack, changes, types), isMissed),
+      ({ reference: { type, name } }) => `${type} ${name}`,
     );
     return errorOfFound(
       "XDSKIT_REFERENCE_BROKEN",
-      broken.filter(({ what }) => what.referrers.length > 0),
+      broken,
       ({ what, groups }) => {
+        const { reference } = what;
         const [about, ...others] = what.referrers as readonly [LayerResource, ...LayerResource[]];
-        const reference = { type: what.type.typeUrl, name: what.name };
-        const field = fieldNaming(about.resource, reference, this.#kernel.options.registry);
-        return { about, message: messageOf(what, others, groups), field, reference };
+        const field = fieldNaming(about.resource, reference, options.registry);
+        return { about, message: messageOf(referenceText(reference, types), others, groups), field, reference };
       },
       "further resources would go that others name",
       whereIs,
@@ -60,15 +54,10 @@ export class ReferenceJudge implements Judge {
   }
 }
 
-function messageOf(
-  { type, name }: BrokenReference,
-  others: readonly LayerResource[],
-  groups: readonly string[],
-): string {
+function messageOf(what: string, others: readonly LayerResource[], groups: readonly string[]): string {
   const shown = others.slice(0, maxReferrers - 1).map(({ resource }) => `${resource.type.name} "${resource.name}"`);
   if (others.length >= maxReferrers) shown.push("more");
   const also = shown.length === 0 ? "" : `, as ${shown.join(", ")} ${shown.length === 1 ? "does" : "do"}`;
   const inGroups = `${groups.length === 1 ? "group" : "groups"} ${listNames(groups)}`;
-  const what = `${type.name} "${name}"`;
   return `names ${what}${also}, which this change takes from ${inGroups}; keep it, or let the same change name something else (references: warn applies it anyway)`;
 }

@@ -2,19 +2,12 @@ import { createDanglingNames } from "@xdskit/protocol";
 import type { Kernel } from "../../contracts/parts/kernel.js";
 import type { PluggedPart } from "../../contracts/parts/part.js";
 import { ReferenceJudge } from "./reference-judge.js";
-import { referencesNow } from "./references-now.js";
 import { UnknownNameJudge } from "./unknown-names.js";
 
 /** Refuses changes that break references, or that bring names that nobody has (`references`). */
 export function referencesPart(kernel: Kernel): PluggedPart {
   return {
     judges: [new ReferenceJudge(kernel), new UnknownNameJudge(kernel)],
-    answers: {
-      danglingNames: (group) =>
-        referencesNow(kernel) === "warn" ? undefined : kernel.layers.indexOf(group, createDanglingNames),
-    },
-    reconfigured({ references }) {
-      if (references === "warn") kernel.layers.forgetIndex(createDanglingNames);
-    },
+    answers: { danglingNames: (group) => kernel.layers.indexOf(group, createDanglingNames) },
   };
 }

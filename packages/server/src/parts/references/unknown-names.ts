@@ -1,11 +1,12 @@
-import { fieldNaming, isCollection, missingNameText, type Reference, type XdskitError } from "@xdskit/api";
-import { calledName } from "@xdskit/protocol";
+import { fieldNaming, missingNameText, type Reference, type XdskitError } from "@xdskit/api";
+import { isNamedBy } from "@xdskit/protocol";
 import { idOf } from "../../basics/id-of.js";
 import { errorOfFound, foundInGroups } from "../../configuration/judgement.js";
 import type { LayerResource } from "../../contracts/layer-change.js";
 import type { Judge, JudgedChange, JudgedStack } from "../../contracts/parts/judge.js";
 import type { LayerUpdate } from "../../contracts/source.js";
 import { type JudgingKernel, referencesNow } from "./references-now.js";
+import { stackAfter } from "./stack-after.js";
 
 /** A name that a change brings, and that nobody in the stack has after it. */
 interface UnknownName {
@@ -51,38 +52,18 @@ export class UnknownNameJudge implements Judge {
   }
 
   #unknownIn(
-    { order, before, winner }: JudgedStack,
+    stack: JudgedStack,
     { changes, isOwnName }: Pick<JudgedChange, "changes" | "isOwnName">,
   ): readonly UnknownName[] {
     const { types, live } = this.#kernel;
-    const concerned = changes.filter(({ layer }) => order.includes(layer));
-    const upserted = concerned.flatMap((change) => change.upserted);
-    const brought = new Set(upserted.map((one) => idOf({ type: one.type, key: calledName(one) })));
-    const isThere = ({ type: url, name }: Reference): boolean => {
-      const type = types.byTypeUrl(url)?.type;
-      // Nobody could ask this server for it.
-      if (type === undefined || brought.has(idOf({ type, key: name })) || winner(type, name) !== undefined) return true;
-      // A variant of it.
-      return before
-        .of(type)
-        .named(name)
-        .some(({ key }) => winner(type, key) !== undefined);
-    };
+    const { has, touched } = stackAfter(stack, changes, types);
     const excepted = new Set(live.referencesExcept);
-    const found: UnknownName[] = [];
-    const removed = concerned.flatMap((change) => change.removed.map(({ type, name }) => ({ type, key: name })));
-    const touched = new Map([...upserted, ...removed].map((one) => [idOf(one), one]));
-    for (const { type, key } of touched.values()) {
-      const by = winner(type, key);
-      if (by === undefined) continue;
-      const had = before.of(type).get(key)?.references ?? [];
-      for (const reference of by.resource.references) {
-        if (isCollection(reference) || excepted.has(reference.name) || !isOwnName(reference)) continue;
-        const isNew = !had.some(({ type, name }) => type === reference.type && name === reference.name);
-        if (isNew && !isThere(reference)) found.push({ by, reference });
-      }
-    }
-    return found;
+    return touched().flatMap((by) => {
+      const had = stack.before.of(by.resource.type).get(by.resource.key);
+      const isMissed = (reference: Reference) =>
+        !excepted.has(reference.name) && isOwnName(reference) && !isNamedBy(had, reference) && !has(reference);
+      return by.resource.references.filter(isMissed).map((reference) => ({ by, reference }));
+    });
   }
 
   #messageOf(reference: Reference, groups: readonly string[]): string {

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
-import { createResource, envoyRegistry, resourceTypes } from "@xdskit/api";
+import { createResource, envoyRegistry, getOrInsert, type Resource, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/scoped_route";
-import { emptySnapshot, type Snapshot, type Update, updateSnapshot } from "@xdskit/protocol";
+import {
+  createDanglingNames,
+  type DanglingNames,
+  emptySnapshot,
+  type Snapshot,
+  type Update,
+  updateSnapshot,
+} from "@xdskit/protocol";
 import { createDanglingCheck, type DanglingCheck } from "./dangling-check.js";
 
 const cluster = createResource(create(ClusterSchema, { name: "a" }));
@@ -14,9 +21,10 @@ const scope = (name: string, routeConfigurationName: string) =>
 /** Groups whose snapshots a test derives step by step. */
 function world(...groups: readonly string[]) {
   const snapshots = new Map<string, Snapshot>();
+  const indexes = new Map<string, DanglingNames>();
   const check = createDanglingCheck({
     groups,
-    snapshotOf: (group) => snapshots.get(group),
+    namesOf: (group) => indexes.get(group),
     whereIs: (group, { name }) => ({ file: `${group}/${name}.yaml`, line: 2 }),
     types: resourceTypes,
     registry: envoyRegistry(),
@@ -24,8 +32,16 @@ function world(...groups: readonly string[]) {
   });
   return {
     check,
+    /** The group gets another index. */
+    replaceLayers(group: string, ...upsert: readonly Resource[]): void {
+      indexes.delete(group);
+      snapshots.delete(group);
+      this.change(group, { upsert });
+    },
     change(group: string, update: Update): void {
-      snapshots.set(group, updateSnapshot(snapshots.get(group) ?? emptySnapshot(), update));
+      const next = updateSnapshot(snapshots.get(group) ?? emptySnapshot(), update);
+      snapshots.set(group, next);
+      getOrInsert(indexes, group, createDanglingNames).update(next);
     },
   };
 }
@@ -60,6 +76,19 @@ test("a name that several groups lack is told once", () => {
   change("edge", { remove: [scope("x", "r")] });
   assert.deepEqual(check.update(), []);
   assert.deepEqual(told(check.findings()), ['rest/x.yaml scoped-route x names route "r", which group rest lacks']);
+});
+
+test("a name that a group lacks with other layers, too, is not told again", () => {
+  const groups = world("edge", "rest");
+  const { check } = groups;
+  groups.change("edge", { upsert: [scope("x", "r"), scope("y", "q")] });
+  assert.equal(check.update().length, 2);
+  groups.replaceLayers("edge", scope("x", "r"), scope("z", "p"));
+  assert.deepEqual(told(check.update()), ['edge/z.yaml scoped-route z names route "p", which group edge lacks']);
+  assert.deepEqual(
+    check.findings().map(({ resource }) => resource),
+    ["x", "z"],
+  );
 });
 
 test("of very many only some are told, and how many more there are", () => {

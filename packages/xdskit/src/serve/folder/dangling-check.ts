@@ -2,24 +2,23 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type Finding,
   fieldPlaces,
+  getOrInsert,
   maxBytesForPlaces,
   maxFindings,
-  missingNameText,
+  missingNameFinding,
   type Reference,
   type Registry,
   type Resource,
   type ResourceTypes,
   type Where,
 } from "@xdskit/api";
-import { createDanglingNames, type DanglingChange, type FollowedNames, type Snapshot } from "@xdskit/protocol";
+import type { DanglingChange, FollowedNames } from "@xdskit/protocol";
 
 export interface DanglingOptions {
   /** The groups' names. */
   readonly groups: readonly string[];
-  /** The served resources of a group; undefined while nothing is known. */
-  readonly snapshotOf: (group: string) => Snapshot | undefined;
-  /** The server's own index of a group, where it has one: another would cost as much again. */
-  readonly namesOf?: (group: string) => FollowedNames | undefined;
+  /** The server's index of a group; undefined while nothing is known. */
+  readonly namesOf: (group: string) => FollowedNames | undefined;
   /** Where a resource of a group is. */
   readonly whereIs: (group: string, resource: Resource) => Where | undefined;
   readonly types: ResourceTypes;
@@ -37,32 +36,14 @@ interface MissingName {
   place?: { readonly referrer: Resource; readonly there: Where | undefined; readonly field: Where | undefined };
 }
 
-const none: ReadonlySet<string> = new Set();
-
 /** Follows the names in served resources that do not exist. */
 export type DanglingCheck = ReturnType<typeof createDanglingCheck>;
 
 /** The cost of an update follows the change, the cost of findings is bounded. */
 export function createDanglingCheck(options: DanglingOptions) {
-  const { groups, snapshotOf, namesOf, whereIs, types, registry, except } = options;
-  const names = new Map<string, GroupNames>();
+  const { groups, namesOf, whereIs, types, registry, except } = options;
+  const names = new Map<string, { readonly index: FollowedNames; readonly changes: () => DanglingChange }>();
   const missing = new Map<string, MissingName>();
-
-  /** The index of a group by now, and what was told by another one before. */
-  function followed(group: string): { readonly ofGroup: GroupNames; readonly reported: ReadonlySet<string> } {
-    const before = names.get(group);
-    const shared = namesOf?.(group);
-    if (before !== undefined && before.shared === shared) return { ofGroup: before, reported: none };
-    const reported = new Set<string>();
-    for (const [key, { lacking }] of missing) {
-      if (!lacking.delete(group)) continue;
-      reported.add(key);
-      if (lacking.size === 0) missing.delete(key);
-    }
-    const ofGroup = following(shared);
-    names.set(group, ofGroup);
-    return { ofGroup, reported };
-  }
 
   function findingsOf(keys: Iterable<string>, count: number): readonly Finding[] {
     const findings: Finding[] = [];
@@ -94,59 +75,45 @@ export function createDanglingCheck(options: DanglingOptions) {
     const { reference } = found;
     const lacking = [...found.lacking];
     const [first = ""] = lacking;
-    const [referrer, ...others] = names.get(first)?.names.referrers(reference) ?? [];
+    const [referrer, ...others] = names.get(first)?.index.referrers(reference) ?? [];
     const also = others.length === 0 ? "" : `, as ${others.length} other${others.length === 1 ? " does" : "s do"}`;
-    return {
-      code: "XDSKIT_DANGLING_REFERENCE",
-      severity: "warning",
-      message: `${missingNameText(reference, types, lacking, lacking.length === groups.length)}${also}`,
-      ...(referrer && placeOf(first, referrer, found)),
-      type: referrer?.type.name,
-      resource: referrer?.name,
-    };
+    const finding = missingNameFinding(reference, types, lacking, referrer, lacking.length === groups.length);
+    const message = `${finding.message}${also}`;
+    return { ...finding, message, ...(referrer && placeOf(first, referrer, found)) };
   }
 
   return {
     /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
     update(): readonly Finding[] {
       const news = new Set<string>();
+      const left = new Set<string>();
+      const leaves = (group: string, key: string) => {
+        if (missing.get(key)?.lacking.delete(group)) left.add(key);
+      };
       for (const group of groups) {
-        const snapshot = snapshotOf(group);
-        if (snapshot === undefined) continue;
-        const { ofGroup, reported } = followed(group);
-        const { appeared, gone } = ofGroup.changes(snapshot);
-        for (const reference of gone) {
-          const key = danglingKey(reference);
-          const lacking = missing.get(key)?.lacking;
-          if (lacking?.delete(group) && lacking.size === 0) missing.delete(key);
+        const index = namesOf(group);
+        if (index === undefined) continue;
+        // With other layers, a group has another index.
+        let followed = names.get(group);
+        if (followed?.index !== index) {
+          for (const key of missing.keys()) leaves(group, key);
+          followed = { index, changes: index.follow() };
+          names.set(group, followed);
         }
+        const { appeared, gone } = followed.changes();
+        for (const reference of gone) leaves(group, danglingKey(reference));
         for (const reference of appeared) {
           const key = danglingKey(reference);
-          const known = missing.get(key);
-          if (known === undefined && !reported.has(key)) news.add(key);
-          if (known === undefined) missing.set(key, { reference, lacking: new Set([group]) });
-          else known.lacking.add(group);
+          if (!missing.has(key)) news.add(key);
+          getOrInsert(missing, key, () => ({ reference, lacking: new Set<string>() })).lacking.add(group);
         }
       }
+      for (const key of left) if (missing.get(key)?.lacking.size === 0) missing.delete(key);
       return findingsOf(news, news.size);
     },
     /** A warning for each name that is missing now. */
     findings: (): readonly Finding[] => findingsOf(missing.keys(), missing.size),
   };
-}
-
-interface GroupNames {
-  /** The server's own index; undefined: this one has its own. */
-  readonly shared: FollowedNames | undefined;
-  readonly names: FollowedNames;
-  readonly changes: (next: Snapshot) => DanglingChange;
-}
-
-/** The references in a group, by the server's own index if it has one. `changes`: those since the last call. */
-function following(shared: FollowedNames | undefined): GroupNames {
-  if (shared !== undefined) return { shared, names: shared, changes: shared.follow() };
-  const names = createDanglingNames();
-  return { shared, names, changes: names.update };
 }
 
 function furtherNames(count: number): Finding {

@@ -134,7 +134,6 @@ export class ServedFolder {
     );
     this.#dangling = createDanglingCheck({
       groups: groupNames(settings),
-      snapshotOf: server.snapshotOf,
       namesOf: server.danglingNames,
       types: server.types,
       registry,
