@@ -58,11 +58,13 @@ export const leftOut = new Map([
   ["packages/server/src/streams/limits/retained-names-bytes.test.ts", "the memory of 50,000 names of a client"],
   ["packages/server/src/streams/limits/stalled-memory.test.ts", "the memory of responses to streams that stall"],
   ["packages/server/src/streams/resumption/resumption-random.test.ts", "clients that are cut off at random moments"],
+  ["packages/server/src/transports/ending-certificates.test.ts", "thousands of clients whose certificates end"],
   [
     "packages/server/src/transports/grpc/http2-attacks.test.ts",
     "attacks over HTTP/2, and what is left of them in memory",
   ],
   ["packages/store-sqlite/src/crashes.test.ts", "processes that are killed while they write"],
+  ["packages/store-sqlite/src/damages.test.ts", "files of a state that are damaged at random places"],
   ["packages/store-sqlite/src/exits.test.ts", "processes that end in the middle of a write"],
   ["packages/store-sqlite/src/full-disk.test.ts", "a state whose disk is full"],
   ["packages/xdskit/src/apply/large-change.test.ts", "changes of 10,000 resources, over the API"],

@@ -123,7 +123,7 @@ async function routed(t: TestContext, server: SpokenServer, running: RunningServ
   };
 }
 
-describe("serve --kubernetes", () => {
+describe("serve --kubernetes", { concurrency: 8 }, () => {
   it("opens the ports for clients once the API server has said all, and says meanwhile what is missing", async (t) => {
     await using folder = await testFolder();
     const kubernetes = await cluster(t, folder);
