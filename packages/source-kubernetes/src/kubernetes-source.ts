@@ -1,7 +1,17 @@
 import { hostname } from "node:os";
-import { type Finding, inTurns, maxFindings, type ReadResourcesOptions, systemClock, type Where } from "@xdskit/api";
+import {
+  type CallWithOptions,
+  checkCall,
+  type Finding,
+  inTurns,
+  maxFindings,
+  type ReadResourcesOptions,
+  systemClock,
+  type TableOf,
+  type Where,
+} from "@xdskit/api";
 import type { Part, Progress, Source, SourceSink } from "@xdskit/server";
-import type { KubernetesConnection } from "./connection/connection.js";
+import { connectionOption, type KubernetesConnection } from "./connection/connection.js";
 import { EventWriter } from "./events/event-writer.js";
 import { failureText, refusalOf, warningsOf } from "./findings.js";
 import { type ConfigMap, readConfigMap } from "./objects/config-map.js";
@@ -92,14 +102,38 @@ export const kubernetesLayer = "kubernetes";
 
 const usualSettleMs = 20;
 
+const call = {
+  call: "createKubernetesSource",
+  code: "XDSKIT_KUBERNETES",
+  example: "{ connection: await connectToKubernetes() }",
+  needs: ["connection"],
+  table: {
+    connection: connectionOption,
+    namespaces: { items: "string" },
+    selector: "string",
+    layer: "string",
+    settleMs: "count",
+    tlsSecrets: "string",
+    configMaps: "string",
+    read: "function",
+    allowPartial: "boolean",
+    gatewayApi: "boolean",
+    writesEvents: "boolean",
+    silenceMs: "count",
+    onStatus: "function",
+  } satisfies TableOf<KubernetesSourceOptions>,
+} as const satisfies CallWithOptions;
+
 /**
  * Makes a source of the Services of a Kubernetes cluster, for gRPC's clients: each port of each Service is a listener
  * for every name by which it may be called, a route configuration, a cluster and a load assignment.
  *
  * Its start resolves once all Services and EndpointSlices were read, however long the API server is away. Later it
- * serves what it knows while the server is away.
+ * serves what it knows while the server is away. Throws an XdskitError (XDSKIT_KUBERNETES) that names an option that is
+ * wrong.
  */
 export function createKubernetesSource(options: KubernetesSourceOptions): KubernetesSource {
+  checkCall(call, options);
   return new WatchedCluster(options);
 }
 

@@ -1,7 +1,8 @@
 import { Agent as PlainAgent } from "node:http";
 import { Agent as TlsAgent } from "node:https";
+import { type CallWithOptions, checkCall, type TableOf } from "@xdskit/api";
 import type { TokenReview } from "@xdskit/server";
-import type { KubernetesConnection } from "./connection/connection.js";
+import { connectionOption, type KubernetesConnection } from "./connection/connection.js";
 import { failureText } from "./findings.js";
 import { sendJson } from "./watching/api-request.js";
 
@@ -18,8 +19,21 @@ const answerMs = 5_000;
 const keptMs = 10_000;
 const path = "/apis/authentication.k8s.io/v1/tokenreviews";
 
-/** Asks the API server whose the token of a pod is, if it is good: the option `reviewToken` of a server. */
-export function createTokenReview({ connection, failed }: TokenReviewOptions): TokenReview {
+const call = {
+  call: "createTokenReview",
+  code: "XDSKIT_KUBERNETES",
+  example: "{ connection: await connectToKubernetes(), failed: console.error }",
+  needs: ["connection", "failed"],
+  table: { connection: connectionOption, failed: "function" } satisfies TableOf<TokenReviewOptions>,
+} as const satisfies CallWithOptions;
+
+/**
+ * Asks the API server whose the token of a pod is, if it is good: the option `reviewToken` of a server. Throws an
+ * XdskitError (XDSKIT_KUBERNETES) that names an option that is wrong.
+ */
+export function createTokenReview(options: TokenReviewOptions): TokenReview {
+  checkCall(call, options);
+  const { connection, failed } = options;
   // A handshake costs ten times as much as a question, and a whole fleet may come at once.
   const agent = new (connection.server.protocol === "http:" ? PlainAgent : TlsAgent)({
     keepAlive: true,

@@ -1,4 +1,4 @@
-import { XdskitError } from "@xdskit/api";
+import { type CallWithOptions, checkCall, type TableOf, XdskitError } from "@xdskit/api";
 import type { Store } from "@xdskit/server";
 import { EtcdClient, type EtcdOptions } from "./client/etcd-client.js";
 import type { EtcdTls } from "./client/etcd-tls.js";
@@ -15,9 +15,26 @@ export interface EtcdStoreOptions extends Omit<EtcdOptions, "tls" | "newTls"> {
   readonly tls?: EtcdTls | (() => Promise<EtcdTls>) | undefined;
 }
 
+const call = {
+  call: "openEtcdStore",
+  code: "XDSKIT_STORE",
+  example: '{ endpoints: ["127.0.0.1:2379"], prefix: "/xds" }',
+  needs: ["endpoints", "prefix"],
+  table: {
+    endpoints: { items: "string" },
+    prefix: "string",
+    tls: ["object", "function"],
+    tlsProblem: "function",
+    user: { options: { name: "string", password: "string" }, needs: ["name", "password"] },
+    timeoutMs: "count",
+    keepalive: { options: { timeMs: "count", timeoutMs: "count" }, needs: ["timeMs", "timeoutMs"] },
+  } satisfies TableOf<EtcdStoreOptions>,
+} as const satisfies CallWithOptions;
+
 /**
  * Opens a store in etcd, version 3.4 or newer, and makes it where it is missing. Several processes may have it open.
- * Rejects with XDSKIT_STORE if etcd cannot be reached, refuses the user, or holds what a newer xdskit wrote.
+ * Rejects with XDSKIT_STORE if an option is wrong, or if etcd cannot be reached, refuses the user, or holds what a
+ * newer xdskit wrote.
  *
  * @example
  * ```ts
@@ -27,7 +44,9 @@ export interface EtcdStoreOptions extends Omit<EtcdOptions, "tls" | "newTls"> {
  * await store.close();
  * ```
  */
-export async function openEtcdStore({ prefix, tls: given, ...options }: EtcdStoreOptions): Promise<Store> {
+export async function openEtcdStore(storeOptions: EtcdStoreOptions): Promise<Store> {
+  checkCall(call, storeOptions);
+  const { prefix, tls: given, ...options } = storeOptions;
   const tls = typeof given === "function" ? await given() : given;
   const client = new EtcdClient({ ...options, tls, newTls: typeof given === "function" ? given : undefined });
   try {

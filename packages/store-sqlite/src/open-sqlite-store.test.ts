@@ -271,6 +271,15 @@ describe("a store that is opened", () => {
     await assert.rejects(openSqliteStore(join(directory, "file/state")), refused);
   });
 
+  it("must be a folder, for programs without types too", async () => {
+    for (const open of [openSqliteStore, readSqliteStore])
+      for (const given of [undefined, "", {}])
+        await assert.rejects(open(given as never), {
+          code: "XDSKIT_STORE",
+          message: /SqliteStore takes a folder, such/,
+        });
+  });
+
   it("its files are for their owner", async (t) => {
     const directory = join(folder(t), "state");
     const { store } = await openSqliteStore(directory);

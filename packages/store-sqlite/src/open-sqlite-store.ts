@@ -48,7 +48,7 @@ export interface OpenedStore {
  * ```
  */
 export async function openSqliteStore(directory: string): Promise<OpenedStore> {
-  const file = join(directory, fileName);
+  const file = fileIn(directory, "openSqliteStore");
   let lock: FolderLock | undefined;
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -75,10 +75,16 @@ export async function openSqliteStore(directory: string): Promise<OpenedStore> {
  * whatever the damage. Rejects with XDSKIT_STORE if there is none, or if it cannot be read.
  */
 export async function readSqliteStore(directory: string): Promise<Store> {
-  const file = join(directory, fileName);
+  const file = fileIn(directory, "readSqliteStore");
   if ((await sizeOf(file)) < 0)
     throw XdskitError.of("XDSKIT_STORE", "there is no state in this folder", { file: directory });
   return (await readOnlyStore(directory, file)).store;
+}
+
+/** Programs may be untyped. */
+function fileIn(directory: unknown, call: string): string {
+  if (typeof directory === "string" && directory !== "") return join(directory, fileName);
+  throw XdskitError.of("XDSKIT_STORE", `${call} takes a folder, such as "./state"`);
 }
 
 /** What was found, and done, before the file is opened. */

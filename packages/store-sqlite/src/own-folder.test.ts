@@ -37,6 +37,12 @@ describe("the folder of a store", () => {
     await assertUsed(state);
   });
 
+  it("is used where the folder around it is open to others, as volumes of Kubernetes are", async (t) => {
+    const { outer, state } = folders(t);
+    chmodSync(outer, 0o777);
+    await assertUsed(state);
+  });
+
   it("is used where only a group of this process may write to it", asRoot, async (t) => {
     const { state } = folders(t);
     chmodSync(state, 0o2770);

@@ -2,7 +2,7 @@ import { authorityOf, getOrInsert, type ResourceType, typeUrlPrefix } from "@xds
 import type { ClientTypeStatus } from "@xdskit/protocol";
 import type { XdsClient } from "../contract/xds-client.js";
 import type { ClientMetricsOptions } from "../options/client-metrics-options.js";
-import { checkClientCall } from "../options/option-tables.js";
+import { checkClientCall, checkClients } from "../options/option-tables.js";
 import { createServerCounts } from "./server-counts.js";
 
 /** One metric and its present value. Names and labels are those of gRPC's A78. */
@@ -28,7 +28,8 @@ type Values = ClientMetric["values"];
 
 /**
  * Counts the events of a client from now on, without a metrics library. Pass `read` to the exporter of the metrics: a
- * callback of OpenTelemetry's gauges, or `prometheusText`.
+ * callback of OpenTelemetry's gauges, or `prometheusText`. Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names an
+ * argument that is wrong.
  *
  * @example
  * ```ts
@@ -40,6 +41,7 @@ type Values = ClientMetric["values"];
  * ```
  */
 export function createClientMetrics(client: XdsClient, options: ClientMetricsOptions = {}): ClientMetrics {
+  checkClients("createClientMetrics", [client]);
   checkClientCall("createClientMetrics", options);
   const { target = "#client" } = options;
   const counts = createServerCounts();

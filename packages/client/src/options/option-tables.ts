@@ -135,6 +135,12 @@ export function checkServer(kind: keyof typeof servers, settings: unknown): void
   checkCall({ call: `a server of kind ${kind}`, code, example, table: servers[kind] }, settings);
 }
 
+/** Checks the clients that are shown or counted. */
+export function checkClients(call: string, clients: readonly unknown[]): void {
+  if (clients.every((client) => typeof (Object(client) as { readonly watch?: unknown }).watch === "function")) return;
+  throw XdskitError.of(code, `${call} takes what createClient returns`);
+}
+
 /** Checks a watcher. */
 export function checkWatcher(call: string, watcher: unknown): void {
   // Without a watcher, the watch is an iterator.

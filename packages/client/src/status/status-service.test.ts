@@ -14,6 +14,7 @@ import {
 import { createServer, type XdsServer } from "@xdskit/server";
 import type { XdsClient } from "../contract/xds-client.js";
 import { createClient } from "../create-client.js";
+import { createClientMetrics } from "../metrics/client-metrics.js";
 import { patienceMs, waitFor } from "../testing/wait-for.js";
 import { serveStatus } from "./serve-status.js";
 
@@ -171,4 +172,16 @@ describe("client status of a client (CSDS)", () => {
       assert.equal((await failed).code, status.INVALID_ARGUMENT);
       assert.equal((await fetch()).length, 1);
     }));
+
+  it("arguments of programs without types are refused by their names", async () => {
+    const wrong = (code: string, message: RegExp) => ({ code, message });
+    const option = wrong("XDSKIT_CLIENT_OPTION", /^(createStatusService|createClientMetrics) takes what createClient/);
+    for (const clients of [undefined, {}, [{}]]) {
+      await assert.rejects(serveStatus(clients as never, "127.0.0.1:0"), option);
+      assert.throws(() => createClientMetrics(clients as never), option);
+    }
+    const address = wrong("XDSKIT_ADDRESS_INVALID", /^serveStatus takes HOST:PORT/);
+    for (const given of [undefined, "localhost", 19_000])
+      await assert.rejects(serveStatus([], given as never), address);
+  });
 });

@@ -18,7 +18,7 @@ import {
   ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { XdsClient } from "../contract/xds-client.js";
-import { checkClientCall } from "../options/option-tables.js";
+import { checkClientCall, checkClients } from "../options/option-tables.js";
 import type { StatusOptions } from "../options/status-options.js";
 import { clientConfigParts } from "./client-config.js";
 
@@ -40,6 +40,7 @@ const maxAtOnce = 4;
 
 /**
  * Shows the resources that clients ask for, have and rejected, with a `ClientConfig` for each client. Keeps no state.
+ * Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names an argument that is wrong.
  */
 export function createStatusService(
   clients: XdsClient | readonly XdsClient[],
@@ -47,7 +48,9 @@ export function createStatusService(
 ): StatusService {
   checkClientCall("createStatusService", options);
   const { registry, maxBytes = 64 * 1024 * 1024 } = options;
-  const all = (): readonly XdsClient[] => ("watch" in clients ? [clients] : clients);
+  // A list may grow.
+  const all = (): readonly XdsClient[] => (Array.isArray(clients) ? clients : [clients as XdsClient]);
+  checkClients("createStatusService", all());
   const redacted = createRedactedBody(registry);
   let busy = 0;
 

@@ -25,3 +25,8 @@ export interface KubernetesConnection {
   /** The server did not accept them: the next are made anew. */
   refused(): void;
 }
+
+/** The rule of an option that takes a connection. */
+export const connectionOption = {
+  methods: ["credentials", "refused"] satisfies (keyof KubernetesConnection)[],
+} as const;
