@@ -270,6 +270,10 @@ const any = /(?:)/;
 const withOwnCommands: ReadonlyMap<string, RegExp> = new Map([
   ["envoy.config.core.v3.TlvEntry", any],
   ["envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings", any],
+  [
+    "envoy.extensions.filters.network.generic_proxy.v3.GenericProxy",
+    /^(?:METHOD|HOST|PATH|PROTOCOL|(?:REQUEST|RESPONSE)_PROPERTY|GENERIC_RESPONSE_CODE)$/,
+  ],
   ["envoy.extensions.filters.http.transform.v3.TransformConfig", /^(?:REQUEST|RESPONSE)_BODY$/],
 ]);
 

@@ -58,6 +58,23 @@ describe("format strings", () => {
       assert.ok(read(json).join().includes(`${field}: has %NOPE%, which is no command`), `${field}: ${read(json)}`);
   });
 
+  it("a command with parameters or a length that it does not take is refused, with how it is written", () => {
+    for (const [value, wrong] of [
+      ["%PROTOCOL(x)%", "PROTOCOL takes no parameters: it is written %PROTOCOL%"],
+      ["%RESPONSE_CODE:3%", "RESPONSE_CODE takes no length: it is written %RESPONSE_CODE%"],
+      ["%REQ%", "REQ needs parameters: it is written %REQ(HEADER?ALTERNATIVE):N%"],
+      ["%ENVIRONMENT()%", "ENVIRONMENT needs parameters: it is written %ENVIRONMENT(NAME):N%"],
+      ["%REQ(a?b?c)%", "REQ takes no such parameters: it is written %REQ(HEADER?ALTERNATIVE):N%"],
+      ["%PATH(ZZ)%", "PATH takes no such parameters: it is written %PATH(WQ|NQ:ORIG|PATH|ORIG_OR_PATH):N%"],
+      ["%START_TIME(%Y):3%", "START_TIME takes no length: it is written %START_TIME(FORMAT)%"],
+    ] as const) {
+      const expected = `header.value: has ${value}, but ${wrong}`;
+      const found = read(routes({ response_headers_to_add: [header(`%PROTOCOL% ${value}`)] })).join();
+      assert.ok(found.includes(expected), found);
+      assert.equal(read(logOf({ json_format: { a: value } })).length, 1, value);
+    }
+  });
+
   it("the transform filter has commands of its own", () => {
     const header = { key: "x-a", value: "%REQUEST_BODY(a)%" };
     const transformation = {
@@ -69,6 +86,28 @@ describe("format strings", () => {
     assert.deepEqual(read(http({ http_filters })), []);
     header.value = "%NOPE%";
     assert.match(read(http({ http_filters })).join(), /header\.value: has %NOPE%, which is no command/);
+  });
+
+  it("the generic proxy has commands of its own, in its logs too", () => {
+    const generic = (format: string) =>
+      listener({
+        filter_chains: [
+          {
+            filters: [
+              extension("filters.network.generic_proxy.v3.GenericProxy", {
+                stat_prefix: "a",
+                route_config: { name: "a" },
+                codec_config: extension("filters.network.generic_proxy.codecs.http1.v3.Http1CodecConfig"),
+                filters: [extension("filters.network.generic_proxy.router.v3.Router")],
+                tracing: { operation: format },
+                access_log: [extension("access_loggers.file.v3.FileAccessLog", { path: "/dev/null", format })],
+              }),
+            ],
+          },
+        ],
+      });
+    assert.deepEqual(read(generic("%METHOD% %HOST% %PATH(a)% %PROTOCOL(a)% %REQUEST_PROPERTY(a)%")), []);
+    assert.equal(read(generic("%RESPONSE_CODE(a)%")).length, 2);
   });
 
   it("a percent sign that begins no command is refused in headers and logs alike", () => {

@@ -10,27 +10,45 @@ import type { CustomTag } from "@xdskit/api/envoy/type/tracing/v3/custom_tag";
 import type { AnyValue, KeyValueList } from "@xdskit/api/opentelemetry/proto/common/v1/common";
 import type { FieldStep } from "../../errors/field-path.js";
 import { didYouMean } from "../../errors/nearest-name.js";
+import { shortened } from "../../errors/shortened.js";
 import { formatCommands } from "../values/format-commands.js";
 import type { SpecialProblem } from "./problem.js";
 import { none, refused } from "./problem.js";
 
 /** A percent sign begins a command, and another one ends it. Two in a row mean a literal one. */
-const percent = /%%|%([A-Z0-9_]+)(?:\(.*?\))?(?::\d+)?%|%/gs;
+const percent = /%%|%([A-Z0-9_]+)(?:\((.*?)\))?(:\d+)?%|%/gs;
 
 /** What is wrong with a format string: headers, logs and all other places have the same commands. */
 function formatProblems(text: string, steps: readonly FieldStep[]): readonly SpecialProblem[] {
   if (!text.includes("%")) return none;
-  for (const [found, command] of text.matchAll(percent)) {
+  for (const match of text.matchAll(percent)) {
+    const [found, command] = match;
     if (found === "%") {
       const message = 'has a "%" that begins no command such as %PROTOCOL%; "%%" stands for one';
       return [{ ...refused(steps, message), command: "" }];
     }
-    if (command === undefined || formatCommands.has(command)) continue;
-    const shown = command.slice(0, 60);
-    const message = `has %${shown}%, which is no command of Envoy 1.40${didYouMean(shown, formatCommands)}`;
-    return [{ ...refused(steps, message), command }];
+    const wrong = command === undefined ? undefined : commandProblem(command, match);
+    if (wrong !== undefined) return [{ ...refused(steps, `has ${wrong}`), command }];
   }
   return none;
+}
+
+/** What is wrong with one command. */
+function commandProblem(command: string, [found, , parameters = "", length = ""]: RegExpExecArray): string | undefined {
+  const known = formatCommands.get(command);
+  if (known === undefined) {
+    const shown = command.slice(0, 60);
+    return `%${shown}%, which is no command of Envoy 1.40${didYouMean(shown, formatCommands.keys())}`;
+  }
+  const { form } = known;
+  const wrong = !known.parameters.test(parameters)
+    ? parameters === ""
+      ? "needs parameters"
+      : `takes no ${form === "" ? "" : "such "}parameters`
+    : length !== "" && !form.endsWith(":N") && "takes no length";
+  return wrong === false
+    ? undefined
+    : `${shortened(found)}, but ${command} ${wrong}: it is written %${command}${form}%`;
 }
 
 /** The same for all texts in JSON. */

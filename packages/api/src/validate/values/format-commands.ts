@@ -30,15 +30,77 @@ const others = `
   RESPONSE_TX_DURATION ROUNDTRIP_DURATION ROUTE_NAME SPAN_ID START_TIME START_TIME_LOCAL STREAM_ID STREAM_INFO_REQ
   TLS_JA3_FINGERPRINT TLS_JA4_FINGERPRINT TRACE_ID TRAILER TYPED_CEL UNIQUE_ID VIRTUAL_CLUSTER_NAME XFCC_VALUE`;
 
+/** What stands in parentheses after some commands, and how it is written, with `:N` where a length may follow. */
+const withParameters: readonly (readonly [parameters: RegExp, form: string, commands: string])[] = [
+  [
+    /^/,
+    "(FORMAT)",
+    `EMIT_TIME EMIT_TIME_LOCAL START_TIME START_TIME_LOCAL DOWNSTREAM_PEER_CERT_V_END DOWNSTREAM_PEER_CERT_V_START
+    UPSTREAM_PEER_CERT_V_END UPSTREAM_PEER_CERT_V_START RESPONSE_CODE_DETAILS`,
+  ],
+  [
+    /^/,
+    "(MASK)",
+    `DOWNSTREAM_DIRECT_LOCAL_ADDRESS_WITHOUT_PORT DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT
+    DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT UPSTREAM_LOCAL_ADDRESS_WITHOUT_PORT
+    UPSTREAM_REMOTE_ADDRESS_WITHOUT_PORT`,
+  ],
+  [/./, "(NAMESPACE:KEY)", "CLUSTER_METADATA UPSTREAM_METADATA"],
+  [/./, "(NAMESPACE:KEY):N", "DYNAMIC_METADATA"],
+  [/./, "(NAME):N", "ENVIRONMENT QUERY_PARAM"],
+  [/./, "(EXPRESSION):N", "CEL TYPED_CEL"],
+  [/^\s*\{/, '({"operators": [COMMANDS]}):N', "COALESCE"],
+  [
+    /^(?=.)(?::?[\w!#$%&'*+.^`|~-]+)?(?:\?(?::?[\w!#$%&'*+.^`|~-]+)?)?$/,
+    "(HEADER?ALTERNATIVE):N",
+    "REQ REQUEST_HEADER RESP RESPONSE_HEADER RESPONSE_TRAILER STREAM_INFO_REQ TRAILER",
+  ],
+  [
+    /^[^:]+(?::(?:PLAIN|TYPED))?:*$|^[^:]+:FIELD:[^:]/,
+    "(KEY:PLAIN|TYPED|FIELD:NAME):N",
+    "FILTER_STATE UPSTREAM_FILTER_STATE",
+  ],
+  [
+    /^(?:DYNAMIC|CLUSTER|ROUTE|UPSTREAM_HOST|LISTENER|LISTENER_FILTER_CHAIN|VIRTUAL_HOST)(?::|$)/,
+    "(DYNAMIC|CLUSTER|ROUTE|UPSTREAM_HOST|LISTENER|LISTENER_FILTER_CHAIN|VIRTUAL_HOST:NAMESPACE:KEY):N",
+    "METADATA",
+  ],
+  [/^(?:By|Hash|Cert|Chain|Subject|URI|DNS)$/i, "(By|Hash|Cert|Chain|Subject|URI|DNS):N", "XFCC_VALUE"],
+  [/^[^:]*:[^:]*(?::(?:ms|us|ns))?$/, "(START:END:ms|us|ns)", "COMMON_DURATION"],
+  [/^(?:CAMEL_STRING|SNAKE_STRING|NUMBER)?$/, "(CAMEL_STRING|SNAKE_STRING|NUMBER)", "GRPC_STATUS"],
+  [/^(?:WQ|NQ)?(?::(?:ORIG|PATH|ORIG_OR_PATH)?(?::|$)|$)/, "(WQ|NQ:ORIG|PATH|ORIG_OR_PATH):N", "PATH"],
+  [/^(?:ORIG|DECODED)?$/, "(ORIG|DECODED):N", "QUERY_PARAMS"],
+  [
+    /^(?:SNI_ONLY|SNI_FIRST|HOST_FIRST)?(?::(?:ORIG|HOST)?(?::|$)|$)/,
+    "(SNI_ONLY|SNI_FIRST|HOST_FIRST:ORIG|HOST)",
+    "REQUESTED_SERVER_NAME",
+  ],
+];
+
 const namesIn = (text: string): readonly string[] => text.trim().split(/\s+/);
 
+/** What follows a command's name. */
+export interface CommandForm {
+  /** What may stand in its parentheses; nothing there, and no parentheses, are the empty text. */
+  readonly parameters: RegExp;
+  /** How all of it is written: empty for nothing, and with `:N` at its end where it takes a length. */
+  readonly form: string;
+}
+
+const alone: CommandForm = { parameters: /^$/, form: "" };
+
 /**
- * The commands of format strings that each Envoy 1.40 knows. Extensions bring others (`formatters`). A real Envoy is
- * asked about each (`e2e/src/format-strings.test.ts`).
+ * The commands of format strings that each Envoy 1.40 knows, and what follows them in any of Envoy 1.36 to 1.40.
+ * Extensions bring others (`formatters`). Real Envoys are asked about each (`e2e/src/format-strings.test.ts`).
  */
-export const formatCommands: ReadonlySet<string> = new Set([
-  ...Object.entries(ofSides).flatMap(([side, text]) =>
-    [...namesIn(text), ...namesIn(ofBothSides)].map((name) => `${side}_${name}`),
+export const formatCommands: ReadonlyMap<string, CommandForm> = new Map([
+  ...[
+    ...Object.entries(ofSides).flatMap(([side, text]) =>
+      [...namesIn(text), ...namesIn(ofBothSides)].map((name) => `${side}_${name}`),
+    ),
+    ...namesIn(others),
+  ].map((name) => [name, alone] as const),
+  ...withParameters.flatMap(([parameters, form, names]) =>
+    namesIn(names).map((name) => [name, { parameters, form }] as const),
   ),
-  ...namesIn(others),
 ]);
