@@ -35,7 +35,7 @@ export const logEvents = {
   "stream-moved": "The stream's node is in another group now, or its group has other layers.",
   "stream-refused": "A stream was refused: `code` and `reason` say why.",
   "caller-refused": "A client proved no identity that may be this node.",
-  "handshake-failed": "A connection was refused: TLS, or no HTTP/2.",
+  "handshake-failed": "A connection was refused: TLS, or another protocol.",
   "poll-refused": "A poll over REST was refused.",
   "client-rejected": "A client rejected a response (NACK), and keeps what it had.",
   "client-silent": "A client does not answer; the changes that waited for it go on.",

@@ -14,20 +14,34 @@ const http1 =
 const tls =
   "it speaks TLS, and this port is plaintext: give the server a certificate, or have the client connect without TLS";
 
+const http2 = "it speaks HTTP/2, and polls (REST) come over HTTP/1.1; gRPC has a port of its own";
+
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
 
 /** How other protocols begin, and what to do. */
-const beginnings: readonly (readonly [bytes: string, what: string])[] = [
+type Beginnings = readonly (readonly [bytes: string, what: string])[];
+
+const neitherHttp: Beginnings = [
   ["PROXY ", proxyHeader],
   ["\r\n\r\n\0\r\nQ", proxyHeader],
-  ...methods.map((method) => [`${method} `, http1] as const),
   ["\u0016\u0003", tls],
 ];
+const beforeHttp2: Beginnings = [...neitherHttp, ...methods.map((method) => [`${method} `, http1] as const)];
+const beforeHttp1: Beginnings = [...neitherHttp, ["PRI * HTTP/2", http2]];
 
 /** The error for the first bytes of a connection that are not HTTP/2. */
 export function notHttp2(bytes: Buffer): ConnectionError {
-  const text = bytes.toString("latin1");
-  const what = beginnings.find(([begins]) => text.startsWith(begins))?.[1];
+  const what = whatBegins(beforeHttp2, bytes);
   if (what !== undefined) return new ForeignProtocol(what);
   return new ConnectionError(http2Error.protocolError, "this is not HTTP/2");
+}
+
+/** What to do about a connection that begins with these bytes on a port for HTTP/1.1; undefined: they say nothing. */
+export function foreignToHttp1(bytes: Buffer): string | undefined {
+  return whatBegins(beforeHttp1, bytes);
+}
+
+function whatBegins(beginnings: Beginnings, bytes: Buffer): string | undefined {
+  const text = bytes.toString("latin1");
+  return beginnings.find(([begins]) => text.startsWith(begins))?.[1];
 }

@@ -130,6 +130,26 @@ describe("an invalid request", () => {
       assert.match(await raw(address, endless), /^HTTP\/1\.1 431 /);
     }));
 
+  it("an invalid request in another protocol is an event that says what to do", () =>
+    withRest({}, async ({ address, events }) => {
+      const cases: readonly (readonly [text: string, reason: RegExp])[] = [
+        ["PROXY TCP4 1.1.1.1 1.1.1.2 5 6\r\n", /header of the PROXY protocol.*have the balancer .* send none$/],
+        ["\r\n\r\n\0\r\nQUIT\n!\u0011\0\f", /header of the PROXY protocol/],
+        ["\u0016\u0003\u0001\0\u0005\u0001", /^it speaks TLS, and this port is plaintext/],
+        ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^it speaks HTTP\/2, .* gRPC has a port of its own$/],
+      ];
+      for (const [text, reason] of cases) {
+        const answer = await raw(address, text);
+        assert.match(answer, /^HTTP\/1\.1 400 /, text);
+        const last = events.at(-1);
+        assert.ok(last?.kind === "handshake-failed", text);
+        assert.match(last.peer, /^127\.0\.0\.1:\d+$/);
+        assert.match(last.reason, reason);
+      }
+      await raw(address, "HELLO\r\n\r\n");
+      assert.equal(events.filter(({ kind }) => kind === "handshake-failed").length, cases.length);
+    }));
+
   it("an invalid request gets a 408 if it takes too long", () =>
     withRest({ rest: { requestTimeoutMs: 200 } }, async ({ address }) => {
       const slow = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"node":`;

@@ -8,9 +8,11 @@ import type { ResourceTypes } from "@xdskit/api";
 import {
   followHandshakes,
   followRevoked,
+  foreignToHttp1,
   type HandshakeFailed,
   handshakeMs,
   isOnUnixSocket,
+  peerOf,
   type RevocableTls,
   renewTls,
 } from "@xdskit/grpc-server";
@@ -31,7 +33,7 @@ export interface RestTransportOptions {
   readonly options: Pick<RestOptions, "requestTimeoutMs">;
   /** Certificates. Default: plaintext. */
   readonly tls?: RevocableTls | undefined;
-  /** Called for a TLS handshake that failed. Default: nothing is called. */
+  /** Called for a TLS handshake that failed, and for another protocol than HTTP/1.1. Default: nothing is called. */
   readonly handshakeFailed?: HandshakeFailed | undefined;
 }
 
@@ -78,7 +80,11 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       }
       // Two for each poll: one connection that holds it, and one that is idle.
       server.maxConnections = 2 * limits.polls;
-      server.on("clientError", answerBadRequest);
+      server.on("clientError", (error: ParseError, socket) => {
+        const foreign = error.rawPacket && foreignToHttp1(error.rawPacket);
+        if (foreign !== undefined) handshakeFailed?.(peerOf(socket as Socket).text, foreign);
+        answerBadRequest(error, socket);
+      });
       const listen = () =>
         new Promise<void>((resolve, reject) => {
           // Later errors concern single connections, such as one without a free file descriptor.
@@ -113,6 +119,11 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       for (const server of servers) if (server instanceof TlsServer) renewTls(server, tls);
     },
   };
+}
+
+/** The error of Node's parser has the bytes that it could not read. */
+interface ParseError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
 }
 
 /** Answers bytes that Node's parser cannot read as a request; a failed TLS connection is closed. */
