@@ -1,11 +1,10 @@
 import { canonicalName, type ResourceType } from "@xdskit/api";
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { CachedType } from "./cache-file.js";
 import type { CacheFolder } from "./cache-folder.js";
-import type { RetainedResources } from "./retained-resources.js";
+import type { KnownOfNames, RetainedResources } from "./retained-resources.js";
 
-export interface CacheWriterOptions {
+export interface CacheWriterOptions extends KnownOfNames {
   readonly cache: CacheFolder;
   readonly retained: RetainedResources;
   readonly client: Pick<XdsClient, "status">;
@@ -18,6 +17,8 @@ export interface CacheWriterOptions {
   failed(error: unknown): void;
 }
 
+/** Resources from disk that nobody asked for yet may be older. */
+const noVersion = { version: "", isAll: false };
 /** Responses come in bursts, and each would write whole types. */
 const settleMs = 500;
 const cacheRetryMs = 5_000;
@@ -25,7 +26,6 @@ const cacheRetryMs = 5_000;
 /** Writes the retained resources to disk, a while after they changed. */
 export interface CacheWriter {
   event(event: ClientEvent): void;
-  wake(): void;
   /** Writes everything that is not written yet. */
   close(): Promise<void>;
 }
@@ -38,6 +38,7 @@ export function createCacheWriter({
   isAwaited,
   written,
   failed,
+  ...names
 }: CacheWriterOptions): CacheWriter {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -50,24 +51,26 @@ export function createCacheWriter({
     const types = retained.changed().filter((type) => !isAwaited(type));
     const from = isMixed ? "" : origin;
     // All at one moment, or else routes might name clusters of another one.
-    const contents = types.map((type) => ({ type, resources: retained.of(type) }));
+    const contents = types.map((type) => {
+      const { resources, isNewest } = retained.of(type, names);
+      return { type, resources, ...(isNewest ? versionOf(type, resources) : noVersion), origin: from };
+    });
     try {
-      await cache.write(contents.map((one) => ({ ...one, ...versionOf(one), origin: from })));
+      await cache.write(contents);
       for (const type of types) written(type);
     } catch (error) {
       failed(error);
-      for (const type of types) retained.touch(type);
       schedule(cacheRetryMs);
+      for (const type of types) retained.touch(type);
     }
   }
 
-  function versionOf({ type, resources }: Pick<CachedType, "type" | "resources">) {
+  function versionOf(type: ResourceType, resources: readonly ReceivedResource[]) {
     const active = client.status().find((server) => server.active);
     const status = active?.types.find((each) => each.type === type);
-    // Resources from disk that nobody asked for yet may be older, and those of an authority are another server's.
-    const isOf = (each: ReceivedResource) =>
-      status?.resources.has(canonicalName(each.name)) === true && retained.isAsked(each);
-    const isWhole = status?.isWhole === true && !retained.waited(type) && resources.every(isOf);
+    // Those of an authority are another server's.
+    const isWhole =
+      status?.isWhole === true && resources.every(({ name }) => status.resources.has(canonicalName(name)));
     const version = isWhole ? (status.version ?? "") : "";
     return { version, isAll: version !== "" && status?.wildcard === true };
   }
@@ -80,12 +83,12 @@ export function createCacheWriter({
     }, milliseconds);
   }
 
+  retained.onTouched(() => schedule(settleMs));
+
   return {
     event({ kind }: ClientEvent) {
       if (kind === "switched") isMixed = true;
-      if (kind === "updated") schedule(settleMs);
     },
-    wake: () => schedule(settleMs),
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);

@@ -1,50 +1,50 @@
 import { canonicalName, getOrInsert, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import type { FoundType } from "./cache-folder.js";
+
+/** What others know of names. */
+export interface KnownOfNames {
+  isWanted(type: ResourceType, name: ResourceName): boolean;
+  /** Whether the last change of a resource is not served yet. */
+  isWaiting(type: ResourceType, name: ResourceName): boolean;
+}
 
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
 export interface RetainedResources {
-  /** Starts with the content of the disk. */
-  begin(type: ResourceType, resources: readonly ReceivedResource[]): void;
-  /** Call it before the update can be served. */
-  take(update: ResourceUpdate): void;
+  /** An update that is not served yet. */
+  take(update: ResourceUpdate, isWaiting: KnownOfNames["isWaiting"]): void;
   /** Types that changed since the last call. */
   changed(): readonly ResourceType[];
   has(type: ResourceType, name: ResourceName): boolean;
-  isAsked(resource: ReceivedResource): boolean;
   all(type: ResourceType): Iterable<ReceivedResource>;
   named(type: ResourceType, name: ResourceName): readonly ReceivedResource[];
   /**
    * The wanted resources of a type, as they are served: of those whose last change waits, what there was before it.
-   * After a restart nothing else would say what waits. Drops what is not wanted.
+   * After a restart nothing else would say what waits. Drops what is not wanted. `isNewest`: they are what the origin
+   * gave last, and all of them are asked for.
    */
-  of(type: ResourceType): readonly ReceivedResource[];
-  /** Whether changes of the type waited when `of` was called last. */
-  waited(type: ResourceType): boolean;
+  of(type: ResourceType, names: KnownOfNames): { resources: readonly ReceivedResource[]; isNewest: boolean };
   /** Something may not be wanted any more. */
   touch(type: ResourceType): void;
+  /** `listener` is called whenever a type has changed. */
+  onTouched(listener: () => void): void;
 }
 
-interface RetainedOptions {
-  isWanted(type: ResourceType, name: ResourceName): boolean;
-  /** Whether the last change of a resource is not served yet. */
-  isWaiting(type: ResourceType, name: ResourceName): boolean;
-  readonly graceMs: number;
-  now(): number;
-}
+/** How long resources from disk are kept without a client that asks for them. Milliseconds. */
+const graceMs = 600_000;
 
 /**
- * Names that are not wanted can be dropped. Resources from disk are kept for `graceMs`, even if no client asks for them
- * yet: after a restart clients come back one after the other.
+ * Starts with the content of the disk. Names that are not wanted can be dropped; what comes from disk is kept for a
+ * while, even if no client asks for it yet: after a restart clients come back one after the other.
  */
-export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOptions): RetainedResources {
+export function createRetained(found: readonly FoundType[]): RetainedResources {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   /** What was served before the last changes; undefined: nothing. Needed while these changes wait. */
   const before = new Map<ResourceType, Map<ResourceName, ReceivedResource | undefined>>();
   const fromDisk = new WeakSet<ReceivedResource>();
   const dirty = new Set<ResourceType>();
-  const until = now() + graceMs;
-  const isAsked = ({ type, name, aliases }: ReceivedResource) =>
-    [name, ...aliases].some((each) => isWanted(type, canonicalName(each)));
+  const listeners = new Set<() => void>();
+  const until = performance.now() + graceMs;
 
   function ofType(type: ResourceType): Map<ResourceName, ReceivedResource> {
     return getOrInsert(types, type, () => new Map());
@@ -54,14 +54,19 @@ export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOp
     return getOrInsert(before, type, () => new Map());
   }
 
+  function touch(type: ResourceType): void {
+    dirty.add(type);
+    for (const listener of listeners) listener();
+  }
+
+  for (const { type, resources } of found)
+    for (const resource of resources) {
+      ofType(type).set(canonicalName(resource.name), resource);
+      fromDisk.add(resource);
+    }
+
   return {
-    begin(type: ResourceType, resources: readonly ReceivedResource[]) {
-      for (const resource of resources) {
-        ofType(type).set(canonicalName(resource.name), resource);
-        fromDisk.add(resource);
-      }
-    },
-    take({ type, upserted, removed, absent }: ResourceUpdate) {
+    take({ type, upserted, removed, absent }: ResourceUpdate, isWaiting: KnownOfNames["isWaiting"]) {
       const retained = ofType(type);
       for (const { name } of [...upserted, ...removed, ...absent]) {
         const key = canonicalName(name);
@@ -70,7 +75,7 @@ export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOp
       }
       for (const resource of upserted) retained.set(canonicalName(resource.name), resource);
       for (const { name } of [...removed, ...absent]) retained.delete(canonicalName(name));
-      dirty.add(type);
+      touch(type);
     },
     changed(): readonly ResourceType[] {
       const found = [...dirty];
@@ -78,18 +83,20 @@ export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOp
       return found;
     },
     has: (type: ResourceType, name: ResourceName): boolean => types.get(type)?.has(canonicalName(name)) === true,
-    isAsked,
     all: (type: ResourceType): Iterable<ReceivedResource> => types.get(type)?.values() ?? [],
     named(type: ResourceType, name: ResourceName): readonly ReceivedResource[] {
       const found = types.get(type)?.get(canonicalName(name));
       return found === undefined ? [] : [found];
     },
-    of(type: ResourceType): readonly ReceivedResource[] {
+    of(type: ResourceType, { isWanted, isWaiting }: KnownOfNames) {
       const retained = ofType(type);
-      const isOver = now() >= until;
-      for (const [name, resource] of retained) {
-        if (fromDisk.has(resource) && !isOver) continue;
-        if (!isAsked(resource)) retained.delete(name);
+      const isOver = performance.now() >= until;
+      let isAsked = true;
+      for (const [key, resource] of retained) {
+        const { name, aliases } = resource;
+        if ([name, ...aliases].some((each) => isWanted(type, canonicalName(each)))) continue;
+        if (isOver || !fromDisk.has(resource)) retained.delete(key);
+        else isAsked = false;
       }
       const served = new Map(retained);
       for (const [name, resource] of beforeOf(type)) {
@@ -97,9 +104,9 @@ export function createRetained({ isWanted, isWaiting, graceMs, now }: RetainedOp
         else if (resource === undefined) served.delete(name);
         else served.set(name, resource);
       }
-      return [...served.values()];
+      return { resources: [...served.values()], isNewest: isAsked && beforeOf(type).size === 0 };
     },
-    waited: (type: ResourceType): boolean => beforeOf(type).size > 0,
-    touch: (type: ResourceType) => void dirty.add(type),
+    touch,
+    onTouched: (listener: () => void) => void listeners.add(listener),
   };
 }

@@ -1,21 +1,20 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { ClientOptions } from "@xdskit/client";
 import type { ResourceUpdate } from "@xdskit/protocol";
 import type { ConfigArrivalOutcome, LayerName, XdsServer } from "@xdskit/server";
+import type { GroupKnown } from "./group-known.js";
+import type { PendingChanges } from "./pending/pending-changes.js";
 import { type NackPolicy, verdictOf } from "./verdict.js";
 
 export interface AcknowledgementOptions {
   readonly server: Pick<XdsServer, "contentArrival">;
   /** The group's layer. */
   readonly layer: LayerName;
-  readonly policy: NackPolicy;
-  /** Whether the last change of a resource is not served yet, so that clients have nothing to answer. */
-  isWaiting(type: ResourceType, name: ResourceName): boolean;
+  readonly nack: NackPolicy;
   /** How long clients may take, in milliseconds. 0: do not wait. */
-  readonly waitMs: number;
-  /** Told of every rejection that goes to the origin. */
-  rejected(update: ResourceUpdate, reason: string): void;
-  /** Told of every response with a change, before it is answered. */
-  answered(update: ResourceUpdate): void;
+  readonly ackWaitMs: number;
+  /** The origin is told that clients rejected something. */
+  rejected(type: ResourceType, reason: string): void;
 }
 
 /**
@@ -26,28 +25,33 @@ const maxWaitingResponses = 32;
 
 /**
  * Implements `ClientOptions.acknowledge`: resolves when the clients of a group have answered the content of a response,
- * or after a while, and rejects with their reasons if they rejected it.
+ * or after a while, and rejects with their reasons if they rejected it. Clients have nothing to answer about a change
+ * that waits.
  */
-export function createAcknowledgements(options: AcknowledgementOptions): (update: ResourceUpdate) => Promise<void> {
-  const { server, layer, policy, waitMs } = options;
+export function createAcknowledgements(
+  { server, layer, nack, ackWaitMs, rejected }: AcknowledgementOptions,
+  { standing, retained }: Pick<GroupKnown, "standing" | "retained">,
+  { isWaiting }: Pick<PendingChanges, "isWaiting">,
+): NonNullable<ClientOptions["acknowledge"]> {
   let waiting = 0;
 
   async function outcomeOf(update: ResourceUpdate): Promise<ConfigArrivalOutcome> {
     // By then its content is in the server's layers: watchers are called in this turn.
     await new Promise((resolve) => setImmediate(resolve));
     const upserted = answeredResources(update);
-    const isServed = ({ name }: { readonly name: ResourceName }) => !options.isWaiting(update.type, name);
+    const isServed = ({ name }: { readonly name: ResourceName }) => !isWaiting(update.type, name);
     const removed = update.removed.filter(isServed).map(({ name }) => ({ type: update.type, name }));
     const arrival = server.contentArrival({ layer, upserted: upserted.filter(isServed), removed });
-    return await arrival.done({ timeout: waitMs });
+    return await arrival.done({ timeout: ackWaitMs });
   }
 
   async function wait(update: ResourceUpdate): Promise<void> {
     waiting += 1;
     try {
-      const reason = verdictOf(await outcomeOf(update), policy);
+      const reason = verdictOf(await outcomeOf(update), nack);
       if (reason === undefined) return;
-      options.rejected(update, reason);
+      standing.rejected(update.type, reason);
+      rejected(update.type, reason);
       throw new Error(reason);
     } finally {
       waiting -= 1;
@@ -57,9 +61,10 @@ export function createAcknowledgements(options: AcknowledgementOptions): (update
   return async (update) => {
     if (update.upserted.length + update.removed.length === 0) return;
     try {
-      if (waitMs > 0 && waiting < maxWaitingResponses) await wait(update);
+      if (ackWaitMs > 0 && waiting < maxWaitingResponses) await wait(update);
     } finally {
-      options.answered(update);
+      // Its version is known only now.
+      retained.touch(update.type);
     }
   };
 }

@@ -1,7 +1,7 @@
 import { canonicalName, getOrInsert, globOf, type Reference, type ResourceType, type ResourceTypes } from "@xdskit/api";
 import { isCollectionReference, type WatchedCollection } from "./upstream/upstream-types.js";
 
-interface AskedNamesOptions {
+export interface AskedNamesOptions {
   /** Those that are always asked for. */
   readonly collections: readonly WatchedCollection[];
   canAsk(type: ResourceType): boolean;

@@ -5,6 +5,8 @@ export interface Followed {
   /** A resource came or changed; undefined: it is gone. */
   set(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
   isAbsent(reference: Reference): boolean;
+  /** Calls `follow` for each name that there is, and from now on for each that is new. */
+  start(follow: (reference: Reference) => Following): void;
   close(): void;
 }
 
@@ -15,14 +17,10 @@ export interface Following {
   end(): void;
 }
 
-/**
- * `follow` is called for a name that is new. `picks` selects the names to follow. Costs what changes.
- */
-export function createFollowed(
-  picks: (reference: Reference) => boolean,
-  follow: (reference: Reference) => Following,
-): Followed {
-  const named = new Map<string, { count: number; readonly following: Following }>();
+/** `picks` selects the names to follow. Costs what changes. */
+export function createFollowed(picks: (reference: Reference) => boolean): Followed {
+  const named = new Map<string, { count: number; readonly reference: Reference; following: Following | undefined }>();
+  let follow: (reference: Reference) => Following | undefined = () => undefined;
   /** By the resource that has the names. */
   const namedBy = new Map<string, readonly Reference[]>();
 
@@ -37,7 +35,7 @@ export function createFollowed(
       for (const reference of after) {
         const known = named.get(followedKey(reference));
         if (known !== undefined) known.count += 1;
-        else named.set(followedKey(reference), { count: 1, following: follow(reference) });
+        else named.set(followedKey(reference), { count: 1, reference, following: follow(reference) });
       }
       for (const reference of before) {
         const known = named.get(followedKey(reference));
@@ -45,12 +43,16 @@ export function createFollowed(
         known.count -= 1;
         if (known.count > 0) continue;
         named.delete(followedKey(reference));
-        known.following.end();
+        known.following?.end();
       }
     },
-    isAbsent: (reference: Reference): boolean => named.get(followedKey(reference))?.following.isAbsent === true,
+    isAbsent: (reference: Reference): boolean => named.get(followedKey(reference))?.following?.isAbsent === true,
+    start(by: (reference: Reference) => Following) {
+      follow = by;
+      for (const each of named.values()) each.following ??= by(each.reference);
+    },
     close() {
-      for (const { following } of named.values()) following.end();
+      for (const { following } of named.values()) following?.end();
       named.clear();
       namedBy.clear();
     },

@@ -1,13 +1,7 @@
-import {
-  canonicalName,
-  type Finding,
-  type Resource,
-  type ResourceName,
-  type ResourceType,
-  XdskitError,
-} from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
+import type { GroupKnown } from "./group-known.js";
 import type { OriginChange } from "./pending/origin-change.js";
 import type { PendingChanges } from "./pending/pending-changes.js";
 import type { UpstreamChange, UpstreamSource } from "./upstream/upstream-source.js";
@@ -15,10 +9,7 @@ import type { UpstreamChange, UpstreamSource } from "./upstream/upstream-source.
 export interface GroupLayerOptions {
   readonly source: Pick<UpstreamSource, "update">;
   readonly pending: PendingChanges;
-  /** Told of every change, after it is served. */
-  changed(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
-  /** Told of resources that could not be served. */
-  report(findings: readonly Finding[]): void;
+  readonly known: Pick<GroupKnown, "report" | "findings" | "followed">;
 }
 
 /** The layer of a group: collections of the origin, and single resources that are asked for before a client does. */
@@ -31,7 +22,8 @@ export interface GroupLayer {
   single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined): void;
 }
 
-export function createGroupLayer({ source, pending, changed, report }: GroupLayerOptions): GroupLayer {
+export function createGroupLayer({ source, pending, known }: GroupLayerOptions): GroupLayer {
+  const { report, findings, followed } = known;
   function serve(changes: readonly OriginChange[]): void {
     const upsert: Resource[] = [];
     const remove: NonNullable<UpstreamChange["remove"]>[number][] = [];
@@ -42,8 +34,11 @@ export function createGroupLayer({ source, pending, changed, report }: GroupLaye
     const applied = source.update({ upsert, remove });
     if (applied === undefined) return;
     const served = new Set(applied.upsert);
-    for (const { type, name, resource } of changes)
-      if (resource === undefined || served.has(resource)) changed(type, name, resource);
+    for (const { type, name, resource } of changes) {
+      if (resource !== undefined && !served.has(resource)) continue;
+      findings.served(type, name);
+      followed.set(type, name, resource);
+    }
   }
   return {
     collection(type: ResourceType, { upserted, removed }: Collection) {
@@ -68,7 +63,7 @@ export function createGroupLayer({ source, pending, changed, report }: GroupLaye
  * Turns a received resource into one to serve: its version comes from its content, not from the origin. Undefined if
  * that fails.
  */
-export function servedAs(received: ReceivedResource, report: GroupLayerOptions["report"]): Resource | undefined {
+export function servedAs(received: ReceivedResource, report: GroupKnown["report"]): Resource | undefined {
   try {
     return received.resource();
   } catch (error) {

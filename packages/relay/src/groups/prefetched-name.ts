@@ -1,28 +1,29 @@
 import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Following } from "./followed.js";
+import type { GroupKnown } from "./group-known.js";
 import type { GroupLayer } from "./group-layer.js";
 import type { PendingChanges } from "./pending/pending-changes.js";
 import { NameWatch, type OriginWatches } from "./upstream/origin-watches.js";
 
 /** The parts that all names of one group share. */
-export interface PrefetchedNameContext {
-  readonly origin: Pick<OriginWatches, "name">;
-  readonly content: Pick<GroupLayer, "single">;
-  readonly pending: Pick<PendingChanges, "lookLater">;
-  isClosed(): boolean;
+export interface NameContext {
+  readonly known: GroupKnown;
+  readonly origin: OriginWatches;
+  readonly content: GroupLayer;
+  readonly pending: PendingChanges;
 }
 
 /** A name that is asked for because a resource has it, before a client does. Its resource goes into the layer. */
 export class PrefetchedName extends NameWatch implements Following {
-  readonly #context: PrefetchedNameContext;
+  readonly #context: NameContext;
   readonly #answered: () => void;
   /** The name of its resource in the layer: the one that is asked for may be an alias. */
   #served: ResourceName | undefined;
   #isAbsent = false;
 
   /** `answered` is called whenever the origin says something about the name. */
-  constructor(context: PrefetchedNameContext, type: ResourceType, name: ResourceName, answered: () => void) {
+  constructor(context: NameContext, type: ResourceType, name: ResourceName, answered: () => void) {
     super(type, name);
     this.#context = context;
     this.#answered = answered;
@@ -35,7 +36,7 @@ export class PrefetchedName extends NameWatch implements Following {
 
   end(): void {
     this.cancel();
-    if (!this.#context.isClosed()) this.#put(undefined);
+    if (this.#context.known.phase !== "closed") this.#put(undefined);
   }
 
   protected found(received: ReceivedResource): void {

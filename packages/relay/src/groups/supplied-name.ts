@@ -1,21 +1,9 @@
-import { canonicalName, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import { canonicalName, type Resource } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { SupplyLease } from "@xdskit/server";
-import type { Followed } from "./followed.js";
-import { type GroupLayerOptions, servedAs } from "./group-layer.js";
-import type { PendingChanges } from "./pending/pending-changes.js";
-import { NameWatch, type OriginWatches } from "./upstream/origin-watches.js";
-
-/** The parts that all names of one group share. */
-export interface SuppliedNameContext {
-  readonly origin: Pick<OriginWatches, "name">;
-  readonly followed: Followed;
-  readonly pending: PendingChanges;
-  report: GroupLayerOptions["report"];
-  /** Told of each resource whose last change is served, or that no client asks for any more. */
-  served(type: ResourceType, name: ResourceName): void;
-  isClosed(): boolean;
-}
+import { servedAs } from "./group-layer.js";
+import type { NameContext } from "./prefetched-name.js";
+import { NameWatch } from "./upstream/origin-watches.js";
 
 /** They are served beside the layer that may be rolled back. */
 const suppliedKind = { removals: "if named by what waits", endsRollback: false } as const;
@@ -25,12 +13,12 @@ const suppliedKind = { removals: "if named by what waits", endsRollback: false }
  * keeps little and is a class, whose functions all share.
  */
 export class SuppliedName extends NameWatch {
-  readonly #context: SuppliedNameContext;
+  readonly #context: NameContext;
   readonly #lease: SupplyLease;
   /** Its resource came, and the names in it are followed. */
   #isFollowed = false;
 
-  constructor(context: SuppliedNameContext, lease: SupplyLease) {
+  constructor(context: NameContext, lease: SupplyLease) {
     super(lease.type, lease.name);
     this.#context = context;
     this.#lease = lease;
@@ -41,12 +29,13 @@ export class SuppliedName extends NameWatch {
   /** No client asks for it any more. */
   ended(): void {
     this.cancel();
-    this.#context.served(this.type, this.name);
-    if (!this.#context.isClosed()) this.#follow(undefined);
+    const { findings, phase } = this.#context.known;
+    findings.served(this.type, this.name);
+    if (phase !== "closed") this.#follow(undefined);
   }
 
   protected found(received: ReceivedResource): void {
-    const resource = servedAs(received, this.#context.report);
+    const resource = servedAs(received, this.#context.known.report);
     if (resource !== undefined) this.#take(resource);
   }
 
@@ -61,7 +50,7 @@ export class SuppliedName extends NameWatch {
 
   #say(resource: Resource | undefined): void {
     if (this.isOver) return;
-    this.#context.served(this.type, this.name);
+    this.#context.known.findings.served(this.type, this.name);
     this.#follow(resource);
     this.#lease.update(resource);
   }
@@ -70,6 +59,6 @@ export class SuppliedName extends NameWatch {
   #follow(resource: Resource | undefined): void {
     if (resource === undefined && !this.#isFollowed) return;
     this.#isFollowed = resource !== undefined;
-    this.#context.followed.set(this.type, `supplied: ${this.name}`, resource);
+    this.#context.known.followed.set(this.type, `supplied: ${this.name}`, resource);
   }
 }

@@ -69,7 +69,7 @@ export class KeptUpstream {
 
   #rolledBackNow([rolledBack]: readonly RolledBack[]): void {
     const { layer } = this.#relayed;
-    this.#relayed.isRolledBack = rolledBack !== undefined;
+    this.#relayed.rolledBack(rolledBack !== undefined);
     if (rolledBack === undefined) {
       this.#rolledBack = null;
       this.#log.info("rollback-over", { layer }, "the origin has changed something: what it has now is served again");

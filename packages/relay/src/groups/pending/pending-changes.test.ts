@@ -60,14 +60,13 @@ function served(maxMs: number, ...resources: readonly object[]) {
   let snapshot = updateSnapshot(emptySnapshot(), { upsert: resourcesOf(...resources) });
   const log: string[] = [];
   const findings: Finding[] = [];
-  let isRolledBack = false;
   const changes = new PendingChanges({
     snapshot: () => snapshot,
     names: () => namesIn(snapshot),
     mayCome: ({ type }) => type === clusterType.typeUrl,
     types: resourceTypes,
     maxMs,
-    isRolledBack: () => isRolledBack,
+    isAway: false,
     report: (found) => void findings.push(...found),
   });
   const serve = (served: readonly OriginChange[]) => {
@@ -77,13 +76,13 @@ function served(maxMs: number, ...resources: readonly object[]) {
     snapshot = updateSnapshot(snapshot, { upsert, remove });
   };
   const serveOfLayer = (served: readonly OriginChange[]) => {
-    isRolledBack = false;
+    changes.isRolledBack = false;
     serve(served);
   };
   return {
     /** An older revision is served, until a change of the layer. */
     rollBack(): void {
-      isRolledBack = true;
+      changes.isRolledBack = true;
     },
     changes,
     log,

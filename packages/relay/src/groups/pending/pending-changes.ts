@@ -28,17 +28,12 @@ export interface ChangesKind {
 
 export interface PendingChangesOptions extends WaitReasonsOptions {
   /** The origin cannot be asked: no time ends a wait before it is back. */
-  isAway?(): boolean;
+  readonly isAway: boolean;
   /** Told of a resource that waits now, so that its names are asked for; undefined: it waits no more. */
   waits?(key: string, type: ResourceType, resource: Resource | undefined): void;
   readonly types: Pick<ResourceTypes, "byTypeUrl">;
   /** The longest wait in milliseconds; 0: no change waits. */
   readonly maxMs: number;
-  /**
-   * What is served is not what the origin has: it cannot tell what a change must wait for. Changes that wait already go
-   * on waiting: the rollback ends only when the origin changes something, and not because their time is over.
-   */
-  isRolledBack?(): boolean;
   /** Told of changes that are served because their time is over. */
   report(findings: readonly Finding[]): void;
 }
@@ -61,6 +56,11 @@ const dangling = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as c
 export class PendingChanges {
   readonly #options: PendingChangesOptions;
   readonly #reasons: WaitReasons;
+  /**
+   * What is served is not what the origin has: it cannot tell what a change must wait for. Changes that wait already go
+   * on waiting: the rollback ends only when the origin changes something, and not because their time is over.
+   */
+  isRolledBack = false;
   /** By `waitKey`, in the order in which the waits began. */
   readonly #waiting = new Map<string, Waiting>();
   /** Those that began or ended to wait since `waits` was told. */
@@ -68,7 +68,7 @@ export class PendingChanges {
   #timer: NodeJS.Timeout | undefined;
   #looking: NodeJS.Immediate | undefined;
   readonly #expire = (): void => {
-    if (this.#isAway) return;
+    if (this.#options.isAway) return;
     const now = performance.now();
     const removedLongAgo = `the origin removed it ${this.#options.maxMs / 1_000} s ago`;
     const left = new Set(this.#waiting.keys());
@@ -97,13 +97,9 @@ export class PendingChanges {
     this.#reasons = new WaitReasons(options);
   }
 
-  get #isAway(): boolean {
-    return this.#options.isAway?.() === true;
-  }
-
   /** Whether it waits for the end of a rollback. */
   #rests({ endsRollback }: Waiting): boolean {
-    return endsRollback && this.#options.isRolledBack?.() === true;
+    return endsRollback && this.isRolledBack;
   }
 
   /** Serves all waiting changes except those in `staying`, and those that rest. */
@@ -150,7 +146,7 @@ export class PendingChanges {
 
   #arm(): void {
     let first: Waiting | undefined;
-    for (const each of this.#isAway ? [] : this.#waiting.values()) {
+    for (const each of this.#options.isAway ? [] : this.#waiting.values()) {
       if (this.#rests(each)) continue;
       first = each;
       break;
@@ -174,7 +170,7 @@ export class PendingChanges {
 
   /** The waiting changes that do not rest. */
   #awake(): ReadonlyMap<string, Waiting> {
-    if (this.#options.isRolledBack?.() !== true) return this.#waiting;
+    if (!this.isRolledBack) return this.#waiting;
     return new Map([...this.#waiting].filter(([, each]) => !this.#rests(each)));
   }
 
@@ -226,7 +222,7 @@ export class PendingChanges {
       serve(changes);
       return;
     }
-    if (this.#options.isRolledBack?.() === true) {
+    if (this.isRolledBack) {
       this.#takeAtOnce(changes, endsRollback, serve);
       return;
     }
@@ -283,16 +279,15 @@ export class PendingChanges {
     for (const { type, name } of changes) this.#end(waitKey({ type, name, endsRollback }));
     serve(changes);
     this.#tellMoved();
-    if (this.#waiting.size === 0 || this.#options.isRolledBack?.() === true) return;
+    if (this.#waiting.size === 0 || this.isRolledBack) return;
     // They have ended the rollback.
     this.#arm();
     this.look();
   }
 
   /** Whether the last change of a resource is not served yet. */
-  isWaiting(type: ResourceType, name: ResourceName): boolean {
-    return this.#waitsAt(changeKey(type.typeUrl, canonicalName(name)));
-  }
+  readonly isWaiting = (type: ResourceType, name: ResourceName): boolean =>
+    this.#waitsAt(changeKey(type.typeUrl, canonicalName(name)));
 
   #waitsAt(place: string): boolean {
     return waitKeysAt(place).some((key) => this.#waiting.has(key));

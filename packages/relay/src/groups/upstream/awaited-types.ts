@@ -19,23 +19,19 @@ export interface AwaitedTypes {
   failed(type: ResourceType, collection: ResourceName): void;
   /** A stream for the type, or for all, is up: an error on the one before says nothing about it. */
   connected(type: ResourceType | undefined): void;
-  /** The origin does not know the type, so it has nothing of it. */
-  notOffered(type: ResourceType): void;
+  /** The origin does not know the type. Returns whether it counts as empty now, although the origin did not say so. */
+  notOffered(type: ResourceType): boolean;
   /**
    * The collections for which `isSilent` is true are empty. Except those of types whose file on disk was damaged:
-   * they were not empty.
+   * they were not empty. Returns the types that count as empty now.
    */
-  fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean): void;
+  fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean): readonly ResourceType[];
 }
 
-/**
- * `isDamaged`: the type had a file that was not complete. `changed` is told of all awaited types, `empty` of each type
- * of which the origin has nothing, although it did not say so.
- */
+/** `damaged`: types with a file that was not complete. `changed` is told of all awaited types. */
 export function createAwaitedTypes(
-  isDamaged: (type: ResourceType) => boolean,
+  damaged: ReadonlySet<ResourceType>,
   changed: (types: Iterable<ResourceType>) => void,
-  empty: (type: ResourceType) => void,
 ): AwaitedTypes {
   /** By type: each collection, and whether the origin answered with an error. */
   const awaited = new Map<ResourceType, Map<ResourceName, boolean>>();
@@ -73,22 +69,22 @@ export function createAwaitedTypes(
       for (const [each, names] of awaited)
         if (type === undefined || each === type) for (const name of names.keys()) names.set(name, false);
     },
-    notOffered(type: ResourceType) {
-      if (isDamaged(type) || !awaited.delete(type)) return;
+    notOffered(type: ResourceType): boolean {
+      if (damaged.has(type) || !awaited.delete(type)) return false;
       tell();
-      empty(type);
+      return true;
     },
-    fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean) {
+    fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean): readonly ResourceType[] {
       const found: ResourceType[] = [];
       for (const [type, names] of awaited) {
-        if (isDamaged(type)) continue;
+        if (damaged.has(type)) continue;
         for (const [name, isFailing] of names) if (!isFailing && isSilent(type, name)) names.delete(name);
         if (names.size > 0) continue;
         awaited.delete(type);
         found.push(type);
       }
       if (found.length > 0) tell();
-      for (const type of found) empty(type);
+      return found;
     },
   };
 }

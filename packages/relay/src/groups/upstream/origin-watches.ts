@@ -39,13 +39,13 @@ export class OriginWatches {
     this.#letGo = letGo;
   }
 
-  isWanted(type: ResourceType, name: ResourceName): boolean {
+  readonly isWanted = (type: ResourceType, name: ResourceName): boolean => {
     if (this.#singles.get(type)?.has(name) === true) return true;
     const watched = this.#collections.get(type);
     if (watched === undefined || watched.size === 0) return false;
     const glob = globOf(name);
     return watched.has("*") || (glob !== undefined && watched.has(glob));
-  }
+  };
 
   /**
    * Asks for one name. After a cancel the watch ends at once; or when the origin is back if there is a resource, so

@@ -14,9 +14,14 @@ export interface Silence {
 /**
  * Finds the awaited collections that are empty: a server of the state of the world need not say so. It has said nothing
  * about them for this many milliseconds, although their stream is up and the server answers. An error is no silence,
- * and a stream that is down says nothing about any resource.
+ * and a stream that is down says nothing about any resource. `empty` is told of the type of each.
  */
-export function createSilence(client: Pick<XdsClient, "status">, awaited: AwaitedTypes, silenceMs: number): Silence {
+export function createSilence(
+  client: Pick<XdsClient, "status">,
+  awaited: AwaitedTypes,
+  silenceMs: number,
+  empty: (type: ResourceType) => void,
+): Silence {
   const streams = createAnsweringStreams();
   let timer: NodeJS.Timeout | undefined;
   /** The time of the timer. */
@@ -30,7 +35,7 @@ export function createSilence(client: Pick<XdsClient, "status">, awaited: Awaite
     if (now - due > lateMs) busyUntil = now;
     const servers = client.status().filter(({ active }) => active);
     let next = Number.POSITIVE_INFINITY;
-    awaited.fallSilent((type, name) => {
+    const found = awaited.fallSilent((type, name) => {
       const server = servers.find(({ types }) =>
         types.some((asked) => {
           if (asked.type.typeUrl !== type.typeUrl) return false;
@@ -45,6 +50,8 @@ export function createSilence(client: Pick<XdsClient, "status">, awaited: Awaite
     });
     due = now + next;
     timer = Number.isFinite(next) ? setTimeout(look, next).unref() : undefined;
+    // The next start need not wait for the silence again.
+    for (const type of found) empty(type);
   }
 
   return {

@@ -1,24 +1,25 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Finding, resourceTypes } from "@xdskit/api";
-import { createServer } from "@xdskit/server";
+import { createServer, type Source } from "@xdskit/server";
 import { cluster, resourcesOf } from "../../testing/relayed.js";
 import { UpstreamSource } from "./upstream-source.js";
 
 const foreign = "xdstp://other/envoy.config.cluster.v3.Cluster/x";
 
+/** A source of the server whose first content `begin` brings. */
+const begins = (source: UpstreamSource, begin: () => Promise<void>): Source => ({
+  name: "upstream of all",
+  start: (sink) => source.start(sink, begin, Promise.resolve()),
+  close: async () => source.close(),
+});
+
 /** A source in a server of one authority, whose first answer are clusters of these names. */
 async function begun(...names: readonly string[]) {
   const server = createServer({ authorities: ["here"] });
   const findings: Finding[] = [];
-  const source: UpstreamSource = new UpstreamSource({
-    group: "all",
-    layer: "upstream",
-    begin: async () => void source.update({ upsert: clustersOf(...names) }),
-    known: Promise.resolve(),
-    report: (found) => findings.push(...found),
-  });
-  await server.addSource(source);
+  const source = new UpstreamSource({ layer: "upstream", report: (found) => findings.push(...found) });
+  await server.addSource(begins(source, async () => void source.update({ upsert: clustersOf(...names) })));
   return {
     source,
     served: () => Array.from(server.snapshotOf("all")?.of(resourceTypes.find("cluster")!) ?? [], ({ name }) => name),
@@ -53,29 +54,24 @@ describe("an origin that changes something while a relay starts from its cache",
   it("changes what the cache has, which is applied before", async () => {
     const server = createServer();
     const applied: string[] = [];
-    const source: UpstreamSource = new UpstreamSource({
-      group: "all",
-      layer: "upstream",
-      known: Promise.resolve(),
-      report: () => {},
-      async begin() {
-        source.beginWith(clustersOf("a", "b"));
-        applied.push(served());
-        // The start brings the cache once more.
-        source.update({ upsert: clustersOf("a") });
-        source.update({ upsert: clustersOf("c"), remove: clustersOf("a").map(({ type, name }) => ({ type, name })) });
-        applied.push(served());
-        source.update({ upsert: clustersOf("a") });
-        applied.push(served());
-      },
-    });
+    const source = new UpstreamSource({ layer: "upstream", report: () => {} });
+    const begin = async () => {
+      source.beginWith(clustersOf("a", "b"));
+      applied.push(served());
+      // The start brings the cache once more.
+      source.update({ upsert: clustersOf("a") });
+      source.update({ upsert: clustersOf("c"), remove: clustersOf("a").map(({ type, name }) => ({ type, name })) });
+      applied.push(served());
+      source.update({ upsert: clustersOf("a") });
+      applied.push(served());
+    };
     const served = () => {
       const clusters = server.layerSnapshot("upstream")?.of(resourceTypes.find("cluster")!) ?? [];
       return Array.from(clusters, ({ name }) => name)
         .sort()
         .join();
     };
-    await server.addSource(source);
+    await server.addSource(begins(source, begin));
     assert.deepEqual(applied, ["a,b", "b,c", "a,b,c"]);
     await server.close({ timeoutMs: 0 });
   });

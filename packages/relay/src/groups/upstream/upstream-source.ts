@@ -1,15 +1,9 @@
 import { type Finding, type Version, XdskitError } from "@xdskit/api";
-import type { LayerName, LayerUpdate, Source, SourceSink } from "@xdskit/server";
+import type { LayerName, LayerUpdate, SourceSink } from "@xdskit/server";
 
 /** What an origin's content is brought into a server with. */
 export interface UpstreamSourceOptions {
-  /** The group that it is for. */
-  readonly group: string;
   readonly layer: LayerName;
-  /** Resolves once the first answers, from the origin or the cache, have come to `update`. */
-  begin(): Promise<void>;
-  /** Resolves once the content of every type that is asked for as a whole is known. */
-  readonly known: Promise<void>;
   /** Told of resources that could not be served. */
   report(findings: readonly Finding[]): void;
 }
@@ -18,11 +12,10 @@ export interface UpstreamSourceOptions {
 export type UpstreamChange = Pick<LayerUpdate, "upsert" | "remove">;
 
 /**
- * What an origin gives a group, as a source of the server. The first answers come as one change: what a client had
+ * Brings what an origin gives a group into the server. The first answers come as one change: what a client had
  * before a restart of the relay can be compared only with all of it.
  */
-export class UpstreamSource implements Source {
-  readonly name: string;
+export class UpstreamSource {
   readonly #options: UpstreamSourceOptions;
   #sink: SourceSink | undefined;
   /** Undefined: what comes is applied at once. */
@@ -32,12 +25,14 @@ export class UpstreamSource implements Source {
   #isClosed = false;
 
   constructor(options: UpstreamSourceOptions) {
-    this.name = `upstream of ${options.group}`;
     this.#options = options;
   }
 
-  async start(sink: SourceSink): Promise<void> {
-    const { begin, known } = this.#options;
+  /**
+   * `begin` resolves once the first answers, from the origin or the cache, have come to `update`; `known` once the
+   * content of every type that is asked for as a whole is known.
+   */
+  async start(sink: SourceSink, begin: () => Promise<void>, known: Promise<void>): Promise<void> {
     this.#sink = sink;
     await begin();
     if (this.#first !== undefined) this.#applyFirst(sink, contentAfter(this.#first));
@@ -68,10 +63,7 @@ export class UpstreamSource implements Source {
     return update;
   }
 
-  /** The origin cannot be asked. A client may come from another server that follows it, and heard of a change first. */
-  async catchUp(): Promise<void> {}
-
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosed = true;
   }
 

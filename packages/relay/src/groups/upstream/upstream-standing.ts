@@ -1,5 +1,5 @@
 import { describe, type ResourceType } from "@xdskit/api";
-import type { XdsClient } from "@xdskit/client";
+import type { ClientEvent } from "@xdskit/client";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 
 /** A problem, for people; the origin has a part in its text. */
@@ -28,53 +28,55 @@ export interface UpstreamStanding {
   readonly lastUpdate: Date | undefined;
   /** The origin was told that clients rejected something. */
   rejected(type: ResourceType, reason: string): void;
+  /** Returns whether a stream is up after a time without any. */
+  event(event: ClientEvent): boolean;
 }
 
-/** Follows a client's events. `cameBack` is called when a stream comes up after a time without any. */
-export function createUpstreamStanding(client: XdsClient, isCached: boolean, cameBack: () => void): UpstreamStanding {
+/** Follows the events of a client from its start. */
+export function createUpstreamStanding(isCached: boolean): UpstreamStanding {
   let lastError: UpstreamError | undefined;
   let lastUpdate: Date | undefined;
   let isAnswered = false;
-  let wasAway = true;
   /** The servers with a stream that is up, by its type; undefined: one for all types. */
   const up = new Map<ResourceType | undefined, Set<string>>();
   const failed = (message: string) => {
     lastError = { at: new Date(), message };
   };
-  client.on((event) => {
-    switch (event.kind) {
-      case "connected":
-        up.set(event.type, (up.get(event.type) ?? new Set()).add(event.server));
-        if (wasAway) cameBack();
-        wasAway = false;
-        break;
-      case "disconnected":
-        up.get(event.type)?.delete(event.server);
-        wasAway ||= !client.isConnected;
-        if (event.error !== undefined)
-          failed(`${event.server}: ${event.error.message} (${grpcStatusName(event.error.code)})`);
-        break;
-      case "failed":
-        failed(event.error.findings.map(describe).join("; "));
-        break;
-      case "rejected":
-        failed(`${event.server}: rejected ${event.type.name}: ${event.message}`);
-        break;
-      case "responded":
-        isAnswered = true;
-        break;
-      case "updated":
-        lastUpdate = new Date();
-        break;
-    }
-  });
+  const isConnected = () => [...up.values()].some((servers) => servers.size > 0);
+
   return {
+    event(event: ClientEvent): boolean {
+      const wasConnected = isConnected();
+      switch (event.kind) {
+        case "connected":
+          up.set(event.type, (up.get(event.type) ?? new Set()).add(event.server));
+          break;
+        case "disconnected":
+          up.get(event.type)?.delete(event.server);
+          if (event.error !== undefined)
+            failed(`${event.server}: ${event.error.message} (${grpcStatusName(event.error.code)})`);
+          break;
+        case "failed":
+          failed(event.error.findings.map(describe).join("; "));
+          break;
+        case "rejected":
+          failed(`${event.server}: rejected ${event.type.name}: ${event.message}`);
+          break;
+        case "responded":
+          isAnswered = true;
+          break;
+        case "updated":
+          lastUpdate = new Date();
+          break;
+      }
+      return !wasConnected && isConnected();
+    },
     get isConnected(): boolean {
-      return client.isConnected;
+      return isConnected();
     },
     isConnectedFor: (type: ResourceType): boolean => [type, undefined].some((each) => (up.get(each)?.size ?? 0) > 0),
     get state(): UpstreamState {
-      if (client.isConnected && (isAnswered || isCached)) return "connected";
+      if (isConnected() && (isAnswered || isCached)) return "connected";
       if (isAnswered) return "away";
       return isCached ? "cached" : "pending";
     },
