@@ -10,7 +10,7 @@ import type { LayerChange } from "../contracts/layer-change.js";
 import type { IsOwnName, Judge } from "../contracts/parts/judge.js";
 import type { Progress } from "../contracts/parts/progress.js";
 import type { TargetPolicy } from "../contracts/parts/target-policy.js";
-import type { LayerUpdate, Source, StepBack } from "../contracts/source.js";
+import type { ApplyOptions, LayerUpdate, Source, SourceSink, StepBack } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
 import { Judging } from "./judging.js";
@@ -127,7 +127,7 @@ export class Configuring {
     const release = publication.hold();
     this.#forgetFailure(name);
     try {
-      await source.start(served);
+      await source.start(this.#sinkOf(source, served));
       served.started();
       const preparing = this.#context.prepared?.();
       if (preparing !== undefined) await preparing;
@@ -148,25 +148,50 @@ export class Configuring {
     const { name } = source;
     const isServed = [...this.#context.sources].some((other) => other.name === name);
     const predecessor = !this.#started.has(name) ? "nothing" : isServed ? "source" : "content";
-    const { troubles, events, publication, sources, counters } = this.#context;
+    const { troubles, events } = this.#context;
+    const tellRefusal = this.#tellRefusal.bind(this);
     return new ServedSource(source, predecessor, {
       troubles,
       events,
+      tellRefusal,
       refusedChanges: this.#refusedChanges,
-      take: (wanted) => {
-        const taken = this.#take(wanted);
-        if ("changes" in taken) this.#started.add(name);
-        return taken;
-      },
-      check: (updates, isJudged) => this.check(updates, { source, isJudged }),
+    });
+  }
+
+  #sinkOf(source: Source, served: ServedSource): SourceSink {
+    const { name } = source;
+    const { troubles, publication, sources, counters } = this.#context;
+    return {
+      apply: (updates, how) => this.#bring(source, served, updates, how),
+      check: (updates) => this.check(updates, { source, isJudged: served.canBeJudged }),
       took: (ms) => counters.latencies.tookSource(name, ms),
       drop: (layer) => void this.#drop(layer),
-      publish: (changes, isLater) => void this.#publish(changes, undefined, isLater),
       resume: (steps) => this.#resume(steps),
-      rememberedMs: () => publication.rememberedMs,
-      tellRefusal: (findings) => this.#tellRefusal(name, findings),
-      ended: () => sources.delete(source),
-    });
+      get rememberedMs(): number {
+        return publication.rememberedMs;
+      },
+      report: (findings, { inPart = false } = {}) => served.report(findings, inPart),
+      incomplete: (finding) => troubles.incomplete(name, finding),
+      rolledBack: (layers) => served.rolledBack(layers),
+      ended() {
+        sources.delete(source);
+        served.forget();
+      },
+    };
+  }
+
+  /** Brings a change of a source into the layers, then out to streams. Throws its refusal: then it changed nothing. */
+  #bring(source: Source, served: ServedSource, updates: readonly LayerUpdate[], how: ApplyOptions = {}): void {
+    if (how.isRestored !== true) this.#refusedChanges.forget(source);
+    const isJudged = how.isJudged !== false && served.canBeJudged;
+    const taken = this.#take({ source, updates, isJudged, since: how.since });
+    if ("refusal" in taken) {
+      served.refused(taken.refusal);
+      throw taken.refusal;
+    }
+    this.#started.add(source.name);
+    served.applied();
+    this.#publish(taken.changes, undefined, isJudged);
   }
 
   #take(wanted: WantedChange): TakenChange {

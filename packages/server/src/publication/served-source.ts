@@ -1,31 +1,14 @@
-import { errorsIn, type Finding, hasErrors } from "@xdskit/api";
+import { errorsIn, type Finding, hasErrors, type XdskitError } from "@xdskit/api";
 import type { Events } from "../contracts/events.js";
-import type { LayerChange } from "../contracts/layer-change.js";
-import type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
-import type { LayerName } from "../settings/group-settings.js";
+import type { RolledBack, Source } from "../contracts/source.js";
 import type { RefusedChanges } from "./refused-changes.js";
 import type { SourceTroubles } from "./source-troubles.js";
-import type { TakenChange, WantedChange } from "./take-change.js";
 
-/** What a source needs of the configuration that it is a part of. */
 interface ServedSourceContext {
   readonly troubles: SourceTroubles;
   readonly refusedChanges: RefusedChanges;
   readonly events: Events;
-  /** Takes a change into the layers; `publish` tells streams. */
-  take(wanted: WantedChange): TakenChange;
-  /** See `SourceSink`. */
-  check(updates: readonly LayerUpdate[], isJudged: boolean): readonly Finding[];
-  /** See `SourceSink`. */
-  took(ms: number): void;
-  /** See `SourceSink`. */
-  drop(layer: LayerName): void;
-  publish(changes: readonly LayerChange[], isLater: boolean): void;
-  resume(steps: readonly StepBack[]): void;
-  /** See `SourceSink`. */
-  rememberedMs(): number;
-  tellRefusal(findings: readonly Finding[]): void;
-  ended(): void;
+  tellRefusal(source: string, findings: readonly Finding[]): void;
 }
 
 /** What the server has under a source's name when the source is added; `content`: of a source that is gone. */
@@ -38,13 +21,13 @@ export type Predecessor = "nothing" | "content" | "source";
 type SourcePlace = "successor" | "started-successor" | "in-place";
 
 /**
- * One source of the configuration: takes its changes, and tells what becomes of them.
+ * What is known of one source of the configuration, and told of it.
  *
  * While another source of its name serves, it is a successor, which may never replace the other one. So what
  * is told of the other one stays, and refusals of this one are told beside that. It takes the place once it has
  * `started`, unless all that it had was refused.
  */
-export class ServedSource implements SourceSink {
+export class ServedSource {
   readonly #source: Source;
   readonly #context: ServedSourceContext;
   /**
@@ -71,49 +54,27 @@ export class ServedSource implements SourceSink {
     if (this.#place === "in-place") this.#tellPlace();
   }
 
-  readonly apply: SourceSink["apply"] = (updates, { isJudged: isAsked = true, since, isRestored = false } = {}) => {
-    const { refusedChanges, take, publish } = this.#context;
-    if (!isRestored) refusedChanges.forget(this.#source);
-    const isJudged = isAsked && this.#canBeJudged;
-    const taken = take({ source: this.#source, updates, isJudged, since });
-    if ("refusal" in taken) {
-      const { refusal } = taken;
-      this.#reported = new Set(refusal.findings.map(({ message }) => message));
-      this.#refused(refusal.findings);
-      throw refusal;
-    }
+  /** Its change is in the layers. */
+  applied(): void {
     this.#content = "applied";
     this.#newest = undefined;
     this.#takePlace();
-    publish(taken.changes, isJudged);
-  };
-
-  readonly check = (updates: readonly LayerUpdate[]): readonly Finding[] =>
-    this.#context.check(updates, this.#canBeJudged);
-
-  readonly took = (ms: number): void => this.#context.took(ms);
-
-  readonly drop = (layer: LayerName): void => this.#context.drop(layer);
-
-  readonly resume = (steps: readonly StepBack[]): void => this.#context.resume(steps);
-
-  get rememberedMs(): number {
-    return this.#context.rememberedMs();
   }
 
-  readonly rolledBack = (layers: readonly RolledBack[]): void => {
+  /** Its change was refused. */
+  refused({ findings }: XdskitError): void {
+    this.#reported = new Set(findings.map(({ message }) => message));
+    this.#refused(findings);
+  }
+
+  /** See `SourceSink`. */
+  rolledBack(layers: readonly RolledBack[]): void {
     this.#rolledBack = layers;
     if (this.#place === "in-place") this.#context.troubles.rolledBack(this.#source.name, layers);
-  };
+  }
 
-  readonly incomplete = (finding: Finding): void => this.#context.troubles.incomplete(this.#source.name, finding);
-
-  readonly ended = (): void => {
-    this.#context.ended();
-    this.forget();
-  };
-
-  readonly report: SourceSink["report"] = (findings, { inPart = false } = {}) => {
+  /** See `SourceSink`. */
+  report(findings: readonly Finding[], inPart: boolean): void {
     this.#newest = findings;
     this.#inPart = inPart;
     const errors = errorsIn(findings);
@@ -126,7 +87,7 @@ export class ServedSource implements SourceSink {
     if (errors.length > 0) return;
     if (this.#content === "refused") this.#content = "none";
     this.#takePlace();
-  };
+  }
 
   /** The source's start has resolved. */
   started(): void {
@@ -140,7 +101,8 @@ export class ServedSource implements SourceSink {
     this.#context.troubles.foundInSuccessor(this.#source, []);
   }
 
-  get #canBeJudged(): boolean {
+  /** Whether judges may refuse its next change. */
+  get canBeJudged(): boolean {
     return !this.#isFirst || this.#content === "applied";
   }
 
@@ -166,11 +128,11 @@ export class ServedSource implements SourceSink {
     this.#newest = findings;
     if (this.#place === "in-place") {
       troubles.found(name, findings, this.#inPart);
-      tellRefusal(findings);
+      tellRefusal(name, findings);
       return;
     }
     // One that is tried again and again with the same errors is told once.
-    if (!troubles.isTriedAgain(this.#source, findings)) tellRefusal(findings);
+    if (!troubles.isTriedAgain(this.#source, findings)) tellRefusal(name, findings);
     troubles.foundInSuccessor(this.#source, findings);
   }
 
