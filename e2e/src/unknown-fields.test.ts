@@ -59,7 +59,7 @@ async function inFiles(stage: Stage, server: XdsServer, format: FileFormat): Pro
   const log = createLog({ err: () => {} }, { level: "silent", format: "pretty" });
   const settings = { directory: join(stage.directory, format), group: undefined, path: undefined, format };
   const files = await startToFiles({ ...settings, server, groups: ["all"], registry: undefined, log });
-  await files.settled();
+  await files.finished();
   await files.close();
   const read: Resource[] = [];
   for (const type of types) {

@@ -114,7 +114,7 @@ async function respond(
   host: string,
 ): Promise<void> {
   try {
-    await state.access.settle(request);
+    await state.access.judge(request);
     if (state.audit !== undefined) auditRequest(state.audit, state.access, request, response);
     const own = await answer(request, state, host);
     const api = own === toApi ? await state.api().catch(() => undefined) : undefined;

@@ -46,7 +46,7 @@ export class Committing {
   }
 
   /** Waits for commits that run. */
-  async settled(): Promise<void> {
+  async finished(): Promise<void> {
     await Promise.allSettled(this.#running);
   }
 

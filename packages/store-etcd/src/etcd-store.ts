@@ -130,7 +130,7 @@ export class EtcdStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#committing.settled();
+    await this.#committing.finished();
     this.#watching.close();
     await this.shared.close();
     this.#client.close();

@@ -69,7 +69,7 @@ describe("an open request", () => {
     const request = { socket: { remoteAddress: "10.0.0.1", remotePort: 1 }, headers } as IncomingMessage;
     const access = new Access();
     access.use(roles("first"));
-    await access.settle(request);
+    await access.judge(request);
     const name = (...meanwhile: ["meanwhile"?]) => {
       const caller = access.callerOf(request, ...meanwhile);
       return typeof caller === "object" ? caller.name : caller;
@@ -111,7 +111,7 @@ describe("an open request", () => {
     const request = { socket: { remoteAddress: "10.0.0.1", remotePort: 1 }, headers } as IncomingMessage;
     const access = new Access();
     access.use(roles("here"));
-    await access.settle(request);
+    await access.judge(request);
     isAway = true;
     access.use(roles("away"));
     assert.equal(typeof access.callerOf(request, "meanwhile"), "object");

@@ -53,7 +53,7 @@ interface RoleInUse extends Role {
 }
 
 /** Who sent a request, by these roles. */
-interface Settled {
+interface KnownCaller {
   readonly caller: ApiCaller | "anybody" | undefined;
   readonly roles: readonly RoleInUse[] | undefined;
   /** Since when other roles judge the sender anew, in milliseconds since 1970; undefined: they do not. */
@@ -78,7 +78,7 @@ export class Access {
   readonly #workers: number;
   readonly #writes = new WriteShares();
   #inUse: AccessSettings = {};
-  readonly #settled = new WeakMap<IncomingMessage, Settled>();
+  readonly #known = new WeakMap<IncomingMessage, KnownCaller>();
 
   constructor(workers = 1) {
     this.#workers = workers;
@@ -131,29 +131,29 @@ export class Access {
   readonly tokenName = (token: string): string | undefined => this.#tokens.nameOf(token);
 
   /** Finds out who sends a request, which takes time if a role asks for a JWT. `callerOf` knows it from then on. */
-  async settle(request: IncomingMessage): Promise<void> {
+  async judge(request: IncomingMessage): Promise<void> {
     const roles = this.#roles;
     if (!roles?.some(({ when }) => when.jwt !== undefined)) return;
     await this.#keep(request, this.#judge(request), roles);
   }
 
-  async #keep(request: IncomingMessage, judged: Judged | "anybody", roles: Settled["roles"]): Promise<void> {
+  async #keep(request: IncomingMessage, judged: Judged | "anybody", roles: KnownCaller["roles"]): Promise<void> {
     // Kept in any case: a moment later it could take time again.
     const caller = judged instanceof Promise ? await judged.catch(() => undefined) : judged;
-    this.#settled.set(request, { caller, roles });
+    this.#known.set(request, { caller, roles });
   }
 
   readonly callerOf: ApiCallerOf = (request, meanwhile) => {
-    const settled = this.#settled.get(request);
+    const known = this.#known.get(request);
     // Judged by the roles of now: those of before may have been taken away.
-    if (settled !== undefined && settled.roles === this.#roles) return settled.caller;
+    if (known !== undefined && known.roles === this.#roles) return known.caller;
     const caller = this.#judge(request);
     if (!(caller instanceof Promise)) return caller;
     // For a long request that is asked about again, after the roles have changed.
     void this.#keep(request, caller, this.#roles);
-    if (settled === undefined || meanwhile === undefined) return undefined;
-    settled.judgedSince ??= Date.now();
-    return Date.now() - settled.judgedSince < longestJudgementMs ? settled.caller : undefined;
+    if (known === undefined || meanwhile === undefined) return undefined;
+    known.judgedSince ??= Date.now();
+    return Date.now() - known.judgedSince < longestJudgementMs ? known.caller : undefined;
   };
 
   #judge(request: IncomingMessage): Judged | "anybody" {

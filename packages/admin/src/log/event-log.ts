@@ -18,7 +18,7 @@ export type WhereLogged = (group: string, type: ResourceType, name: string) => W
 const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set([
   "subscribed",
   "acknowledged",
-  "settled",
+  "in-sync",
   "stale",
   "ttl-untold",
 ]);
@@ -207,8 +207,8 @@ const writers: Writers = {
     ),
   acknowledged: ({ stream, type, version }, { log }) =>
     log.debug("acknowledged", { node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged"),
-  settled: ({ stream }, { log }) =>
-    log.debug("settled", { node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
+  "in-sync": ({ stream }, { log }) =>
+    log.debug("in-sync", { node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
   "foreign-authority": ({ stream, type, authority }, { log }) => {
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };
     log.warn("authority-not-served", fields, "asked for names of an authority that is not served");

@@ -97,7 +97,7 @@ export class Origin {
       : [this.#caches.get(type)].filter((cache) => cache !== undefined);
   }
 
-  #settled(type: ResourceType, deliveries: readonly AnyDelivery[]): Promise<void> | undefined {
+  #taken(type: ResourceType, deliveries: readonly AnyDelivery[]): Promise<void> | undefined {
     const { clock, watcherMs } = this.#options;
     return holdUp(deliveries, clock, watcherMs, () => {
       const error = new Error(`the watcher's promise did not settle within ${watcherMs} ms`);
@@ -109,7 +109,7 @@ export class Origin {
     this.#options.emit(() => ({ kind: "updated", server, update }));
     const deliveries = this.#cacheOf(update.type).apply(update);
     if (update.removed.some(({ reason }) => reason === "ttl")) this.#servers.reconsider();
-    return this.#settled(update.type, deliveries);
+    return this.#taken(update.type, deliveries);
   }
 
   #contextOf(type: ResourceType): WatchContext {

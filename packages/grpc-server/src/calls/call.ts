@@ -22,7 +22,7 @@ export interface GrpcCall {
 /** A method's side of a call. The server calls it. No function may throw: a fault ends the connection. */
 export interface GrpcCallHandler {
   /** Whether the client has everything that it asked for. Left out or undefined: unknown. */
-  readonly isSettled?: boolean | undefined;
+  readonly isInSync?: boolean | undefined;
   /** One message, whole. The bytes are only good until the call returns. */
   received(bytes: Uint8Array): void;
   /** There is room to send again. */

@@ -148,8 +148,8 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     this.#stream.end(statusBlock(sentCode, message, this.#hasHead));
   }
 
-  get isSettled(): boolean | undefined {
-    return this.#handler?.isSettled;
+  get isInSync(): boolean | undefined {
+    return this.#handler?.isInSync;
   }
 
   data(bytes: Buffer, from: number): void {

@@ -40,5 +40,5 @@ export function endInput(connection: Http2Connection): boolean {
  * much as it cost to accept them.
  */
 function waitsForNothing({ isHalfClosed, hasResponded, handler }: StreamState): boolean {
-  return !isHalfClosed && (hasResponded || handler?.isSettled === true);
+  return !isHalfClosed && (hasResponded || handler?.isInSync === true);
 }

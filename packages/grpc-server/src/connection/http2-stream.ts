@@ -5,7 +5,7 @@ import { OutgoingQueue, type RemakableBytes } from "./outgoing-queue.js";
 /** The handler of a stream. No function may throw. */
 export interface Http2StreamHandler {
   /** Whether its client has everything that it asked for. Left out or undefined: unknown. */
-  readonly isSettled?: boolean | undefined;
+  readonly isInSync?: boolean | undefined;
   /** A part of the request's body: these bytes from `from` on. They are only good until the call returns. */
   data(bytes: Buffer, from: number): void;
   /** The client sends no more. */

@@ -165,13 +165,13 @@ export class ClientType {
 
   closed(): void {
     // No decision will come about these responses: the server must send them again.
-    if (this.#stream.answers.size > 0 && !this.#settle()) this.#claimed.lose();
+    if (this.#stream.answers.size > 0 && !this.#applyAll()) this.#claimed.lose();
     this.#stream = this.#newStream([]);
     this.wanted.stopWaiting();
   }
 
   /** Treats decisions that were not sent as sent; false if one is missing. */
-  #settle(): boolean {
+  #applyAll(): boolean {
     const { answers } = this.#stream;
     for (let answer = answers.take(); answer !== undefined; answer = answers.take()) {
       if (answer.error === undefined) this.#claimed.acknowledged(answer.version);

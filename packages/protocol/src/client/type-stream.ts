@@ -102,7 +102,7 @@ export class TypeStream {
     this.#lapsed.delete(key);
     this.#asking.names.delete(key);
     if (this.#options.variant === "sotw" && this.isAsked) this.#dropped.drop(key);
-    this.#dropped.settle(key);
+    this.#dropped.answered(key);
   }
 
   /** The time of a current resource is over. */
@@ -112,7 +112,7 @@ export class TypeStream {
 
   /** A resource came that is not taken. The server knows its name, unless it was sent because of an earlier request. */
   cameBadly(key: ResourceName, wanted: WantedNames): void {
-    if (!this.#dropped.settle(key) && wanted.has(key)) this.#known.add(key);
+    if (!this.#dropped.answered(key) && wanted.has(key)) this.#known.add(key);
   }
 
   /**

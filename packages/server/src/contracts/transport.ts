@@ -51,7 +51,7 @@ export interface CallHandler {
   /** Ends the call with this status, for the server's reasons. Left out: `end` of the call does. */
   end?(code: StatusCode, message: string): void;
   /** Whether its client has acknowledged everything that it asked for. Left out, or undefined: not known. */
-  readonly isSettled?: boolean | undefined;
+  readonly isInSync?: boolean | undefined;
   /** One request, whole, as bytes, which are only good until the call returns. */
   received(bytes: Uint8Array): void;
   /** There is room to write again. */

@@ -33,8 +33,8 @@ export class PacedCall implements CallHandler, DelayedCall {
     this.#of = of;
   }
 
-  get isSettled(): boolean | undefined {
-    return this.#handler.isSettled;
+  get isInSync(): boolean | undefined {
+    return this.#handler.isInSync;
   }
 
   received(bytes: Uint8Array): void {

@@ -46,8 +46,8 @@ export class UnprovenCall implements CallHandler {
     }
   }
 
-  get isSettled(): boolean | undefined {
-    return this.#handler?.isSettled;
+  get isInSync(): boolean | undefined {
+    return this.#handler?.isInSync;
   }
 
   received(bytes: Uint8Array): void {

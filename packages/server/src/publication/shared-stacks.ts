@@ -84,7 +84,7 @@ export class SharedStack {
     });
   }
 
-  /** Starts the lineages at the newest snapshot, so that settled streams can follow them. */
+  /** Starts the lineages at the newest snapshot, so that streams in sync can follow them. */
   start(): void {
     const newest = this.newest();
     if (newest === undefined) return;

@@ -13,7 +13,7 @@ export interface GroupClient extends MemberClient {
 export class StackPart {
   /** What they are told of a snapshot. The same snapshot gives the same part, and all of it is the snapshot itself. */
   readonly of: (snapshot: Snapshot) => Snapshot;
-  /** Their snapshots, one after the other. Settled streams follow them. */
+  /** Their snapshots, one after the other. Streams in sync follow them. */
   readonly lineage = new SnapshotLineage();
   readonly clients = new Set<GroupClient>();
 

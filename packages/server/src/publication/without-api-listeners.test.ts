@@ -97,11 +97,11 @@ test("a change that does not concern an Envoy leaves it settled, also if it is t
     const stream = delta(client.open(ads("delta")));
     stream.send({ node: envoy, typeUrl: urlOf("cluster") });
     stream.send({ typeUrl: urlOf("cluster"), responseNonce: (await stream.next()).nonce });
-    const isSettled = () => Array.from(streams, (one) => one.isSettled).join();
-    await waitFor("a settled stream", () => isSettled() === "true");
+    const isInSync = () => Array.from(streams, (one) => one.isInSync).join();
+    await waitFor("a stream in sync", () => isInSync() === "true");
     for (const name of ["cart", "more"]) {
       server.config.set([listener("edge"), forGrpc(name), cluster("c")]);
-      await waitFor("a stream that is settled again", () => isSettled() === "true");
+      await waitFor("a stream that is in sync again", () => isInSync() === "true");
     }
     stream.send({ typeUrl });
     assert.equal((await stream.next()).resources.length, 1);

@@ -50,7 +50,7 @@ export class ParkedPoll implements GroupClient {
   #undecided: Set<ResourceName> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** True once it is answered or canceled. */
-  #settled = false;
+  #isAnswered = false;
   #over = false;
 
   constructor(parts: ParkedPollParts, join: (subscriber: GroupClient) => Membership) {
@@ -70,7 +70,7 @@ export class ParkedPoll implements GroupClient {
   }
 
   changed(): void {
-    if (!this.#settled) this.#parts.queue.add(this, "changes");
+    if (!this.#isAnswered) this.#parts.queue.add(this, "changes");
   }
 
   nameDecided(_type: ResourceType, name: ResourceName): void {
@@ -80,30 +80,30 @@ export class ParkedPoll implements GroupClient {
 
   /** Checks whether there is something new. Called by the queue. */
   work(): void {
-    if (this.#settled) return;
+    if (this.#isAnswered) return;
     this.#guard(() => {
       this.#look();
-      if (this.#parts.context.holdMs <= 0 && !this.#settled) this.#endHold();
+      if (this.#parts.context.holdMs <= 0 && !this.#isAnswered) this.#endHold();
     });
   }
 
   /** The client is gone. */
   cancel(): void {
-    this.#settle();
+    this.#stopWaiting();
     this.#end();
   }
 
   /** Its caller may ask no more. */
   end(): void {
-    if (!this.#settled) this.#guard(() => this.#finish({ kind: "refused", status: 403, message: notKnown }));
+    if (!this.#isAnswered) this.#guard(() => this.#finish({ kind: "refused", status: 403, message: notKnown }));
   }
 
   /** Answers because the server shuts down: the client's version stays valid, or it asks another server. */
   shutDown(): void {
-    if (this.#settled) return;
+    if (this.#isAnswered) return;
     this.#guard(() => {
       this.#look();
-      if (!this.#settled) this.#finish(this.#seen === undefined ? shuttingDown : { kind: "not-modified" });
+      if (!this.#isAnswered) this.#finish(this.#seen === undefined ? shuttingDown : { kind: "not-modified" });
     });
   }
 
@@ -121,7 +121,7 @@ export class ParkedPoll implements GroupClient {
   #endWait(): void {
     this.#undecided = undefined;
     this.#seen = undefined;
-    if (!this.#settled) this.#parts.queue.add(this, "answers");
+    if (!this.#isAnswered) this.#parts.queue.add(this, "answers");
   }
 
   #look(): void {
@@ -151,11 +151,11 @@ export class ParkedPoll implements GroupClient {
   }
 
   #endHold(): void {
-    if (this.#settled) return;
+    if (this.#isAnswered) return;
     // A change at this very moment counts. The wait for names that may be supplied ends.
     if (this.#undecided !== undefined) this.#endWait();
     this.#look();
-    if (this.#settled) return;
+    if (this.#isAnswered) return;
     const current = this.#selection();
     if (current === undefined && this.#parts.request.version === "") {
       // Rule 147: to a client that has nothing, "not modified" would be no answer.
@@ -173,7 +173,7 @@ export class ParkedPoll implements GroupClient {
 
   #respond(selection: Selection): void {
     const { type, api } = this.#parts.poller;
-    this.#settle();
+    this.#stopWaiting();
     const { counters, bodies } = this.#parts.context;
     bodies.of(type, api, selection).then(
       (body) =>
@@ -191,7 +191,7 @@ export class ParkedPoll implements GroupClient {
   }
 
   #finish(answer: PollAnswer): void {
-    this.#settle();
+    this.#stopWaiting();
     if (this.#over) return;
     const count = this.#parts.context.counters.poll(this.#parts.poller.type, this.#parts.poller.api);
     if (answer.kind === "response") count.answered += 1;
@@ -249,9 +249,9 @@ export class ParkedPoll implements GroupClient {
     events.emit("rejected", () => ({ stream: reported.info, type, version, code, message, names: [] }));
   }
 
-  #settle(): void {
-    if (this.#settled) return;
-    this.#settled = true;
+  #stopWaiting(): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
     clearTimeout(this.#timer);
     this.#parts.queue.delete(this);
     this.#membership?.leave();

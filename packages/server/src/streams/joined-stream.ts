@@ -36,14 +36,14 @@ export class JoinedStream implements ReportedStream {
   /** Undefined until a name is decided as absent. */
   #absent: AbsentNames | undefined;
   /** Undefined: the client used exactly its target at the last look (`progressed`). */
-  #unsettledSince: number | undefined;
+  #outOfSyncSince: number | undefined;
 
   constructor(call: StreamCall, joining: JoiningStream, context: JoinedContext, admission: Admission, node: Node) {
     this.#context = context;
     this.#call = call;
     this.#machine = joining.machine;
     this.caller = joining.caller;
-    this.#unsettledSince = call.openedTime;
+    this.#outOfSyncSince = call.openedTime;
     this.#given = new GivenTarget(call.openedTime);
     this.#joined = joinNode(joining, context, admission, node);
   }
@@ -111,7 +111,7 @@ export class JoinedStream implements ReportedStream {
     reportEffect(effect, { stream, membership }, this.#context);
   }
 
-  /** Called when the client may have become settled, or may no longer be: tells callers that wait for that. */
+  /** Called when the client may have become in sync, or may no longer be: tells callers that wait for that. */
   progressed(): void {
     if (this.#call.isOver) return;
     const { stream, membership, resumption } = this.#joined;
@@ -120,18 +120,18 @@ export class JoinedStream implements ReportedStream {
     // A stream may live for a long time, and needs nothing of it any more.
     if (resumption?.isOver) this.#joined.resumption = undefined;
     membership.seat.progressed?.();
-    const { isSettled } = this;
-    if (isSettled !== this.wasSettled) {
+    const { isInSync } = this;
+    if (isInSync !== this.wasInSync) {
       const { events, clock } = this.#context;
-      this.#unsettledSince = isSettled ? undefined : clock.now();
-      if (isSettled) events.emit("settled", () => ({ stream }));
+      this.#outOfSyncSince = isInSync ? undefined : clock.now();
+      if (isInSync) events.emit("in-sync", () => ({ stream }));
     }
     this.#context.progress.progressed?.(this);
   }
 
   /** At the last look. */
-  get wasSettled(): boolean {
-    return this.#unsettledSince === undefined;
+  get wasInSync(): boolean {
+    return this.#outOfSyncSince === undefined;
   }
 
   /** Its node is in another group; undefined: only the order is another one. */
@@ -186,17 +186,17 @@ export class JoinedStream implements ReportedStream {
     return this.#joined.resumption?.isOver === false;
   }
 
-  get isSettled(): boolean {
-    return this.#machine.isSettled && this.#machine.newest === this.snapshot;
+  get isInSync(): boolean {
+    return this.#machine.isInSync && this.#machine.newest === this.snapshot;
   }
 
   standing(): MemberStanding {
     return this.#machine.newest === this.snapshot ? memberStandingOf(this.#machine) : "pending";
   }
 
-  get unsettledSince(): number {
-    // It was settled until now: the stream has not yet heard of the newest change.
-    return this.#unsettledSince ?? this.#context.clock.now();
+  get outOfSyncSince(): number {
+    // It was in sync until now: the stream has not yet heard of the newest change.
+    return this.#outOfSyncSince ?? this.#context.clock.now();
   }
 
   get lagFrom(): number {

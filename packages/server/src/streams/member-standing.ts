@@ -2,8 +2,8 @@ import { isForAnswer, type Stream } from "@xdskit/protocol";
 import type { MemberStanding } from "../contracts/parts/target-policy.js";
 
 /** The state of a stream's client relative to the snapshot that the stream was given last. */
-export function memberStandingOf(stream: Pick<Stream, "isSettled" | "status">): MemberStanding {
-  if (stream.isSettled) return "settled";
+export function memberStandingOf(stream: Pick<Stream, "isInSync" | "status">): MemberStanding {
+  if (stream.isInSync) return "in sync";
   let rejects = false;
   for (const { meanwhile, sent, acknowledged, rejected, inFlightCount, waits } of stream.status()) {
     if (inFlightCount > 0 || waits.some(isForAnswer)) return "pending";

@@ -73,7 +73,7 @@ export class Session implements CallHandler, GroupClient, PulseListener {
       this.#failed(error);
     }
     // After the last acknowledgement of a change the stream needs no turn.
-    if (isAcknowledgement && this.#joined?.wasSettled && this.#call.hasRoom)
+    if (isAcknowledgement && this.#joined?.wasInSync && this.#call.hasRoom)
       this.#joined.wakeAt(this.#stream.deadline());
     // Not answered here: requests that come together are answered together, and in turn with other streams.
     else this.#wantsWork("answers");
@@ -177,8 +177,8 @@ export class Session implements CallHandler, GroupClient, PulseListener {
     return effects;
   }
 
-  get isSettled(): boolean {
-    return (this.#joined ?? this.#stream).isSettled;
+  get isInSync(): boolean {
+    return (this.#joined ?? this.#stream).isInSync;
   }
 
   standing(): MemberStanding {

@@ -33,7 +33,7 @@ export class ClientRejections implements Progress {
   }
 
   progressed(stream: ReportedStream): void {
-    if (stream.isSettled && !this.#rejected.has(stream)) return;
+    if (stream.isInSync && !this.#rejected.has(stream)) return;
     if (this.#due.size === 0) this.#clock.after(lookMs, () => this.#look());
     this.#due.add(stream);
   }
@@ -63,7 +63,7 @@ export class ClientRejections implements Progress {
   #lookAt(stream: ReportedStream): boolean {
     const before = this.#rejected.get(stream);
     const { opened } = stream;
-    if (opened === undefined || (before === undefined && stream.isSettled)) return false;
+    if (opened === undefined || (before === undefined && stream.isInSync)) return false;
     const status = stream.status().find(({ type }) => type.name === this.#type);
     const now = new Map<string, Rejected>();
     for (const [name, one] of before ?? []) {

@@ -55,7 +55,7 @@ function world() {
     },
     /** The findings since the last call. */
     async news(): Promise<readonly string[]> {
-      await older.settled();
+      await older.finished();
       return found.splice(0);
     },
   };
@@ -145,11 +145,11 @@ suite("a served resource that is too new for an Envoy", () => {
       onFault: (error) => seen.push(String(error)),
     });
     connect(older, "edge", envoy("e", "1.39.0"));
-    await older.settled();
+    await older.finished();
     broken = false;
     snapshot = updateSnapshot(snapshot, { upsert: [cluster("b", { statsMatcher })] });
     older.changed();
-    await older.settled();
+    await older.finished();
     assert.equal(seen.length, 2, seen.join());
     assert.match(seen.join(), /no place,field "stats_matcher"/);
   });
@@ -174,7 +174,7 @@ suite("a served resource that is too new for an Envoy", () => {
         { registry, whereIs: () => undefined },
       );
       const found = async () => {
-        await older.settled();
+        await older.finished();
         return ["a", "b"].flatMap((group) => older.findings(group).map(({ resource }) => resource)).join();
       };
       const open = (id: string) => {

@@ -231,7 +231,7 @@ export class OlderEnvoys {
   }
 
   /** Resolves when the running check is done. For tests. */
-  async settled(): Promise<void> {
+  async finished(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 }

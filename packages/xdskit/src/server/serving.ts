@@ -325,7 +325,7 @@ export class Serving {
     const write = async () => {
       const files = await startToFiles({ ...toFiles, server, groups: names, registry, log: this.log });
       this.closers.push(files.close);
-      await files.settled();
+      await files.finished();
     };
     // Files without the unknown resources would remove them from their readers.
     const later = whole?.(groupOfFiles(toFiles.group, names));

@@ -67,7 +67,7 @@ async function withFolder(run: (written: Written) => Promise<void>): Promise<voi
         const settings = { directory: join(directory, "out"), group: undefined, path: "/envoy/", format };
         const files = await startToFiles({ ...settings, server, groups: ["all"], registry: undefined, log, lingerMs });
         started.push(files);
-        await files.settled();
+        await files.finished();
         return files;
       },
     });
@@ -153,7 +153,7 @@ test("a removed resource stays until its referrers have been gone for a while", 
     server.config.set(resources(cluster("a"), endpoints("a"), route("r", "a")));
     const files = await start(1_000);
     server.config.set(resources(cluster("b"), endpoints("b"), route("r", "b")));
-    await files.settled();
+    await files.finished();
     assert.deepEqual(await names("cluster.json"), ["b", "a"]);
     assert.deepEqual(await names("endpoint/a.json"), ["a"]);
     await eventually(
@@ -204,11 +204,11 @@ test("a failed write is tried again", () =>
     await rm(place);
     await mkdir(join(place, "in-the-way"), { recursive: true });
     server.config.set(resources(cluster("b"), cluster("a")));
-    await files.settled();
+    await files.finished();
     assert.match(errors.join(""), /cannot be written/);
     // It is told once, however often it is tried.
     server.config.set(resources(cluster("b"), cluster("c")));
-    await files.settled();
+    await files.finished();
     assert.equal(errors.length, 1);
     await rm(place, { recursive: true });
     await eventually(

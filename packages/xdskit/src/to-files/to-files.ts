@@ -111,7 +111,7 @@ export async function startToFiles(options: ToFilesOptions) {
   wake();
   return {
     /** Resolves when all present changes were written, or failed. */
-    async settled(): Promise<void> {
+    async finished(): Promise<void> {
       while (running !== undefined) await running;
     },
     async close(): Promise<void> {

@@ -7,11 +7,11 @@ import { documents } from "../contract/documents.js";
 import {
   allClusters,
   begin,
+  clustersInSync,
   comesChanged,
   comesWith,
   lastOf,
   resourceIn,
-  settledClusters,
   withClusters,
 } from "./driving.js";
 
@@ -37,7 +37,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "After a NACK, an API update may succeed at a new version.",
       link: documents.versions,
       async run(peer) {
-        const stream = await settledClusters(peer, variant);
+        const stream = await clustersInSync(peer, variant);
         const first = lastOf(stream, cluster, "a")!;
         await peer.set(changedA);
         let response = await stream.next(cluster);
@@ -64,7 +64,7 @@ export function clientChecks(variant: Variant): readonly CheckBody[] {
       because: "A client may use a stream for each resource.",
       link: documents.many,
       async run(peer) {
-        const streams = [await settledClusters(peer, variant), await allClusters(peer, variant)];
+        const streams = [await clustersInSync(peer, variant), await allClusters(peer, variant)];
         const before = lastOf(streams[0]!, cluster, "a")!;
         await peer.set(changedA);
         for (const stream of streams) await comesChanged(stream, cluster, "a", before.body);

@@ -17,16 +17,16 @@ export const withClusters = (contents: World["clusters"]): World => ({
 
 /** A stream that has accepted the clusters of the base world by their wildcard, and is quiet. */
 export const allClusters = (peer: Peer, variant: Variant): Promise<XdsStream> =>
-  settledStream(peer, variant, "cluster", Object.keys(baseWorld.clusters), "wildcard");
+  streamInSync(peer, variant, "cluster", Object.keys(baseWorld.clusters), "wildcard");
 
 /** The same, and the server was given the base world first. */
-export async function settledClusters(peer: Peer, variant: Variant): Promise<XdsStream> {
+export async function clustersInSync(peer: Peer, variant: Variant): Promise<XdsStream> {
   await begin(peer);
   return await allClusters(peer, variant);
 }
 
 /** A stream that has accepted these names of a type, or these of its wildcard, and is quiet. */
-export async function settledStream(
+export async function streamInSync(
   peer: Peer,
   variant: Variant,
   word: string,

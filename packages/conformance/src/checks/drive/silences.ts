@@ -5,7 +5,7 @@ import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { begin, comesChanged, lastOf, resourceIn, settledClusters, settledStream, withClusters } from "./driving.js";
+import { begin, clustersInSync, comesChanged, lastOf, resourceIn, streamInSync, withClusters } from "./driving.js";
 
 const cluster = typeUrlOf("cluster");
 
@@ -32,7 +32,7 @@ export function silenceChecks(variant: Variant): readonly CheckBody[] {
       link: documents.updates,
       level: "SHOULD",
       async run(peer) {
-        const stream = await settledClusters(peer, variant);
+        const stream = await clustersInSync(peer, variant);
         await begin(peer);
         await stream.silent();
       },
@@ -45,7 +45,7 @@ export function silenceChecks(variant: Variant): readonly CheckBody[] {
       level: "SHOULD",
       async run(peer) {
         await begin(peer);
-        await onlyA(peer, await settledStream(peer, variant, "cluster", ["a"], "by name"));
+        await onlyA(peer, await streamInSync(peer, variant, "cluster", ["a"], "by name"));
       },
     },
     {
@@ -56,7 +56,7 @@ export function silenceChecks(variant: Variant): readonly CheckBody[] {
       level: "SHOULD",
       async run(peer) {
         await begin(peer);
-        const stream = await settledStream(peer, variant, "cluster", ["a", "b"], "by name");
+        const stream = await streamInSync(peer, variant, "cluster", ["a", "b"], "by name");
         stream.drop(stream.received(cluster).at(-1)!, ["a"], ["b"]);
         await stream.acceptRest();
         await onlyA(peer, stream);
@@ -71,7 +71,7 @@ export function silenceChecks(variant: Variant): readonly CheckBody[] {
       link: documents.names,
       level: "SHOULD",
       async run(peer) {
-        const stream = await settledClusters(peer, variant);
+        const stream = await clustersInSync(peer, variant);
         if (isSotw) stream.ack(stream.received(cluster).at(-1)!, { names: ["a"] });
         else {
           stream.ask(cluster, ["a"]);

@@ -5,7 +5,7 @@ import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
-import { comesChanged, comesWith, lastOf, resourceIn, settledStream } from "./driving.js";
+import { comesChanged, comesWith, lastOf, resourceIn, streamInSync } from "./driving.js";
 
 const endpoint = typeUrlOf("endpoint");
 /** 75 kB: more than HTTP/2 lets a server send to a client that does not read. */
@@ -28,7 +28,7 @@ async function beside(peer: Peer, variant: Variant) {
   stalled.ask(endpoint, ["a"]);
   // The server has read it.
   await stalled.comes();
-  const stream = await settledStream(peer, variant, "endpoint", ["a"], "by name");
+  const stream = await streamInSync(peer, variant, "endpoint", ["a"], "by name");
   for (const content of contents) {
     const before = lastOf(stream, endpoint, "a")!.body;
     await peer.set(worldOf(content));

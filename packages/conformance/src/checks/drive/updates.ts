@@ -6,7 +6,7 @@ import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn } from "../observe/differences.js";
-import { begin, comesChanged, comesWith, lastOf, resourceIn, settledClusters, settledStream } from "./driving.js";
+import { begin, clustersInSync, comesChanged, comesWith, lastOf, resourceIn, streamInSync } from "./driving.js";
 
 const cluster = typeUrlOf("cluster");
 
@@ -29,7 +29,7 @@ export function updateChecks(variant: Variant): readonly CheckBody[] {
       link: documents.versions,
       async run(peer) {
         await begin(peer);
-        const stream = await settledStream(peer, variant, word, names, fullState ? "wildcard" : "by name");
+        const stream = await streamInSync(peer, variant, word, names, fullState ? "wildcard" : "by name");
         const before = lastOf(stream, type, name)!;
         const versionBefore = stream.received(type).at(-1)?.version;
         await peer.set({ ...baseWorld, ...changed });
@@ -59,7 +59,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
       because: "A previously seen resource that is not present has been removed; in delta, removed_resources says so.",
       link: documents.deleting,
       async run(peer) {
-        const stream = await settledClusters(peer, variant);
+        const stream = await clustersInSync(peer, variant);
         await peer.set(without);
         const response = await cGoes(stream);
         if (isSotw) allThere("the response", namesIn([response]), ["a", "b"]);
@@ -73,7 +73,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
       because: "A response containing no resources means to delete all resources of that type.",
       link: documents.deleting,
       async run(peer) {
-        const stream = await settledClusters(peer, variant);
+        const stream = await clustersInSync(peer, variant);
         await peer.set({ clusters: {}, listeners: {}, routes: {} });
         const gone = new Set<string>();
         await comesWith(stream, cluster, (one) => {
@@ -102,7 +102,7 @@ export function removalChecks(variant: Variant): readonly CheckBody[] {
       because: "The client deleted it when it was removed.",
       link: documents.deleting,
       async run(peer) {
-        const stream = await settledClusters(peer, variant);
+        const stream = await clustersInSync(peer, variant);
         await peer.set(without);
         await cGoes(stream);
         await begin(peer);

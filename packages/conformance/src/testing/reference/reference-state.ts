@@ -16,7 +16,7 @@ export type ReferenceContent = ReadonlyMap<string, ReadonlyMap<string, Reference
 export interface Follower {
   changed(): void;
   /** Whether the client has answered everything. */
-  readonly isSettled: boolean;
+  readonly isInSync: boolean;
 }
 
 const nothing: ReadonlyMap<string, ReferenceResource> = new Map();
@@ -75,7 +75,7 @@ export class ReferenceState {
 
   /** A client has answered: the next stage may begin. */
   answered(): void {
-    if (this.#stages.length > 0 && [...this.#followers].every(({ isSettled }) => isSettled)) this.#next();
+    if (this.#stages.length > 0 && [...this.#followers].every(({ isInSync }) => isInSync)) this.#next();
   }
 
   /** Returns what ends it. */

@@ -197,7 +197,7 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
   }
 
   /** Whether the client has answered the last response of each type. */
-  get isSettled(): boolean {
+  get isInSync(): boolean {
     return [...this.#unanswered.values()].every((nonce) => nonce === "");
   }
 

@@ -46,7 +46,7 @@ export class DroppedNames {
   }
 
   /** The name is no longer wanted, or something of it came. Returns whether it was unsure. */
-  settle(key: ResourceName): boolean {
+  answered(key: ResourceName): boolean {
     return this.#unsure.delete(key);
   }
 

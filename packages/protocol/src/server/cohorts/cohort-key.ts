@@ -30,7 +30,7 @@ export interface CohortSurroundings {
   readonly options: StreamOptions;
   readonly node: Node;
   readonly reports: ReportedDetails;
-  /** The set of a type that the client must have to be settled (`Ordering.meanwhile`). */
+  /** The set of a type that the client must have to be in sync (`Ordering.meanwhile`). */
   readonly needed: (subscriber: Subscriber) => ResourceSet;
   readonly isOrdered: boolean;
   /** Other streams share its order. */
@@ -54,7 +54,7 @@ export function keyOfDraining(subscribers: readonly Subscriber[], snapshot: Snap
 }
 
 /**
- * Equal for streams that, once settled at the same snapshot, send the same for the next one. Parameters are a client's
+ * Equal for streams that, once in sync at the same snapshot, send the same for the next one. Parameters are a client's
  * own text. Their length stands before them, or a client could forge the key of another cohort.
  */
 export function keyOfRequests(

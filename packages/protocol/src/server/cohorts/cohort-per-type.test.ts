@@ -92,7 +92,7 @@ for (const variant of ["sotw", "delta"] as const) {
         node.answer(sent);
         // The first stream that repeats compares the earlier targets that the orders remember.
         assert.ok(looks.count < (node === other ? found / 4 : 1), `${looks.count} of ${found} looks`);
-        for (const { stream } of node.streams) assert.ok(stream.isSettled);
+        for (const { stream } of node.streams) assert.ok(stream.isInSync);
       }
     });
 
@@ -114,7 +114,7 @@ for (const variant of ["sotw", "delta"] as const) {
         );
         assert.deepEqual(node.send(changed, ["route"]), []);
         node.answer(clusters);
-        assert.equal(node.streams.find(({ type }) => type === "route")?.stream.isSettled, false);
+        assert.equal(node.streams.find(({ type }) => type === "route")?.stream.isInSync, false);
       }
     });
 
@@ -128,7 +128,7 @@ for (const variant of ["sotw", "delta"] as const) {
       other.answer(late ?? []);
       for (const node of [one, other]) {
         assert.deepEqual(node.send(third, ["endpoint"]), []);
-        const unsettled = node.streams.filter(({ stream }) => !stream.isSettled);
+        const unsettled = node.streams.filter(({ stream }) => !stream.isInSync);
         // The client has not acknowledged the clusters.
         assert.deepEqual(
           unsettled.map(({ type }) => type),

@@ -5,21 +5,21 @@ import type { SharedResponse } from "../responses/shared-responses.js";
 import { sentAll } from "../state/sent-state.js";
 import { drains, type Subscriber } from "../state/subscriber.js";
 import { usesAll } from "../state/used-state.js";
-import { CohortUpdate, MovingCohort, type RecordedResponse, type RecordedTransition, SettledCohort } from "./cohort.js";
+import { CohortUpdate, InSyncCohort, MovingCohort, type RecordedResponse, type RecordedTransition } from "./cohort.js";
 import { type CohortSurroundings, isPlain, keyOfDraining, keyOfRequests } from "./cohort-key.js";
-import { settledCohort } from "./settled-cohort.js";
+import { inSyncCohort } from "./in-sync-cohort.js";
 
 /**
- * A stream's place in a cohort (settled or in an update), or none. A change of a group means the same to most of
+ * A stream's place in a cohort (in sync or in an update), or none. A change of a group means the same to most of
  * its streams, and to repeat the work of one stream costs far less than to do it for each. So the first stream of a
  * cohort works out and records its next step, and the others repeat that. On any other event (a rejection, another
- * subscription, a deadline), a stream leaves its cohort. It then goes on alone until it settles again.
+ * subscription, a deadline), a stream leaves its cohort. It then goes on alone until it is in sync again.
  */
 export class CohortPlace {
-  #cohort: SettledCohort | MovingCohort | undefined;
+  #cohort: InSyncCohort | MovingCohort | undefined;
   /** The stream's last snapshot; undefined in a cohort, which knows it. */
   #given: Snapshot | undefined;
-  /** The part that the keys of its settled cohorts share while its subscription stays the same. */
+  /** The part that the keys of its cohorts in sync share while its subscription stays the same. */
   #key: string | undefined;
   /** The stage that the stream worked out for a cohort whose next transition is not known. */
   #stage: Stage | undefined;
@@ -29,9 +29,9 @@ export class CohortPlace {
   /** The stream made its cohort's transition, and now waits for answers. */
   #isWaiting = false;
 
-  /** The stream's cohort if it is settled. */
-  get settled(): SettledCohort | undefined {
-    return this.#cohort instanceof SettledCohort ? this.#cohort : undefined;
+  /** The stream's cohort if it is in sync. */
+  get inSync(): InSyncCohort | undefined {
+    return this.#cohort instanceof InSyncCohort ? this.#cohort : undefined;
   }
 
   /** The stream's cohort if it is in an update. */
@@ -45,38 +45,38 @@ export class CohortPlace {
   }
 
   /**
-   * Brings the states of a settled stream to the snapshot of its cohort, after changes that did not concern it: as if
+   * Brings the states of a stream in sync to the snapshot of its cohort, after changes that did not concern it: as if
    * it had been given each of these snapshots, and had found nothing new. Call it before the stream does anything, or
    * anybody looks at its states.
    */
   catchUp(subscribers: readonly Subscriber[]): void {
-    const { settled } = this;
-    if (settled?.hasPassedBy !== true) return;
+    const { inSync } = this;
+    if (inSync?.hasPassedBy !== true) return;
     for (const subscriber of subscribers) {
-      const set = settled.snapshot.of(subscriber.type);
+      const set = inSync.snapshot.of(subscriber.type);
       if (subscriber.sent.set === set) continue;
       subscriber.sent = sentAll(set);
       subscriber.used = usesAll(set);
     }
   }
 
-  /** Whether the stream settled at one of the two, or is in an update from the first to the second. */
+  /** Whether the stream is in sync at one of the two, or is in an update from the first to the second. */
   isBetween(from: Snapshot, to: Snapshot): boolean {
-    const { settled, moving } = this;
-    if (settled !== undefined) return settled.snapshot === from || settled.snapshot === to;
+    const { inSync, moving } = this;
+    if (inSync !== undefined) return inSync.snapshot === from || inSync.snapshot === to;
     return moving?.update.isBetween(from, to) === true;
   }
 
-  /** Nothing is due: the stream settled, or its cohort waits for answers. */
+  /** Nothing is due: the stream is in sync, or its cohort waits for answers. */
   get isIdle(): boolean {
-    return this.#isWaiting || this.settled !== undefined;
+    return this.#isWaiting || this.inSync !== undefined;
   }
 
-  /** The stream needs no `time` event: it settled, or it waits for answers alone. */
+  /** The stream needs no `time` event: it is in sync, or it waits for answers alone. */
   get waitsForNoTime(): boolean {
     const cohort = this.#cohort;
     if (cohort === undefined) return false;
-    return cohort instanceof SettledCohort || (this.#isWaiting && cohort.next?.stage === wholeStage);
+    return cohort instanceof InSyncCohort || (this.#isWaiting && cohort.next?.stage === wholeStage);
   }
 
   /** Sets the target of a stream that goes alone. */
@@ -86,11 +86,11 @@ export class CohortPlace {
   }
 
   /**
-   * Goes to a snapshot with the others of a settled cohort. Returns false if the stream goes alone.
+   * Goes to a snapshot with the others of a cohort in sync. Returns false if the stream goes alone.
    * `sharesOrder`: other streams share its order. Then it joins only if none of them can hold it back (`isFree`).
    */
   beginUpdate(to: Snapshot, subscribers: readonly Subscriber[], sharesOrder: boolean): boolean {
-    const cohort = this.settled;
+    const cohort = this.inSync;
     if (cohort === undefined) return false;
     let update = cohort.updateTo(to);
     const isWorthwhile = update !== undefined || cohort.members > 1;
@@ -111,7 +111,7 @@ export class CohortPlace {
   leave(): void {
     const cohort = this.#cohort;
     if (cohort !== undefined) this.#given = cohort.snapshot;
-    if (cohort instanceof SettledCohort) cohort.members -= 1;
+    if (cohort instanceof InSyncCohort) cohort.members -= 1;
     this.#cohort = undefined;
     this.#isWaiting = false;
     this.#stage = undefined;
@@ -125,13 +125,13 @@ export class CohortPlace {
   }
 
   /** Joins another cohort. */
-  #join(cohort: SettledCohort | MovingCohort): void {
+  #join(cohort: InSyncCohort | MovingCohort): void {
     this.#cohort = cohort;
     this.#isWaiting = false;
     this.#given = undefined;
     this.#stage = undefined;
     this.#response = undefined;
-    if (cohort instanceof SettledCohort) cohort.members += 1;
+    if (cohort instanceof InSyncCohort) cohort.members += 1;
   }
 
   /** Records that the stream repeated a transition. */
@@ -182,17 +182,17 @@ export class CohortPlace {
     this.#join(to);
   }
 
-  /** A stream has nothing to send until an answer comes, or at all. `maySettle`: no change waits. */
-  recordNothing(subscribers: readonly Subscriber[], maySettle: boolean, around: CohortSurroundings): void {
+  /** A stream has nothing to send until an answer comes, or at all. `mayBeInSync`: no change waits. */
+  recordNothing(subscribers: readonly Subscriber[], mayBeInSync: boolean, around: CohortSurroundings): void {
     const from = this.moving;
     if (from === undefined) {
-      if (maySettle) this.#settle(subscribers, around);
+      if (mayBeInSync) this.#joinInSync(subscribers, around);
       return;
     }
     const stage = this.#stage;
     const changes = from.changesTo(subscribers);
     const isShared = changes.every(({ sent }) => sent.set.size > 0) && subscribers.every(isPlain);
-    if (stage === undefined || !isShared || (around.sharesOrder && !maySettle)) {
+    if (stage === undefined || !isShared || (around.sharesOrder && !mayBeInSync)) {
       this.leave();
       return;
     }
@@ -204,37 +204,37 @@ export class CohortPlace {
       }
       if (to !== from) from.next = { sends: undefined, changes, stage, to };
       to.next = { sends: undefined, changes: [], stage, to };
-      // Nothing is due after the last acknowledgement, so its streams settle then without more work.
-      if (maySettle) to.settlesIn = this.#whereToSettle(subscribers, from.update.to, around);
-      if (to.settlesIn !== undefined) from.update.endsIn(to.settlesIn);
+      // Nothing is due after the last acknowledgement, so its streams are in sync then without more work.
+      if (mayBeInSync) to.onceInSync = this.#inSyncCohortAt(subscribers, from.update.to, around);
+      if (to.onceInSync !== undefined) from.update.endsIn(to.onceInSync);
       this.#join(to);
       this.#isWaiting = true;
       return;
     }
-    // If nothing is in flight, only time can let a stream go on that must not settle.
+    // If nothing is in flight, only time can let a stream go on that must not be in sync.
     this.leave();
-    if (!maySettle) return;
-    this.#settle(subscribers, around);
-    const { settled } = this;
-    if (settled === undefined) return;
-    from.update.endsIn(settled);
-    from.next = { sends: undefined, changes, stage, to: settled };
+    if (!mayBeInSync) return;
+    this.#joinInSync(subscribers, around);
+    const { inSync } = this;
+    if (inSync === undefined) return;
+    from.update.endsIn(inSync);
+    from.next = { sends: undefined, changes, stage, to: inSync };
   }
 
-  /** A stream that goes alone has nothing to send, and no change waits. It settles if its client uses everything. */
-  #settle(subscribers: readonly Subscriber[], around: CohortSurroundings): void {
+  /** A stream that goes alone has nothing to send, and no change waits. It is in sync if its client uses everything. */
+  #joinInSync(subscribers: readonly Subscriber[], around: CohortSurroundings): void {
     const snapshot = this.#given;
     if (snapshot === undefined || subscribers.some(({ exchange }) => exchange.inFlight.length > 0)) return;
-    const cohort = this.#whereToSettle(subscribers, snapshot, around);
+    const cohort = this.#inSyncCohortAt(subscribers, snapshot, around);
     if (cohort !== undefined) this.#join(cohort);
   }
 
   /** The cohort of the stream once its client uses everything in flight, if nothing is due then. */
-  #whereToSettle(
+  #inSyncCohortAt(
     subscribers: readonly Subscriber[],
     snapshot: Snapshot,
     around: CohortSurroundings,
-  ): SettledCohort | undefined {
+  ): InSyncCohort | undefined {
     for (const subscriber of subscribers) {
       const { sent, used, exchange } = subscriber;
       const set = around.needed(subscriber);
@@ -250,13 +250,13 @@ export class CohortPlace {
     const mayPassBy = isAlone && subscribers.every(({ type, sent }) => sent.set === snapshot.of(type));
     const make = () => {
       const passesBy = mayPassBy ? subscribers.map(({ subscription }) => subscription) : undefined;
-      return new SettledCohort(
+      return new InSyncCohort(
         snapshot,
         key,
         subscribers.map(({ type }) => type),
         passesBy,
       );
     };
-    return settledCohort(snapshot, mayPassBy ? key : `~${key}`, make, around.lineage);
+    return inSyncCohort(snapshot, mayPassBy ? key : `~${key}`, make, around.lineage);
   }
 }

@@ -73,7 +73,7 @@ const moved = (snapshot: Snapshot, round: number) =>
     remove: [{ type: typeOf("cluster"), name: `c${round - 1}` }],
   });
 
-/** Streams settled at the same snapshot, each after one change. */
+/** Streams in sync at the same snapshot, each after one change. */
 function createClients(variant: SotwOrDelta, count: number) {
   const clients = Array.from({ length: count }, () => createClient(variant));
   let snapshot = first();
@@ -82,7 +82,7 @@ function createClients(variant: SotwOrDelta, count: number) {
     snapshot = moved(snapshot, round);
     for (const client of clients) client.bring(snapshot);
   }
-  assert.ok(clients.every(({ stream }) => stream.isSettled));
+  assert.ok(clients.every(({ stream }) => stream.isInSync));
   return { clients, snapshot };
 }
 
@@ -98,7 +98,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const counts = clients.map((client) => {
         looks.count = 0;
         assert.deepEqual(client.bring(next), expected);
-        assert.ok(client.stream.isSettled);
+        assert.ok(client.stream.isInSync);
         return looks.count;
       });
       const [found = 0, compared = 0, last] = counts;
@@ -126,7 +126,7 @@ for (const variant of ["sotw", "delta"] as const) {
         }
         for (const one of client.take()) client.answer(one);
         assert.deepEqual(client.take(), []);
-        assert.ok(client.stream.isSettled);
+        assert.ok(client.stream.isInSync);
         return looks.count;
       });
       assert.equal(counts[2], 0, `${counts} looks`);
@@ -177,9 +177,9 @@ for (const variant of ["sotw", "delta"] as const) {
       bad.answer(endpoint);
       // The route would name a cluster that it does not have.
       assert.deepEqual(bad.take(), []);
-      assert.equal(bad.stream.isSettled, false);
+      assert.equal(bad.stream.isInSync, false);
       assert.deepEqual(other.bring(next), expected);
-      assert.ok(other.stream.isSettled);
+      assert.ok(other.stream.isInSync);
     });
 
     it("equal streams go on alone when a newer snapshot comes in between", () => {
@@ -195,7 +195,7 @@ for (const variant of ["sotw", "delta"] as const) {
         return [...client.take().map(({ type }) => type.name), "-"].join();
       });
       assert.equal(said[2], said[1]);
-      for (const { stream } of clients) assert.equal(stream.isSettled, false);
+      for (const { stream } of clients) assert.equal(stream.isInSync, false);
     });
 
     it("equal streams have a deadline, after which they send the changes that waited", () => {
@@ -218,11 +218,11 @@ for (const variant of ["sotw", "delta"] as const) {
         // Status does not say that the client has resources that it never acknowledged, and a late answer still counts.
         for (const one of routes) answer(one);
         assert.equal(acknowledged(), before);
-        assert.equal(stream.isSettled, false);
+        assert.equal(stream.isInSync, false);
         for (const one of late) answer(one);
         assert.notEqual(acknowledged(), before);
         for (const one of take()) answer(one);
-        assert.ok(stream.isSettled);
+        assert.ok(stream.isInSync);
       }
     });
   });

@@ -83,7 +83,7 @@ for (const variant of ["sotw", "delta"] as const) {
       looks.count = 0;
       assert.equal(other.bring(given), expected);
       assert.ok(looks.count <= most, `${looks.count} looks`);
-      assert.ok(other.stream.isSettled);
+      assert.ok(other.stream.isInSync);
     }
   });
 }

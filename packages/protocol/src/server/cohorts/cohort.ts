@@ -71,13 +71,13 @@ export interface RecordedResponse {
 
 /** The next step of each stream of a cohort when there is room to send. */
 export interface RecordedTransition {
-  /** The response that they send; undefined if they have none, and wait for answers or settle. */
+  /** The response that they send; undefined if they have none, and wait for answers or are in sync. */
   readonly sends: RecordedResponse | undefined;
   /** The new states: of the sent type, and of types that needed no response. */
   readonly changes: readonly CohortChange[];
   /** The changes that wait from then on. */
   readonly stage: Stage;
-  readonly to: MovingCohort | SettledCohort;
+  readonly to: MovingCohort | InSyncCohort;
 }
 
 /**
@@ -85,7 +85,7 @@ export interface RecordedTransition {
  * nothing. All of them send the same for the next snapshot, so the responses of the first one are remembered here for
  * the others (`CohortUpdate`).
  */
-export class SettledCohort extends LineagePosition {
+export class InSyncCohort extends LineagePosition {
   /** Identifies the cohort among those at the snapshot. */
   readonly key: string;
   /**
@@ -169,7 +169,7 @@ export class CohortUpdate {
   readonly #cohorts = new Map<string, MovingCohort>();
   #bytes: WeakRef<Uint8Array[]> | undefined;
   /** The cohort at its end, once a stream got there. */
-  #end: SettledCohort | undefined;
+  #end: InSyncCohort | undefined;
 
   constructor(from: Snapshot, to: Snapshot, subscribers: readonly Subscriber[]) {
     this.#from = new WeakRef(from);
@@ -186,7 +186,7 @@ export class CohortUpdate {
     return this.#end === undefined || this.#end.snapshot === to;
   }
 
-  endsIn(cohort: SettledCohort): void {
+  endsIn(cohort: InSyncCohort): void {
     this.#end = cohort;
   }
 
@@ -239,8 +239,8 @@ export class MovingCohort {
   /** The responses that their clients have not answered, by index. */
   readonly inFlight: readonly RecordedResponse[];
   readonly #acknowledged = new Map<RecordedResponse, MovingCohort>();
-  /** The cohort in which they settle once their clients acknowledged all of `inFlight`, if nothing more is due then. */
-  settlesIn: SettledCohort | undefined;
+  /** The cohort of the streams once their clients acknowledged all of `inFlight`, if nothing more is due then. */
+  onceInSync: InSyncCohort | undefined;
   /** Their next step; undefined until a stream worked it out. */
   next: RecordedTransition | undefined;
 
@@ -255,7 +255,7 @@ export class MovingCohort {
   acknowledged(response: RecordedResponse): MovingCohort | undefined {
     const known = this.#acknowledged.get(response);
     if (known !== undefined) {
-      this.#tellWhereToSettle(known);
+      this.#tellInSyncCohort(known);
       return known;
     }
     const states = this.states.map((state, index) =>
@@ -265,15 +265,15 @@ export class MovingCohort {
     const cohort = this.update.cohortAt(states, inFlight);
     if (cohort === undefined) return undefined;
     this.#acknowledged.set(response, cohort);
-    this.#tellWhereToSettle(cohort);
+    this.#tellInSyncCohort(cohort);
     return cohort;
   }
 
   /** Hands on the facts known by now: an answer may come before a stream found out that nothing more is due. */
-  #tellWhereToSettle(cohort: MovingCohort): void {
-    cohort.settlesIn ??= this.settlesIn;
-    if (cohort.inFlight.length === 0 && cohort.settlesIn !== undefined && this.next !== undefined) {
-      cohort.next ??= { sends: undefined, changes: [], stage: this.next.stage, to: cohort.settlesIn };
+  #tellInSyncCohort(cohort: MovingCohort): void {
+    cohort.onceInSync ??= this.onceInSync;
+    if (cohort.inFlight.length === 0 && cohort.onceInSync !== undefined && this.next !== undefined) {
+      cohort.next ??= { sends: undefined, changes: [], stage: this.next.stage, to: cohort.onceInSync };
     }
   }
 

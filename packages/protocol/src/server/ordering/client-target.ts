@@ -79,7 +79,7 @@ export class ClientTarget {
     this.#position = atStart.position?.snapshot === wanted ? atStart.position : undefined;
   }
 
-  /** A stream settled at its target: from now on the order may follow the lineage. */
+  /** A stream is in sync at its target: from now on the order may follow the lineage. */
   joinLineage(wanted: Snapshot, lineage: SnapshotLineage): void {
     if (this.#position?.snapshot === wanted && !this.#position.isLost) return;
     if (!lineage.isAt(wanted)) return;
@@ -89,14 +89,14 @@ export class ClientTarget {
 
   /**
    * True if nobody needs to tell it of a newer snapshot: it followed the lineage, or one of its streams is about to get
-   * the change and tells it. `settled`: where the stream of the caller is.
+   * the change and tells it. `position`: where the stream of the caller is.
    */
-  goesAlong(settled: LineagePosition): boolean {
+  goesAlong(position: LineagePosition): boolean {
     if (this.#streams.size > 1) return this.#position !== undefined && !this.#position.isLost;
-    if (settled.isLost) return false;
+    if (position.isLost) return false;
     // The target of its only stream is the client's, also after changes that the stream passed by.
     this.#position = undefined;
-    this.#wanted = settled.snapshot;
+    this.#wanted = position.snapshot;
     return true;
   }
 

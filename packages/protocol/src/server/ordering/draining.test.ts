@@ -61,7 +61,7 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
     request(word, { node, subscribe: asked[word] });
   }
   return {
-    isSettled: () => [...streams].every((stream) => stream.isSettled),
+    isInSync: () => [...streams].every((stream) => stream.isInSync),
     deadline: () => [...streams].map((stream) => stream.deadline()).find((deadline) => deadline !== undefined),
     status: () => [...streams].flatMap((stream) => stream.status()),
     /** Gives a snapshot, and returns the responses of its streams. It acknowledges that unless it is silent. */
@@ -126,9 +126,9 @@ function draining(agent?: string, isPerType = false) {
 
 for (const isPerType of [false, true]) {
   describe(`draining listeners of a client ${isPerType ? "with a stream for each type" : "on one stream"}`, () => {
-    it("draining listeners leave the client settled, and its status lists the resources that stay for it", () => {
-      const { isSettled, status, waits } = draining("envoy", isPerType);
-      assert.ok(isSettled());
+    it("draining listeners leave the client in sync, and its status lists the resources that stay for it", () => {
+      const { isInSync, status, waits } = draining("envoy", isPerType);
+      assert.ok(isInSync());
       assert.deepEqual(waits(), ["linger cluster a", "linger route r"]);
       for (const { wanted, meanwhile, acknowledged } of status()) {
         assert.equal(acknowledged?.set, meanwhile);
@@ -136,35 +136,35 @@ for (const isPerType of [false, true]) {
       }
     });
 
-    it("draining listeners do not delay the next change, and the client is settled only after it acknowledged that", () => {
-      const { isSettled, give } = draining("envoy", isPerType);
+    it("draining listeners do not delay the next change, and the client is in sync only after it acknowledged that", () => {
+      const { isInSync, give } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
       assert.deepEqual(give(next, true), ["b=2->static"]);
-      assert.ok(!isSettled());
+      assert.ok(!isInSync());
       const client = draining("envoy", isPerType);
       assert.deepEqual(client.give(next), ["b=2->static"]);
-      assert.ok(client.isSettled());
+      assert.ok(client.isInSync());
     });
 
-    it("draining listeners leave the client unsettled while a change waits for one that it must acknowledge first", () => {
-      const { isSettled, give, waits } = draining("envoy", isPerType);
+    it("draining listeners leave the client out of sync while a change waits for one that it must acknowledge first", () => {
+      const { isInSync, give, waits } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, {
         upsert: [sampleResource("cluster", "c", "1->static"), sampleResource("route", "s", "2->c")],
       });
       assert.deepEqual(give(next, true), ["c=1->static"]);
-      assert.ok(!isSettled());
+      assert.ok(!isInSync());
       assert.ok(waits().includes("make route s"), waits().join());
     });
 
     it("draining listeners keep their resources for Envoy's drain time, and a little longer while the client asks for them", () => {
-      const { isSettled, deadline, pass, waits } = draining("envoy", isPerType);
+      const { isInSync, deadline, pass, waits } = draining("envoy", isPerType);
       assert.deepEqual(pass(599_999), []);
       assert.equal(deadline(), 600_000);
       assert.deepEqual(pass(1), []);
       assert.deepEqual(waits(), ["break cluster a", "named route r"]);
       assert.deepEqual(pass(5_000), ["-r", "-a"]);
       assert.equal(deadline(), undefined);
-      assert.ok(isSettled());
+      assert.ok(isInSync());
     });
 
     it("draining listeners lose their resources as soon as the client asks for none of them any more", () => {
@@ -195,7 +195,7 @@ it("a client whose old listeners drain repeats another one's transition with at 
     looks.count = 0;
     assert.deepEqual(other.give(given), [`b=${round}->static`]);
     assert.ok(looks.count <= most, `${looks.count} looks, at most ${most}`);
-    assert.ok(other.isSettled());
+    assert.ok(other.isInSync());
     assert.deepEqual(other.waits(), one.waits());
   }
   // Each goes on alone when its own time is over, or when its own client no longer asks for the route.

@@ -36,11 +36,11 @@ export function withGrace(
 }
 
 /**
- * The set of one type that a client must have to be settled. It is the target. If the client was sent the target and
+ * The set of one type that a client must have to be in sync. It is the target. If the client was sent the target and
  * besides only removed resources that stay for now, and the stream waits for no answer, it is the set that was sent.
  * Removed resources stay while connections drain, or while the client asks for them.
  */
-export function settledSet(
+export function inSyncSet(
   { type, grace, sent: { set: sentSet } }: Subscriber,
   wanted: Snapshot,
   stage: Stage | undefined,

@@ -13,9 +13,9 @@ export interface OrderedStream {
   leaveCohort(): void;
   /**
    * Another stream is about to go to a snapshot that is not this one's target. This one stops repeating, unless it is
-   * settled.
+   * in sync.
    */
   overtaken(): void;
-  /** Whether the stream is settled at one of the two snapshots, or is on its way from the first to the second. */
+  /** Whether the stream is in sync at one of the two snapshots, or is on its way from the first to the second. */
   isBetween(from: Snapshot, to: Snapshot): boolean;
 }

@@ -69,7 +69,7 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
       return response && decodeResponse("delta", response);
     },
     woken,
-    isSettled: () => [...streams.values()].every((stream) => stream.isSettled),
+    isInSync: () => [...streams.values()].every((stream) => stream.isInSync),
   };
 }
 

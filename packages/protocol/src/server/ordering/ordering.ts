@@ -11,7 +11,7 @@ import { ClientTarget } from "./client-target.js";
 import { awayOf, ComingBack } from "./coming-back.js";
 import { beginDraining, drain, inheritDraining, nextOfDraining, noteDraining } from "./draining.js";
 import { mayWait, namesOthers } from "./free-changes.js";
-import { graceWaits, nextOfGrace, settledSet, withGrace } from "./grace-period.js";
+import { graceWaits, inSyncSet, nextOfGrace, withGrace } from "./grace-period.js";
 import type { OrderedStream } from "./ordered-stream.js";
 import { defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import type { PastSnapshots } from "./past-listeners.js";
@@ -41,8 +41,8 @@ export class Ordering {
   #stages: ReadonlyMap<OrderedStream, Stage> = noStages;
   /** The time that the order was told last, in milliseconds. */
   #now = 0;
-  /** A stream may have settled in a cohort. It must be told (`leaveCohort`) when that ends. */
-  #mayHaveSettled = false;
+  /** A stream may be in sync in a cohort. It must be told (`leaveCohort`) when that ends. */
+  #mayHaveInSync = false;
   /** The types of the streams that have left since the draining listeners were looked at. */
   #left: Set<ResourceType> | undefined;
 
@@ -86,8 +86,8 @@ export class Ordering {
 
   #leaveAll(): void {
     this.target.typesChanged();
-    if (!this.#mayHaveSettled) return;
-    this.#mayHaveSettled = false;
+    if (!this.#mayHaveInSync) return;
+    this.#mayHaveInSync = false;
     for (const stream of this.#streams) stream.leaveCohort();
   }
 
@@ -162,20 +162,20 @@ export class Ordering {
   }
 
   /**
-   * Whether a stream may settle (`CohortPlace`): it waits for no answer, and if several streams share the order,
+   * Whether a stream may be in sync (`CohortPlace`): it waits for no answer, and if several streams share the order,
    * nothing drains. The stream is told (`leaveCohort`) when another stream ends that.
    */
-  maySettle(stream: OrderedStream): boolean {
+  mayBeInSync(stream: OrderedStream): boolean {
     if (!this.#streams.has(stream)) return false;
     if (this.isShared && this.#subscribers().some(({ draining }) => draining.length > 0)) return false;
     for (const { awaited } of this.#stages.values()) if (this.isShared || awaited.size > 0) return false;
-    this.#mayHaveSettled = true;
+    this.#mayHaveInSync = true;
     return true;
   }
 
   /**
-   * Whether a stream settled at `from` may repeat another client's update to `to`. It may if it is alone in its order,
-   * or if each of the others settled at one of the two or is in the same update. If not, streams in another update
+   * Whether a stream in sync at `from` may repeat another client's update to `to`. It may if it is alone in its order,
+   * or if each of the others is in sync at one of the two or is in the same update. If not, streams in another update
    * are told to go on alone.
    */
   isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
@@ -211,9 +211,9 @@ export class Ordering {
     return withGrace(subscriber, target, stage.retained.get(subscriber.type.typeUrl), now, this.times);
   }
 
-  /** The set of one type that a client must have to be settled (`settledSet`). */
+  /** The set of one type that a client must have to be in sync (`inSyncSet`). */
   meanwhile(stream: OrderedStream, subscriber: Subscriber, wanted: Snapshot): ResourceSet {
-    return settledSet(subscriber, wanted, this.#stages.get(stream));
+    return inSyncSet(subscriber, wanted, this.#stages.get(stream));
   }
 
   /** The waits of one type of a stream. */

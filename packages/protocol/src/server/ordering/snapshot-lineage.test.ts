@@ -78,31 +78,31 @@ function createLineage(snapshot: Snapshot): SnapshotLineage {
 }
 
 for (const isOrdered of [true, false]) {
-  test(`a settled stream follows its lineage past changes that do not concern it, ${isOrdered ? "ordered" : "at once"}`, () => {
+  test(`a stream in sync follows its lineage past changes that do not concern it, ${isOrdered ? "ordered" : "at once"}`, () => {
     let snapshot = first();
     const lineage = createLineage(snapshot);
     const { stream, bring, give } = createNode(lineage, isOrdered ? new Ordering() : undefined).open("cluster");
     assert.equal(bring(snapshot), 1);
-    // Its order joins the lineage when the stream settles.
+    // Its order joins the lineage when the stream is in sync.
     give(snapshot);
     for (let round = 0; round < 3; round++) {
       snapshot = withChange(snapshot, "endpoint", `round ${round}`);
       lineage.goOn(snapshot, true);
       assert.ok(stream.isUpToDateWith(snapshot));
       assert.equal(stream.newest, snapshot);
-      assert.ok(stream.isSettled);
+      assert.ok(stream.isInSync);
     }
     const concerned = withChange(snapshot, "cluster", "2->a");
     lineage.goOn(concerned, true);
     assert.equal(stream.isUpToDateWith(concerned), false);
     assert.equal(stream.newest, snapshot);
     assert.equal(bring(concerned), 1);
-    assert.ok(stream.isSettled);
+    assert.ok(stream.isInSync);
   });
 }
 
 for (const isOrdered of [true, false]) {
-  test(`a settled stream passes by changes of names that it does not ask for, ${isOrdered ? "ordered" : "at once"}`, () => {
+  test(`a stream in sync passes by changes of names that it does not ask for, ${isOrdered ? "ordered" : "at once"}`, () => {
     const named = (snapshot: Snapshot, name: string, text: string) =>
       updateSnapshot(snapshot, { upsert: [sampleResource("endpoint", name, text)] });
     let snapshot = first();
@@ -113,7 +113,7 @@ for (const isOrdered of [true, false]) {
       snapshot = named(snapshot, "b", text);
       lineage.goOn(snapshot, true);
       assert.ok(stream.isUpToDateWith(snapshot));
-      assert.ok(stream.isSettled);
+      assert.ok(stream.isInSync);
       const [{ acknowledged, sent, meanwhile } = assert.fail()] = stream.status();
       assert.ok(meanwhile !== undefined);
       assert.equal(acknowledged?.set, meanwhile);
@@ -127,7 +127,7 @@ for (const isOrdered of [true, false]) {
     assert.equal(stream.isUpToDateWith(concerned), false);
     assert.equal(stream.newest, beside);
     assert.equal(bring(concerned), 1);
-    assert.ok(stream.isSettled);
+    assert.ok(stream.isInSync);
     // A name that it asks for only now has the newest content.
     const last = named(concerned, "b", "6");
     lineage.goOn(last, true);
@@ -174,7 +174,7 @@ test("a stream whose listeners drain keeps what they name, though it does not as
   assert.deepEqual(bring(before), [1, 1]);
   const replaced = updateSnapshot(before, { upsert: [sampleResource("listener", "l", "2->a")] });
   assert.deepEqual(bring(replaced), [1]);
-  assert.ok(ads.isSettled);
+  assert.ok(ads.isInSync);
   const removed = updateSnapshot(replaced, { remove: [{ type: typeOf("route"), name: "d" }] });
   lineage.goOn(removed, true);
   assert.equal(ads.isUpToDateWith(removed), false);
@@ -212,7 +212,7 @@ test("no stream follows its lineage while it awaits an answer, or while the newe
   assert.equal(stream.isUpToDateWith(next), false);
   give(next);
   answer(sent);
-  assert.ok(stream.isSettled);
+  assert.ok(stream.isInSync);
   give(next);
   assert.ok(stream.isUpToDateWith(next));
   const other = withChange(next, "endpoint", "3");
@@ -236,7 +236,7 @@ test("only those streams of a node that a change concerns are given the change",
     assert.equal(endpoints.stream.newest, before);
     assert.equal(endpoints.bring(snapshot), 1);
     for (const { stream, give } of [clusters, endpoints]) {
-      assert.ok(stream.isSettled);
+      assert.ok(stream.isInSync);
       if (!stream.isUpToDateWith(snapshot)) give(snapshot);
     }
   }
@@ -260,7 +260,7 @@ test("an order that followed its lineage compares new requests with the newest s
     [[1, 0]],
   );
   endpoints.answer(sent);
-  for (const { stream } of [clusters, endpoints]) assert.ok(stream.isSettled);
+  for (const { stream } of [clusters, endpoints]) assert.ok(stream.isInSync);
 });
 
 test("a lineage that nobody started begins with the first change that it is told", () => {

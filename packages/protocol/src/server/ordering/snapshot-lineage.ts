@@ -3,7 +3,7 @@ import { longestKey, maxShared } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 
 /**
- * The position of streams (`SettledCohort`) or orders in a lineage of snapshots. It moves to the next snapshot while
+ * The position of streams (`InSyncCohort`) or orders in a lineage of snapshots. It moves to the next snapshot while
  * the sets of its types stay the same, or as long as a change concerns none of its streams.
  */
 export class LineagePosition {
@@ -34,7 +34,7 @@ const maxCharacters = maxShared * longestKey;
 const besides = 100;
 
 /**
- * The snapshots of one stack; only the newest is kept. Settled streams are not given each snapshot. If a change does
+ * The snapshots of one stack; only the newest is kept. Streams in sync are not given each snapshot. If a change does
  * not concern them, their position moves, which is one step for a thousand streams. For a stream, that equals getting
  * the snapshot and finding nothing new in it.
  */

@@ -15,7 +15,7 @@ export interface TypeStatus {
   /** The client's target: the set of the newest snapshot; undefined before there is one. */
   readonly wanted: ResourceSet | undefined;
   /**
-   * The set that is enough to be settled. It is the target. If the client has the target and besides only removed
+   * The set that is enough to be in sync. It is the target. If the client has the target and besides only removed
    * resources that stay for now, it is the client's set. Removed resources stay while connections drain, or while the
    * client asks for them.
    */

@@ -35,7 +35,7 @@ export type StreamEvent =
        */
       readonly ordering?: Ordering | undefined;
       /**
-       * The lineage whose newest snapshot this is: a settled stream follows it. Undefined means that the stream must be
+       * The lineage whose newest snapshot this is: a stream in sync follows it. Undefined means that the stream must be
        * given each snapshot.
        */
       readonly lineage?: SnapshotLineage | undefined;
@@ -118,5 +118,5 @@ export interface Stream {
    * True if the client uses exactly its part of the newest given snapshot: nothing is due or in flight, and nothing
    * waits.
    */
-  readonly isSettled: boolean;
+  readonly isInSync: boolean;
 }

@@ -70,7 +70,7 @@ function findNext<Asked extends Request, Kind extends Subscriber>(
   }
   state.begun = undefined;
   if (snapshot !== wanted) return nextResponse(state);
-  settle(state);
+  allSent(state);
   return undefined;
 }
 
@@ -142,8 +142,8 @@ export function repeat<Asked extends Request, Kind extends Subscriber>(
   return sending.response;
 }
 
-/** There is nothing to send: settles the stream if it may, or records that its cohort waits. */
-export function settle<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): void {
+/** There is nothing to send: the stream is in sync if it may be, or records that its cohort waits. */
+export function allSent<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): void {
   const { phase, place, ordering, reports, subscribers } = state;
   const { wanted } = place;
   if (phase.kind !== "identified" || wanted === undefined || state.begun !== undefined) return;
@@ -151,9 +151,9 @@ export function settle<Asked extends Request, Kind extends Subscriber>(state: St
     place.leave();
     return;
   }
-  const maySettle = ordering?.maySettle(state) !== false;
-  if (!maySettle && place.moving === undefined) return;
-  place.recordNothing(subscribers, maySettle, {
+  const mayBeInSync = ordering?.mayBeInSync(state) !== false;
+  if (!mayBeInSync && place.moving === undefined) return;
+  place.recordNothing(subscribers, mayBeInSync, {
     needed: (subscriber) => ordering?.meanwhile(state, subscriber, wanted) ?? wanted.of(subscriber.type),
     options: state.options,
     reports,

@@ -3,7 +3,7 @@ import { NameSet } from "../../model/names/name-set.js";
 import { statusCode } from "../../wire/basics/status-code.js";
 import { nodeLengthOf, nodeOf, type Request } from "../../wire/requests/requests.js";
 import { isPerishable } from "../acknowledgements/lifetimes.js";
-import { SettledCohort } from "../cohorts/cohort.js";
+import { InSyncCohort } from "../cohorts/cohort.js";
 import { acknowledgeRecorded, usuallyAnswered } from "../cohorts/sending.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { usedBy } from "../ordering/shared-stage.js";
@@ -12,7 +12,7 @@ import { demandedOf } from "../requests/demand.js";
 import { beyondNode, beyondPending, beyondRequest, beyondStream, beyondTypes } from "../requests/request-limits.js";
 import { requestedType } from "../requests/requested-type.js";
 import { drains, inOrder, newSubscriber, type Subscriber } from "../state/subscriber.js";
-import { repeat, settle } from "./next-response.js";
+import { allSent, repeat } from "./next-response.js";
 import type { StreamState } from "./stream-state.js";
 
 /** Takes one request, as the client wrote it. Returns what it meant. Never throws because of its bytes. */
@@ -45,9 +45,9 @@ function receiveUsual<Asked extends Request, Kind extends Subscriber>(
   if (subscriber.draining !== draining) state.goAlone();
   else {
     place.acknowledged(recorded);
-    // If nothing is due after the last answer, the stream settles at once.
+    // If nothing is due after the last answer, the stream is in sync at once.
     const next = place.moving?.next;
-    if (next?.to instanceof SettledCohort && place.wanted !== undefined) repeat(state, next, place.wanted);
+    if (next?.to instanceof InSyncCohort && place.wanted !== undefined) repeat(state, next, place.wanted);
   }
   return isPerishable(subscriber) ? withUnreported(state, subscriber, effects) : effects;
 }
@@ -157,7 +157,7 @@ function subscribe<Asked extends Request, Kind extends Subscriber>(
     const demanded = demandedOf(known, rules.demand(request, namesBefore, after), place.wanted);
     if (demanded !== undefined) return [...effects, demanded];
   }
-  if (effects.length === 1 && effects[0]?.kind === "acknowledged") settle(state);
+  if (effects.length === 1 && effects[0]?.kind === "acknowledged") allSent(state);
   return effects;
 }
 

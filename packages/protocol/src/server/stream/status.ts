@@ -91,21 +91,21 @@ function versionOf(subscriber: Subscriber, usedSet: ResourceSet): Version {
  * Whether the client uses exactly its target in all types that it asks for, apart from removed resources that stay for
  * now (`Ordering.meanwhile`).
  */
-export function areSettled(stream: OrderedStream, wanted: Snapshot, ordering: Ordering | undefined): boolean {
+export function areInSync(stream: OrderedStream, wanted: Snapshot, ordering: Ordering | undefined): boolean {
   for (const subscriber of stream.subscribers) {
     const needed = ordering?.meanwhile(stream, subscriber, wanted) ?? wanted.of(subscriber.type);
-    if (!isSettled(subscriber, needed)) return false;
+    if (!isInSync(subscriber, needed)) return false;
   }
   return true;
 }
 
-function isSettled(subscriber: Subscriber, needed: ResourceSet): boolean {
+function isInSync(subscriber: Subscriber, needed: ResourceSet): boolean {
   const {
     undecided,
     sent: { set: sentSet, pending, everything, mustAnswer },
     used: { set: usedSet, rejection },
   } = subscriber;
-  // A client with a rejection is not settled, even if it rejected a repetition of its own resources.
+  // A client with a rejection is not in sync, even if it rejected a repetition of its own resources.
   if (sentSet !== needed || usedSet !== needed || rejection !== undefined) return false;
   return (
     pending.size === 0 &&

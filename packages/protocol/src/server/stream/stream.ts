@@ -17,7 +17,7 @@ import { nextResponse } from "./next-response.js";
 import { receiveRequest } from "./receive-request.js";
 import { sotw } from "./sotw.js";
 import type { SotwOrDeltaRules } from "./sotw-or-delta-rules.js";
-import { areSettled, statusesOf } from "./status.js";
+import { areInSync, statusesOf } from "./status.js";
 import { StreamState } from "./stream-state.js";
 
 /** Creates the server's end of a discovery stream, before any request. */
@@ -82,7 +82,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     state.unknown = event.unknown;
     state.lineage = event.lineage;
     if (event.lineage !== undefined && place.wanted === event.snapshot) {
-      if (place.settled !== undefined) state.ordering?.target.joinLineage(event.snapshot, event.lineage);
+      if (place.inSync !== undefined) state.ordering?.target.joinLineage(event.snapshot, event.lineage);
       return;
     }
     if (!this.#setsOut(event.snapshot)) this.#take(event.snapshot);
@@ -92,7 +92,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   #setsOut(to: Snapshot): boolean {
     const { ordering, place, subscribers } = this.#state;
     const sharesOrder = ordering?.isShared === true;
-    if (sharesOrder && !ordering.isInStep(this.#state, place.settled?.snapshot, to)) {
+    if (sharesOrder && !ordering.isInStep(this.#state, place.inSync?.snapshot, to)) {
       place.leave();
       return false;
     }
@@ -159,15 +159,15 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   isUpToDateWith(snapshot: Snapshot): boolean {
     const { place, ordering } = this.#state;
     if (place.wanted !== snapshot) return false;
-    return place.settled === undefined || ordering === undefined || ordering.target.goesAlong(place.settled);
+    return place.inSync === undefined || ordering === undefined || ordering.target.goesAlong(place.inSync);
   }
 
-  get isSettled(): boolean {
+  get isInSync(): boolean {
     const { place, subscribers, unknown, ordering } = this.#state;
-    if (place.settled !== undefined) return true;
+    if (place.inSync !== undefined) return true;
     const { wanted } = place;
     const awaitsAnswers = (place.moving?.inFlight.length ?? 0) > 0;
     if (wanted === undefined || awaitsAnswers || someAsk(subscribers, unknown)) return false;
-    return areSettled(this.#state, wanted, ordering);
+    return areInSync(this.#state, wanted, ordering);
   }
 }

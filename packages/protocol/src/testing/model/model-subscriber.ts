@@ -26,7 +26,7 @@ export const wholeTypes: ReadonlySet<string> = new Set(["cluster", "listener", "
 
 /**
  * A server's duties to one client for one type on one stream: the rules, as simply as possible, whatever the cost.
- * `must` has to be sent before the stream settles; `may` can be sent although the client seems to have it.
+ * `must` has to be sent before the stream is in sync; `may` can be sent although the client seems to have it.
  */
 export class ModelSubscriber {
   readonly type: string;

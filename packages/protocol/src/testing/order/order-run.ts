@@ -82,7 +82,7 @@ class OrderRun {
     }
     this.#finish(steps);
     for (const type of orderedTypes) this.#compare(type);
-    for (const { stream } of this.#lines) if (!stream.isSettled) throw new Error("in the end a stream is not settled");
+    for (const { stream } of this.#lines) if (!stream.isInSync) throw new Error("in the end a stream is not in sync");
   }
 
   #act(at: number): void {
@@ -111,7 +111,7 @@ class OrderRun {
     for (let round = 0; round < 60; round++) {
       this.#rest(at);
       this.#pass(step);
-      if (this.#lines.every(({ stream }) => stream.isSettled && stream.deadline() === undefined)) break;
+      if (this.#lines.every(({ stream }) => stream.isInSync && stream.deadline() === undefined)) break;
     }
     this.#rest(at);
   }

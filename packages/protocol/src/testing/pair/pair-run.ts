@@ -338,7 +338,7 @@ class PairRun {
   #agree(pair: Pair): void {
     const { server } = pair;
     if (server !== undefined && server.status().length > 0)
-      assert.ok(server.isSettled, `${pair.label}: the server has something to send`);
+      assert.ok(server.isInSync, `${pair.label}: the server has something to send`);
     for (const type of pair.types) {
       const wanted = this.#wantedOf(pair, type);
       const has = this.#group.contents.get(type) ?? new Map<string, string>();

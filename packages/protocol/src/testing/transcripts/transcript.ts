@@ -40,7 +40,7 @@ export interface Case extends Line {
   readonly demand: readonly string[];
   /** Changes go out make before break; per-type streams are of one node and share an order. */
   readonly ordered: boolean;
-  /** The snapshots of a group are a lineage: settled streams are not given changes that do not concern them. */
+  /** The snapshots of a group are a lineage: streams in sync are not given changes that do not concern them. */
   readonly lineage: boolean;
   readonly steps: readonly Step[];
 }

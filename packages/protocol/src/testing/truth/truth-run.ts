@@ -85,7 +85,7 @@ class TruthRun {
     this.#publish(this.#fixed());
     this.#rest();
     this.#check();
-    for (const { stream } of this.#lines) assert.ok(stream.isSettled, "in the end a stream is not settled");
+    for (const { stream } of this.#lines) assert.ok(stream.isInSync, "in the end a stream is not in sync");
   }
 
   #act(): void {
@@ -300,7 +300,7 @@ class TruthRun {
           assert.ok(status.rejected !== undefined, `${what}: its rejection of ${name}=${refused} is forgotten`);
         }
       }
-      if (stream.isSettled) assert.ok(isTrue, "it is said to be settled");
+      if (stream.isInSync) assert.ok(isTrue, "it is said to be in sync");
     }
   }
 

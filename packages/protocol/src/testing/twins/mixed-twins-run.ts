@@ -250,7 +250,7 @@ class MixedTwinsRun {
   #same(twin: Twin): void {
     const pair = this.#pairs.find(({ streams }) => [...streams.values()].includes(twin)) ?? assert.fail();
     const [one, other] = twin.ends;
-    const wentAlong = one.isSettled && one.newest === this.#snapshots[0];
+    const wentAlong = one.isInSync && one.newest === this.#snapshots[0];
     // It settled among streams that followed their lineage meanwhile.
     if (wentAlong && other.newest !== this.#snapshots[pair.index + 1]) this.#followAlone(pair, twin);
     assertSame(twin.ends);

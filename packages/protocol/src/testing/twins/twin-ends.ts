@@ -39,7 +39,7 @@ function seen(variant: SotwOrDelta, response: OutgoingResponse | undefined): unk
 /** The state of a client in words. The order of waits and their names also depends on how sets were read. */
 function state(stream: Stream): unknown {
   return [
-    stream.isSettled,
+    stream.isInSync,
     stream.deadline(),
     stream
       .status()

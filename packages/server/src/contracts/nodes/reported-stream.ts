@@ -27,9 +27,9 @@ export interface ReportedStream {
   /** Its client came back, and what it has is not known yet: it gets the newest once it has asked for the rest. */
   readonly comesBack?: boolean | undefined;
   /** Whether its client has acknowledged its whole target. */
-  readonly isSettled: boolean;
-  /** The time since which it is not settled; milliseconds of the server's clock. */
-  readonly unsettledSince: number;
+  readonly isInSync: boolean;
+  /** The time since which it is not in sync; milliseconds of the server's clock. */
+  readonly outOfSyncSince: number;
   /**
    * The time from which its lag counts, in milliseconds of the server's clock: before, its client was not connected, or
    * a rollout or a quarantine held changes back from it.

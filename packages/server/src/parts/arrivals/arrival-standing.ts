@@ -62,7 +62,7 @@ export function arrivalStandingOf(
 ): ArrivalStanding {
   if (stream.layers !== undefined && !stream.layers.includes(change.layer)) return unconcerned;
   const { snapshot, newest } = stream;
-  const hasAll = stream.isSettled && snapshot === newest;
+  const hasAll = stream.isInSync && snapshot === newest;
   const isNewest = look.isNewest();
   let standing: ArrivalStanding = unconcerned;
   for (const status of stream.status()) {

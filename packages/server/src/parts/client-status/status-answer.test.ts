@@ -74,8 +74,8 @@ function sourceOf(set: ResourceSet): StatusSource {
     layers: undefined,
     snapshot,
     newest: snapshot,
-    isSettled: true,
-    unsettledSince: 0,
+    isInSync: true,
+    outOfSyncSince: 0,
     lagFrom: 0,
     status: () => [status],
   };

@@ -25,8 +25,8 @@ function stream(number: number, id: string, group = "all"): OpenStream {
     layers: undefined,
     snapshot: undefined,
     newest: undefined,
-    isSettled: true,
-    unsettledSince: 0,
+    isInSync: true,
+    outOfSyncSince: 0,
     lagFrom: 0,
     status: () => {
       asked += 1;

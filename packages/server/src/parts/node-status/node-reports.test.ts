@@ -12,7 +12,7 @@ import { cluster, listener, loadAssignment, routeConfiguration, routedListener }
 
 const typeUrl = urlOf("cluster");
 const stateOf = (server: XdsServer, id = "n1") => server.node(id)?.state;
-const settles = (server: XdsServer, state: NodeState, id = "n1") =>
+const becomes = (server: XdsServer, state: NodeState, id = "n1") =>
   waitFor(`${id} to be ${state}`, () => stateOf(server, id) === state);
 
 /** Asks for all clusters as a node. */
@@ -40,7 +40,7 @@ async function withRoute(server: XdsServer, client: Running["client"]) {
   acknowledge(await stream.next());
   stream.send({ typeUrl: urlOf("route"), resourceNamesSubscribe: ["r"] });
   acknowledge(await stream.next());
-  await settles(server, "synced");
+  await becomes(server, "synced");
   return { stream, acknowledge };
 }
 
@@ -55,7 +55,7 @@ describe("node reports", () => {
       await waitFor("the node", () => server.node("n1") !== undefined);
       assert.equal(stateOf(server), "pending");
       await answer(stream);
-      await settles(server, "synced");
+      await becomes(server, "synced");
       const [type] = server.nodes()[0]?.streams[0]?.types ?? [];
       const version = server.snapshotOf("all")?.sets.get(typeUrl)?.version;
       assert.equal(type?.type, "cluster");
@@ -75,7 +75,7 @@ describe("node reports", () => {
       const changed = server.node("n1")?.streams[0]?.types[0];
       assert.deepEqual([changed?.state, changed?.behind, changed?.resources], ["pending", 2, 3]);
       await answer(stream, "no, thanks");
-      await settles(server, "rejected");
+      await becomes(server, "rejected");
       const rejected = server.node("n1")?.streams[0]?.types[0];
       assert.equal(rejected?.rejected?.message, "no, thanks");
       assert.equal(rejected?.rejected?.code, 3);
@@ -84,7 +84,7 @@ describe("node reports", () => {
 
       server.config.update({ upsert: [cluster("a", "newer"), cluster("c", "newer")] });
       await answer(stream);
-      await settles(server, "synced");
+      await becomes(server, "synced");
       assert.equal(server.node("n1")?.streams[0]?.types[0]?.rejected, undefined);
     }));
 
@@ -135,7 +135,7 @@ describe("node reports", () => {
           await acknowledge("listener");
           stream.send({ typeUrl: urlOf("route"), resourceNamesSubscribe: ["r"] });
           await acknowledge("route");
-          await settles(server, "synced");
+          await becomes(server, "synced");
 
           const moved = [cluster("b"), routedListener("l", "s"), routeConfiguration("s", "b")];
           const arrival = server.config.set(moved);
@@ -144,7 +144,7 @@ describe("node reports", () => {
           stream.send({ typeUrl: urlOf("route"), resourceNamesSubscribe: ["s"] });
           await acknowledge("route");
           assert.equal((await arrival.done({ timeout: 5_000 })).result, "complete");
-          await settles(server, "synced");
+          await becomes(server, "synced");
           const [clusters, , routes] = server.node("n1")?.streams[0]?.types ?? [];
           for (const report of [clusters, routes]) {
             const [wait, ...others] = report?.waits ?? [];
@@ -181,7 +181,7 @@ describe("node reports", () => {
       await waitFor("the routes", () => acknowledged() === "synced");
       assert.equal(stateOf(server), "stale");
       acknowledge(clusters, { errorDetail: { code: 3, message: "no, thanks" } });
-      await settles(server, "rejected");
+      await becomes(server, "rejected");
       const report = server.node("n1")?.streams[0]?.types.find(({ type }) => type === "cluster");
       assert.deepEqual([report?.rejected?.message, report?.behind], ["no, thanks", 1]);
     });
@@ -196,7 +196,7 @@ describe("node reports", () => {
 
       server.config.update({ upsert: [cluster("a", "bad")] });
       acknowledge(await stream.next(), { errorDetail: { code: 3, message: "no, thanks" } });
-      await settles(server, "rejected");
+      await becomes(server, "rejected");
       server.config.update({ upsert: [cluster("a", "good"), cluster("b"), routeConfiguration("r", "b")] });
       const clusters = await stream.next();
       clock.advance(15_001);
@@ -207,7 +207,7 @@ describe("node reports", () => {
         ["rejected", "no, thanks", version, 2],
       );
       acknowledge(clusters);
-      await settles(server, "synced");
+      await becomes(server, "synced");
     });
   });
 
@@ -227,14 +227,14 @@ describe("node reports", () => {
       assert.deepEqual(server.nodeStates(), { synced: 0, "held-back": 0, pending: 0, stale: 1, rejected: 0 });
       stream.send({ typeUrl, responseNonce: "1" });
       stream.send({ typeUrl, responseNonce: second.nonce });
-      await settles(server, "synced");
+      await becomes(server, "synced");
       // The new change did not wait before.
       clock.advance(60_000);
       server.config.update({ upsert: [cluster("c")] });
       assert.equal(stateOf(server), "pending");
       assert.deepEqual(server.nodeStates(), { synced: 0, "held-back": 0, pending: 1, stale: 0, rejected: 0 });
       await answerDelta(stream);
-      await settles(server, "synced");
+      await becomes(server, "synced");
       assert.deepEqual(server.nodeStates(), { synced: 1, "held-back": 0, pending: 0, stale: 0, rejected: 0 });
     });
   });
@@ -255,7 +255,7 @@ describe("node reports", () => {
       ] as const) {
         stream.send({ node: { id }, typeUrl });
         await answerDelta(stream);
-        await settles(server, "synced", id);
+        await becomes(server, "synced", id);
       }
       clock.advance(60_000);
       assert.equal(behindMs(), 0);
@@ -263,7 +263,7 @@ describe("node reports", () => {
       assert.equal(behindMs(), 0);
       await answerDelta(first);
       const { nonce } = await second.next();
-      await settles(server, "synced", "n1");
+      await becomes(server, "synced", "n1");
       clock.advance(60_000);
       server.config.update({ upsert: [cluster("c")] });
       await answerDelta(first);
@@ -271,8 +271,8 @@ describe("node reports", () => {
       assert.equal(behindMs(), 120_000);
       second.send({ typeUrl, responseNonce: nonce });
       await answerDelta(second);
-      await settles(server, "synced", "n2");
-      await settles(server, "synced", "n1");
+      await becomes(server, "synced", "n2");
+      await becomes(server, "synced", "n1");
       assert.equal(behindMs(), 0);
     });
   });
@@ -288,11 +288,11 @@ describe("node reports", () => {
       stream.send({ typeUrl: routes, resourceNamesSubscribe: ["r"] });
       const { nonce: responseNonce } = await stream.next();
       stream.send({ typeUrl: routes, responseNonce });
-      await settles(server, "synced");
+      await becomes(server, "synced");
       server.config.update({ upsert: [cluster("b"), routeConfiguration("r", "b")] });
       const { nonce } = await stream.next();
       stream.send({ typeUrl, responseNonce: nonce, errorDetail: { code: 3, message: "b is bad" } });
-      await settles(server, "rejected");
+      await becomes(server, "rejected");
       clock.advance(60_000);
       const states = server.node("n1")?.streams[0]?.types.map(({ type, state }) => `${type} ${state}`);
       assert.deepEqual(states, ["cluster rejected", "route pending"]);
@@ -318,7 +318,7 @@ describe("node reports", () => {
         ["gone", "missing", true],
       ]);
       stream.send({ typeUrl, responseNonce: first.nonce });
-      await settles(server, "synced");
+      await becomes(server, "synced");
       raw.pause();
       server.config.update({ upsert: [cluster("a", "new")] });
       await waitFor("it to be sent", () => server.stats().types[0]?.responses === 2);
@@ -367,7 +367,7 @@ describe("node reports", () => {
         const behind = () => server.node("n1")?.streams[0]?.types[0]?.behind;
         ask(["a"], ["a"], { node: { id: "n1" } });
         ask(["a"], [], await next());
-        await settles(server, "synced");
+        await becomes(server, "synced");
         ask(["a", "b"], ["b"], isFull ? { responseNonce: "1" } : {});
         const second = await next();
         assert.deepEqual(
@@ -381,7 +381,7 @@ describe("node reports", () => {
           ],
         );
         ask(["a", "b"], [], { ...second, errorDetail: { code: 3, message: "no" } });
-        await settles(server, "rejected");
+        await becomes(server, "rejected");
         assert.deepEqual(server.nodeStates(), { synced: 0, "held-back": 0, pending: 0, stale: 0, rejected: 1 });
         assert.deepEqual(
           [told(), behind()],
@@ -398,7 +398,7 @@ describe("node reports", () => {
         await waitFor("the third", () => told()?.[2]?.[1] === "synced");
         server.config.update({ upsert: [cluster("b", "good")] });
         ask(["a", "b", "c"], [], await next());
-        await settles(server, "synced");
+        await becomes(server, "synced");
         assert.deepEqual(told(), [
           ["a", "synced", true],
           ["b", "synced", true],
@@ -433,7 +433,7 @@ describe("node reports", () => {
       const stream = sotw(client.open(ads("sotw")));
       ask(stream);
       await answer(stream, 'a: bad: password { inline_string: "S3CR3T" }');
-      await settles(server, "rejected");
+      await becomes(server, "rejected");
       const told = server.node("n1")?.streams[0]?.types[0]?.rejected?.message;
       assert.equal(told, 'a: bad: password { inline_string: "[redacted]" }');
       await waitFor("its event", () => events.some(({ kind }) => kind === "rejected"));
@@ -445,22 +445,22 @@ describe("node reports", () => {
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), listener("l")]);
       const stream = sotw(client.open(ads("sotw")));
-      const settled = () => events.filter(({ kind }) => kind === "settled").length;
+      const inSync = () => events.filter(({ kind }) => kind === "in-sync").length;
       ask(stream);
       stream.send({ typeUrl: urlOf("listener") });
       for (let index = 0; index < 2; index++) {
         const { typeUrl, nonce, versionInfo } = await stream.next();
-        assert.equal(settled(), 0);
+        assert.equal(inSync(), 0);
         stream.send({ typeUrl, responseNonce: nonce, versionInfo });
       }
-      await waitFor("settled", () => settled() === 1);
+      await waitFor("in sync", () => inSync() === 1);
       // A change that does not concern it makes no difference.
       server.config.update({ upsert: [loadAssignment("x", 1)] });
       await sleep(20);
-      assert.equal(settled(), 1);
+      assert.equal(inSync(), 1);
       server.config.update({ upsert: [cluster("a", "new")] });
       await answer(stream);
-      await waitFor("settled again", () => settled() === 2);
+      await waitFor("in sync again", () => inSync() === 2);
     }));
 
   it("the server's report looks at a thousand streams with ten thousand resources in a moment", () =>

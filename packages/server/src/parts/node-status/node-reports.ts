@@ -112,7 +112,7 @@ export function createNodeReports(streams: Iterable<ReportedStream>, clock: Cloc
       let oldest: number | undefined;
       for (const stream of streams) {
         if (!isOpen(stream)) continue;
-        const since = stream.isSettled ? moment.now : stream.unsettledSince;
+        const since = stream.isInSync ? moment.now : stream.outOfSyncSince;
         oldest = Math.min(oldest ?? since, since);
       }
       return oldest === undefined ? undefined : moment.date(oldest);
@@ -140,7 +140,7 @@ function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
 }
 
 function stateOf(stream: OpenStream, moment: Moment): NodeState {
-  if (stream.isSettled && stream.snapshot === stream.newest) return "synced";
+  if (stream.isInSync && stream.snapshot === stream.newest) return "synced";
   return worst(stream.status().map((status) => standingOf(status, stream, moment).state));
 }
 

@@ -16,7 +16,7 @@ import { comesBackWords, type NextStep, unsentWords, waitText, waitWords, whyOf 
 /** A stream at one moment. */
 export type StreamAt = Pick<
   ReportedStream,
-  "snapshot" | "newest" | "rollout" | "comesBack" | "unsettledSince" | "lagFrom"
+  "snapshot" | "newest" | "rollout" | "comesBack" | "outOfSyncSince" | "lagFrom"
 >;
 
 /** The target of a client for a type, and its progress. `others`: all that the stream says of its types. */
@@ -105,7 +105,7 @@ export function waitReports(waits: readonly Wait[], statuses: readonly TypeStatu
 export function standingOf(status: TypeStatus, stream: StreamAt, moment: Moment) {
   const wanted = stream.snapshot?.of(status.type);
   const behind = behindOf(status, wanted);
-  const progress = progressOf(status, wanted, behind, stream.unsettledSince, moment);
+  const progress = progressOf(status, wanted, behind, stream.outOfSyncSince, moment);
   const heldBack = heldBackOf(status, wanted, stream);
   const state: NodeState = progress === "synced" && heldBack !== undefined ? "held-back" : progress;
   return { wanted, behind, progress, heldBack, state };
@@ -125,7 +125,7 @@ function progressOf(
   { rejected, inFlightCount, waits, sent, acknowledged }: TypeStatus,
   wanted: ResourceSet | undefined,
   behind: number,
-  unsettledSince: number,
+  outOfSyncSince: number,
   { now }: Moment,
 ): NodeState {
   if (rejected !== undefined) return "rejected";
@@ -134,6 +134,6 @@ function progressOf(
   // without a limit.
   if (inFlightCount === 0 && waits.length > 0) return "pending";
   // Of several responses in flight, the last one says little: a client that never answers is sent more and more.
-  const since = inFlightCount === 1 ? (sent?.at ?? unsettledSince) : unsettledSince;
+  const since = inFlightCount === 1 ? (sent?.at ?? outOfSyncSince) : outOfSyncSince;
   return now - Math.max(acknowledged?.at ?? 0, since) > staleMs ? "stale" : "pending";
 }

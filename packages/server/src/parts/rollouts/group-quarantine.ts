@@ -180,9 +180,9 @@ export class GroupQuarantine implements KeptFromMembers {
   }
 
   /** Contents that are nobody's target any more leave it. */
-  settle(): void {
+  review(): void {
     const newest: Snapshot | undefined = this.contents.isEmpty ? undefined : this.#context.newest();
-    const ended = newest && this.contents.settle(newest, this.#rest.undo);
+    const ended = newest && this.contents.review(newest, this.#rest.undo);
     if (ended?.length) this.#report("ended", ended);
   }
 

@@ -53,7 +53,7 @@ export class GroupTargets implements SharedTargets {
   open(): void {
     this.#shared?.open();
     this.quarantine.rejectedChanged();
-    this.quarantine.settle();
+    this.quarantine.review();
   }
 
   newest(): Snapshot | undefined {
@@ -136,7 +136,7 @@ export class GroupTargets implements SharedTargets {
     }
     // A rollout that begins may have been asked for views before it held the change back.
     this.#views = undefined;
-    this.quarantine.settle();
+    this.quarantine.review();
     this.quarantine.rejectedChanged();
   }
 
@@ -225,7 +225,7 @@ export class GroupTargets implements SharedTargets {
 
   spread(): void {
     this.#views = undefined;
-    this.quarantine.settle();
+    this.quarantine.review();
     this.#context.spread();
   }
 }

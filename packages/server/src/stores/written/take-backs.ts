@@ -38,7 +38,7 @@ export class TakeBacks {
   /** Takes a change of a layer back, now or later. Does not reject. */
   async add(layer: LayerName, back: TakeBack): Promise<void> {
     this.#waiting.set(layer, back);
-    await this.settle(layer).catch((error) => this.#later(layer, error));
+    await this.finish(layer).catch((error) => this.#later(layer, error));
   }
 
   /** Whether what was refused may still be in this layer of the store, or in these leases. */
@@ -47,7 +47,7 @@ export class TakeBacks {
   }
 
   /** Call it in a turn, before a layer is changed. Rejects if what was refused is still in the store. */
-  async settle(layer: LayerName): Promise<void> {
+  async finish(layer: LayerName): Promise<void> {
     const back = this.#waiting.get(layer);
     if (back === undefined) return;
     let { commits } = back;
@@ -70,7 +70,7 @@ export class TakeBacks {
     this.#isClosed = true;
     for (const cancel of this.#timers.values()) cancel();
     const last = (layer: LayerName) =>
-      this.#options.run(() => this.settle(layer)).catch((error) => this.#options.failed(error));
+      this.#options.run(() => this.finish(layer)).catch((error) => this.#options.failed(error));
     await Promise.all(Array.from(this.#waiting.keys(), last));
   }
 
@@ -78,7 +78,7 @@ export class TakeBacks {
     this.#options.failed(error);
     if (this.#isClosed) return;
     const again = () =>
-      void this.#options.run(() => this.settle(layer)).catch((failure) => this.#later(layer, failure));
+      void this.#options.run(() => this.finish(layer)).catch((failure) => this.#later(layer, failure));
     this.#timers.get(layer)?.();
     this.#timers.set(layer, this.#options.clock.after(writeAgainMs, again));
   }

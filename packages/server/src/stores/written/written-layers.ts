@@ -142,9 +142,9 @@ export class WrittenLayers implements Source {
   async close(): Promise<void> {
     this.#follower.close();
     await this.#leases.close();
-    const settled = this.#takeBacks.close();
+    const finished = this.#takeBacks.close();
     await this.#queue.close();
-    await settled;
+    await finished;
     await this.#retaining.close();
   }
 
@@ -214,7 +214,7 @@ export class WrittenLayers implements Source {
   async #write(layer: LayerName, asked: () => LayerWrite): Promise<LayerWritten> {
     const leases = this.#leases.of(layer);
     this.#follower.refuseIfAway();
-    await this.#takeBacks.settle(layer);
+    await this.#takeBacks.finish(layer);
     let lease: Pick<Lease, "id" | "ttlMs"> | undefined;
     for (let tries = 0; tries < maxConflicts; tries += 1) {
       const head = this.#heads.of(layer);

@@ -27,7 +27,7 @@ const everything: Subscription = { wildcard: true, names: NameSet.empty };
 /** A client that comes back, as a resumption sees it. */
 class Client implements ResumingStream {
   readonly clock = manualClock();
-  isSettled = true;
+  isInSync = true;
   newest: Snapshot | undefined;
   /** Whether a known snapshot holds everything that the client claims to have. */
   isKnown = true;
@@ -56,7 +56,7 @@ class Client implements ResumingStream {
     this.resumption = new Resumption({
       clock: this.clock,
       stream: this,
-      standing: () => (this.isSettled ? "settled" : this.standing),
+      standing: () => (this.isInSync ? "in sync" : this.standing),
       known,
       changed,
       failed: (error) => this.faults.push(error),
@@ -205,7 +205,7 @@ describe("a client that comes back", () => {
     client.asks([clusters, false]);
     assert.equal(client.before[0]?.snapshot, held);
     // Its time begins anew.
-    client.isSettled = false;
+    client.isInSync = false;
     client.clock.advance(4_900);
     assert.equal(client.asks(), held);
     client.clock.advance(200);
@@ -225,7 +225,7 @@ describe("a client that comes back", () => {
 
   it("a client that comes back is not waited for once it has rejected some of its own resources, and answered all", () => {
     const client = new Client();
-    client.isSettled = false;
+    client.isInSync = false;
     assert.equal(client.asks([clusters, false]), undefined);
     client.clock.advance(100);
     assert.equal(client.asks(), held);
@@ -238,7 +238,7 @@ describe("a client that comes back", () => {
 
   it("a client that comes back is not told that a name is absent that the newest has, and that it asks for meanwhile", () => {
     const client = new Client(true, false);
-    client.isSettled = false;
+    client.isInSync = false;
     client.asks([endpoints, false]);
     client.clock.advance(100);
     assert.equal(client.asks(), held);
@@ -253,7 +253,7 @@ describe("a client that comes back", () => {
 
   it("a client that comes back is waited for while it does not use the resources that it asked for again, and not for ever", () => {
     const client = new Client();
-    client.isSettled = false;
+    client.isInSync = false;
     client.asks([clusters, false]);
     client.clock.advance(1_000);
     assert.equal(client.asks(), held);

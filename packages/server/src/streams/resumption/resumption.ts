@@ -34,7 +34,7 @@ export interface ResumingStream {
   readonly asked: Stream["asked"];
   /** See `Stream.newest`. */
   readonly newest: Snapshot | undefined;
-  readonly isSettled: boolean;
+  readonly isInSync: boolean;
 }
 
 /** The options of a resumption. */
@@ -224,7 +224,7 @@ export class Resumption {
   progressed(): void {
     const phase = this.#phase;
     if (phase.kind !== "holding" || !this.#isAggregated) return;
-    if (this.#stream.newest !== phase.claimed.snapshot || !this.#stream.isSettled) return;
+    if (this.#stream.newest !== phase.claimed.snapshot || !this.#stream.isInSync) return;
     const warming = this.#warming(phase.claimed);
     if (warming === "until answered") this.#wait();
     if (warming !== "no") return;
@@ -235,7 +235,7 @@ export class Resumption {
   #wait(): void {
     this.#cancel?.();
     const warming = this.#phase.kind === "holding" ? this.#warming(this.#phase.claimed) : "no";
-    const isQuietEnough = warming === "no" || (warming === "until answered" && this.#stream.isSettled);
+    const isQuietEnough = warming === "no" || (warming === "until answered" && this.#stream.isInSync);
     this.#cancel = this.#clock.after(isQuietEnough ? quietMs : lookMs, () => this.#goOn());
   }
 
@@ -301,7 +301,7 @@ export class Resumption {
     const warming = this.#warming(phase.claimed);
     // What it has rejected of its own resources is not sent again: nothing more will come.
     const isDone =
-      warming === "no" ? this.#standing() !== "pending" : warming === "until answered" && this.#stream.isSettled;
+      warming === "no" ? this.#standing() !== "pending" : warming === "until answered" && this.#stream.isInSync;
     return isDone || waited >= (warming === "certain" ? maxWarmingMs : maxMs) ? { kind: "over" } : phase;
   }
 

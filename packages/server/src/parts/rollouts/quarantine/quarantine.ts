@@ -69,7 +69,7 @@ export class Quarantine {
   }
 
   /** Ends it for contents that are no longer anyone's target; `undo` holds what some get instead of the newest. */
-  settle(newest: Snapshot, undo: Overrides | undefined): readonly QuarantineEntry[] {
+  review(newest: Snapshot, undo: Overrides | undefined): readonly QuarantineEntry[] {
     const served = new Set<QuarantineEntry>();
     for (const [id, entries, keyed] of this.#resources()) {
       const held = undo?.get(id);

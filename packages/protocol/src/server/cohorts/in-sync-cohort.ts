@@ -2,21 +2,21 @@ import { longestKey, maxShared } from "../../model/basics/limits.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { numberOf } from "../ordering/past-snapshots.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
-import type { SettledCohort } from "./cohort.js";
+import type { InSyncCohort } from "./cohort.js";
 
 /**
  * The cohorts at each snapshot, by key. Weak at both ends: a cohort lives as long as streams are in it, and an old
  * snapshot that somebody holds must not keep newer ones alive.
  */
-const cohorts = new WeakMap<Snapshot, Map<string, WeakRef<SettledCohort>>>();
+const cohorts = new WeakMap<Snapshot, Map<string, WeakRef<InSyncCohort>>>();
 
 /** The cohort with this key at a snapshot. All streams of a lineage share it. */
-export function settledCohort(
+export function inSyncCohort(
   snapshot: Snapshot,
   key: string,
-  make: () => SettledCohort,
+  make: () => InSyncCohort,
   lineage: SnapshotLineage | undefined,
-): SettledCohort {
+): InSyncCohort {
   // A long key is not remembered, so the stream is alone in its cohort.
   if (key.length > longestKey) return make();
   const inLineage = lineage?.position(snapshot, key, make);
