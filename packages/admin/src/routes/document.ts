@@ -7,7 +7,7 @@ const document = readRoute({
   responses: { 200: json(z.looseObject({ openapi: z.string() }), "An OpenAPI 3.1 document") },
 });
 
-/** The route that describes all routes. Call it last. */
+/** The route that describes all routes that there are when it is first asked for. */
 export function documentRoute(app: OpenAPIHono, version: string): void {
   let made: { openapi: string } | undefined;
   app.openapi(document, (c) => {

@@ -134,9 +134,7 @@ async function begin(
 ): Promise<void> {
   const { asked, awaited, cached, retained, types, report } = known;
   const { damaged, whole } = cached;
-  for (const { type, name } of collections)
-    if (!whole.has(type) && (canAsk(type) || damaged.has(type))) awaited.add(type, name);
-  awaited.begun();
+  awaited.begin(collections.filter(({ type }) => !whole.has(type) && (canAsk(type) || damaged.has(type))));
   const { isFollowed } = asked;
   if (cached.isServed) upstream.beginWith(contentOfCache({ retained, whole, types, collections, isFollowed }, report));
   await requests.begin(collections, silenceMs);

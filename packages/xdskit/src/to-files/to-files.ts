@@ -45,7 +45,7 @@ export async function startToFiles(options: ToFilesOptions) {
   const { server, directory, registry, log, lingerMs = usualFilesLingerMs } = options;
   const group = groupOfFiles(options.group, options.groups);
   const folder = await openFilesFolder(directory, server.types);
-  const writer = new SnapshotWriter({
+  const writer = await SnapshotWriter.open({
     folder,
     types: server.types,
     registry,
@@ -61,7 +61,6 @@ export async function startToFiles(options: ToFilesOptions) {
     }),
     now: () => performance.now(),
   });
-  await writer.begin();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let again = false;

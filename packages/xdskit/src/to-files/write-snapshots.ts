@@ -65,7 +65,14 @@ export class SnapshotWriter {
   /** Undefined: it cannot be written. */
   readonly #partOf = perObject((resource: Resource) => this.#partIfWritable(resource));
 
-  constructor(options: WriteSnapshotsOptions) {
+  /** Takes over the files of an earlier run. */
+  static async open(options: WriteSnapshotsOptions): Promise<SnapshotWriter> {
+    const writer = new SnapshotWriter(options);
+    await writer.#takeOver();
+    return writer;
+  }
+
+  private constructor(options: WriteSnapshotsOptions) {
     this.#options = options;
     this.#order = inOrderOfFiles(this.#options.types);
     this.#fromPaths = createFromPaths(this.#pathOf, this.#options.registry);
@@ -143,8 +150,7 @@ export class SnapshotWriter {
     }
   }
 
-  /** Takes over the files of an earlier run. Call it once, first. */
-  async begin(): Promise<void> {
+  async #takeOver(): Promise<void> {
     for (const type of this.#order) {
       // Files of a run with another format: nobody updates them any more.
       for (const other of fileFormats)

@@ -90,11 +90,10 @@ export function opened({ stream, startedAt }: ConnectingState, now: number): Ope
 /** The client needs the open stream no more. */
 export function finished(open: OpenState): EndingState {
   const { stream, isReading } = open;
-  stopTimers(open);
   return { kind: "ending", stream, isReading, stopFarewell: nothing };
 }
 
-/** Call it when a state is left. */
+/** Of a state that was left. */
 export function stopTimers(left: DiscoveryStreamState): void {
   switch (left.kind) {
     case "backing-off":

@@ -85,6 +85,14 @@ export class DiscoveryStream {
     this.#turns = new ResponseTurns((bytes) => prepareLong(bytes, machine, sink));
   }
 
+  /** Returns the state that is left, whose timers are stopped. */
+  #enter(state: DiscoveryStreamState): DiscoveryStreamState {
+    const left = this.#state;
+    this.#state = state;
+    stopTimers(left);
+    return left;
+  }
+
   /** Starts the next thing to do, if any. */
   #look(): void {
     const state = this.#state;
@@ -108,17 +116,17 @@ export class DiscoveryStream {
   /** Tries once the time for it has come. */
   #backOff(): void {
     const wait = this.#attempts.notBefore - this.#clock.now();
-    if (wait > 0) this.#state = { kind: "backing-off", stopTimer: this.#clock.after(wait, () => this.#attempt()) };
+    if (wait > 0) this.#enter({ kind: "backing-off", stopTimer: this.#clock.after(wait, () => this.#attempt()) });
     else this.#attempt();
   }
 
   #attempt(): void {
     const { method, sink, transport } = this.#options;
     const startedAt = this.#clock.now();
-    this.#state = preparing;
+    this.#enter(preparing);
     sink.attempting(method.only);
     if (this.machine.isIdle || this.#closing !== undefined) {
-      this.#state = idle;
+      this.#enter(idle);
       return;
     }
     this.#attempts.begun(startedAt);
@@ -130,7 +138,7 @@ export class DiscoveryStream {
       received: (bytes) => this.#turns.take(() => this.#arrived(stream, bytes), bytes),
       ended: (code, message) => this.#turns.take(() => streamOf(this.#state) === stream && this.#ended(code, message)),
     });
-    this.#state = { kind: "connecting", stream, startedAt };
+    this.#enter({ kind: "connecting", stream, startedAt });
   }
 
   #arrived(stream: OpenStream, bytes: Uint8Array): void {
@@ -142,7 +150,7 @@ export class DiscoveryStream {
   }
 
   #open(state: OpenState): void {
-    this.#state = state;
+    this.#enter(state);
     const effects = this.machine.step({ kind: "opened" }, this.#clock.now());
     this.#options.sink.connected(this.#options.method.only);
     this.#handle(effects);
@@ -152,10 +160,7 @@ export class DiscoveryStream {
   }
 
   #giveUp(): void {
-    const given = this.#state;
-    this.#state = idle;
-    stopTimers(given);
-    streamOf(given)?.cancel(cancelled, "not needed any more");
+    streamOf(this.#enter(idle))?.cancel(cancelled, "not needed any more");
   }
 
   #received(state: OpenState, bytes: Uint8Array): void {
@@ -172,9 +177,7 @@ export class DiscoveryStream {
   }
 
   #ended(code: number, message: string): void {
-    const before = this.#state;
-    this.#state = idle;
-    stopTimers(before);
+    const before = this.#enter(idle);
     if (before.kind === "open") this.#left(before, code, message);
     else if (before.kind === "connecting") this.#failed(code, message);
     if (this.#closing !== undefined) this.#closing.resolve();
@@ -200,7 +203,7 @@ export class DiscoveryStream {
   #finish(open: OpenState): void {
     const ending = finished(open);
     const { stream } = ending;
-    this.#state = ending;
+    this.#enter(ending);
     this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
     this.#options.sink.disconnected(this.#options.method.only, undefined);
     this.#attempts.reset();
@@ -248,8 +251,7 @@ export class DiscoveryStream {
   #abort(code: number, message: string): void {
     const broken = this.#state;
     if (broken.kind !== "open") return;
-    this.#state = idle;
-    stopTimers(broken);
+    this.#enter(idle);
     broken.isAnswered = false;
     broken.stream.cancel(code, message);
     this.#left(broken, code, message);

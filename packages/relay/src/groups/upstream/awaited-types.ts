@@ -1,4 +1,5 @@
 import { canonicalName, deferred, type ResourceName, type ResourceType } from "@xdskit/api";
+import type { WatchedCollection } from "./upstream-types.js";
 
 /**
  * Types that are asked for as a whole, and whose content neither the origin nor a sound cache has given yet. Clients
@@ -13,8 +14,8 @@ export interface AwaitedTypes {
   add(type: ResourceType, collection: ResourceName): void;
   /** The content of a collection is known, or it is not asked for any more. */
   delete(type: ResourceType, collection: ResourceName): void;
-  /** Everything that the start awaits was added. */
-  begun(): void;
+  /** A start asks for these, and for nothing else without known content. */
+  begin(collections: readonly WatchedCollection[]): void;
   /** The origin answered with an error, so its silence later does not tell that the collection is empty. */
   failed(type: ResourceType, collection: ResourceName): void;
   /** A stream for the type, or for all, is up: an error on the one before says nothing about it. */
@@ -40,24 +41,27 @@ export function createAwaitedTypes(
     changed(awaited.keys());
     if (awaited.size === 0) allKnown();
   };
+  function add(type: ResourceType, collection: ResourceName): void {
+    const names = awaited.get(type) ?? new Map<ResourceName, boolean>();
+    awaited.set(type, names.set(canonicalName(collection), false));
+    if (names.size === 1) tell();
+  }
+
   return {
     known,
     get isEmpty(): boolean {
       return awaited.size === 0;
     },
     has: (type: ResourceType): boolean => awaited.has(type),
-    add(type: ResourceType, collection: ResourceName) {
-      const names = awaited.get(type) ?? new Map<ResourceName, boolean>();
-      awaited.set(type, names.set(canonicalName(collection), false));
-      if (names.size === 1) tell();
-    },
+    add,
     delete(type: ResourceType, collection: ResourceName) {
       const names = awaited.get(type);
       if (names?.delete(canonicalName(collection)) !== true || names.size > 0) return;
       awaited.delete(type);
       tell();
     },
-    begun() {
+    begin(collections: readonly WatchedCollection[]) {
+      for (const { type, name } of collections) add(type, name);
       if (awaited.size === 0) allKnown();
     },
     failed(type: ResourceType, collection: ResourceName) {

@@ -76,9 +76,13 @@ export class FolderWatcher {
     return changes;
   }
 
-  /** Call this before a scan. */
-  begin(): void {
+  /** Runs a scan, which says what to watch. Releases the folders that it did not want. */
+  async during<Result>(scan: () => Promise<Result>): Promise<Result> {
     this.#watches.begin();
+    const result = await scan();
+    this.#watches.end();
+    for (const watched of this.#watches) watched.before = nothing;
+    return result;
   }
 
   /**
@@ -104,12 +108,6 @@ export class FolderWatcher {
     const known = watched.before.names.has(name) || watched.now.names.has(name);
     watched.now.names.add(name);
     return known;
-  }
-
-  /** Call this after a scan: it releases the folders that the scan did not want. */
-  end(): void {
-    this.#watches.end();
-    for (const watched of this.#watches) watched.before = nothing;
   }
 
   close(): void {

@@ -52,10 +52,7 @@ export async function scanFolder(
   before: Scan | undefined,
 ): Promise<Scan> {
   const scanner = new Scanner(options, watcher, changes, before);
-  watcher.begin();
-  const scan = await scanner.run();
-  watcher.end();
-  return scan;
+  return await watcher.during(() => scanner.run());
 }
 
 class Scanner {
