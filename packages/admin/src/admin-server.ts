@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { errorsIn, type Finding, findingText, messageOf, type XdskitErrorCode } from "@xdskit/api";
 import { asksForCertificates, isFromBrowser, listenAt } from "@xdskit/server";
-import { isLoopback, type ListenPlace } from "@xdskit/server/address";
+import { isLoopback, type ListenAddress } from "@xdskit/server/address";
 import type { Access } from "./access/access.js";
 import { auditRequest } from "./access/audit-request.js";
 import { mayNot, type Need, unknownCaller } from "./contract/access.js";
@@ -20,7 +20,7 @@ import { carryOut, rolloutsPage } from "./listener/rollout-pages.js";
 /** The admin listener, listening. */
 export interface AdminServer {
   /** With the port that was picked. */
-  readonly address: ListenPlace;
+  readonly address: ListenAddress;
   close(): Promise<void>;
 }
 
@@ -84,19 +84,19 @@ const listed = [
 ];
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
-export async function startAdminServer(place: ListenPlace, state: AdminState, tls?: AdminTls): Promise<AdminServer> {
-  const host = "path" in place ? "localhost" : place.host;
+export async function startAdminServer(at: ListenAddress, state: AdminState, tls?: AdminTls): Promise<AdminServer> {
+  const host = "path" in at ? "localhost" : at.host;
   const { server, stop } = await serverWith(tls, (request, response) => void respond(request, response, state, host));
   // One that is gone already has no addresses, by which it would be judged.
-  if (!("path" in place))
+  if (!("path" in at))
     server.on("connection", (socket: Socket) => {
       if (socket.remoteAddress === undefined || socket.localAddress === undefined) socket.destroy();
     });
-  await listenAt(place, async () => {
-    await once(server.listen("path" in place ? { path: place.path } : place), "listening");
+  await listenAt(at, async () => {
+    await once(server.listen("path" in at ? { path: at.path } : at), "listening");
   });
   return {
-    address: "path" in place ? { path: place.path } : { ...place, port: (server.address() as AddressInfo).port },
+    address: "path" in at ? { path: at.path } : { ...at, port: (server.address() as AddressInfo).port },
     close: () =>
       new Promise((resolve) => {
         stop();

@@ -8,7 +8,7 @@ import {
   type WrittenLayers,
   type XdsServer,
 } from "@xdskit/server";
-import { formatAddress, isLoopback, type ListenPlace, parsePlace } from "@xdskit/server/address";
+import { formatAddress, isLoopback, type ListenAddress, parseListenAddress } from "@xdskit/server/address";
 import { Access } from "./access/access.js";
 import { Activity } from "./activity/activity.js";
 import { type AdminServer, startAdminServer } from "./admin-server.js";
@@ -98,13 +98,13 @@ class AdminOfServer implements Admin {
   }
 
   async listen(address: string): Promise<string> {
-    const place = placeOf(address);
+    const at = listenAddressOf(address);
     const { tls, onCertificates: listener = noListener, insecure = false } = this.#options;
-    if (!insecure) refuseOpen(place, { tls: tls !== undefined, roles: this.#access.isGuarded });
+    if (!insecure) refuseOpen(at, { tls: tls !== undefined, roles: this.#access.isGuarded });
     if (this.#listening !== undefined || this.#isClosed)
       throw XdskitError.of("XDSKIT_ADMIN_OPTION", "admin.listen: it listens already, or was closed");
-    if ("path" in place) this.#access.isUnix = true;
-    this.#listening = startAdminServer(place, this.#state(), tls && { files: tls, listener });
+    if ("path" in at) this.#access.isUnix = true;
+    this.#listening = startAdminServer(at, this.#state(), tls && { files: tls, listener });
     try {
       return formatAddress((await this.#listening).address);
     } catch (cause) {
@@ -286,19 +286,19 @@ function readLayer(layer: string): ApiLayer {
   return { name: layer, layer, place: null, durable: false, store: undefined, filled };
 }
 
-function placeOf(address: string): ListenPlace {
-  const place = typeof address === "string" ? parsePlace(address) : undefined;
-  if (place !== undefined) return place;
+function listenAddressOf(address: string): ListenAddress {
+  const at = typeof address === "string" ? parseListenAddress(address) : undefined;
+  if (at !== undefined) return at;
   const given = typeof address === "string" ? JSON.stringify(address.slice(0, 200)) : `a ${typeof address}`;
   throw XdskitError.of("XDSKIT_ADDRESS_INVALID", `admin.listen: ${given} is not of the form HOST:PORT or unix:/PATH`);
 }
 
 /** Whoever reaches the listener could read and change everything. */
-function refuseOpen(place: ListenPlace, has: { readonly tls: boolean; readonly roles: boolean }): void {
-  if ("path" in place || isLoopback(place.host) || (has.tls && has.roles)) return;
+function refuseOpen(at: ListenAddress, has: { readonly tls: boolean; readonly roles: boolean }): void {
+  if ("path" in at || isLoopback(at.host) || (has.tls && has.roles)) return;
   const lacks = [has.tls ? [] : "tls", has.roles ? [] : "access: { tokens, roles }"].flat().join(" and ");
   throw XdskitError.of(
     "XDSKIT_OPEN_LISTENER",
-    `admin.listen: ${formatAddress(place)} is reachable beyond this machine; give createAdmin ${lacks}, or insecure: true`,
+    `admin.listen: ${formatAddress(at)} is reachable beyond this machine; give createAdmin ${lacks}, or insecure: true`,
   );
 }

@@ -145,8 +145,8 @@ export function reportOf(fleet: Fleet, options: FleetOptions, types: readonly st
 
 function resourcesOf({ nodes }: Fleet): readonly ResourceReport[] {
   const [first] = nodes;
-  return (first?.current ?? []).map(({ type }, place) => {
-    const current = nodes.flatMap((node) => node.current[place] ?? []);
+  return (first?.current ?? []).map(({ type }, position) => {
+    const current = nodes.flatMap((node) => node.current[position] ?? []);
     const sizes = current.map(({ size }) => size);
     const fewest = sizes.reduce((a, b) => Math.min(a, b));
     const most = sizes.reduce((a, b) => Math.max(a, b));

@@ -3,9 +3,9 @@ export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
 export {
   type Address,
   formatAddress,
-  type ListenPlace,
+  type ListenAddress,
   parseAddress,
-  parsePlace,
+  parseListenAddress,
   type SocketPath,
 } from "./basics/address.js";
 export { matchesGlob } from "./basics/glob.js";

@@ -7,14 +7,14 @@ export interface FoundRevision {
   readonly store: Store;
 }
 
-/** How many revisions are read at a time to find a place in a history. */
+/** How many revisions are read at a time to find a position in a history. */
 const usualInPage = 100;
 
 /** A revision in the history of several layers. */
-interface Placed {
+interface Dated {
   readonly revision: Revision;
   /**
-   * The time by which it is placed among those of other layers: its own, but not after that of a later revision of its
+   * The time by which it is dated among those of other layers: its own, but not after that of a later revision of its
    * layer. Writers have several clocks, and say the time before they wait for each other.
    */
   readonly at: number;
@@ -30,11 +30,11 @@ export async function historyOf(
   if (only?.store !== undefined && others.length === 0 && (after?.revision.layer ?? only.layer) === only.layer)
     return only.store.history(only.layer, { limit: most, ...beforeThat(after?.revision) });
   const inPage = after === undefined ? most : Math.max(most, usualInPage);
-  const start = after && (await placeOf(after, inPage));
-  const found: Placed[] = [];
+  const start = after && (await datedOf(after, inPage));
+  const found: Dated[] = [];
   for (const { layer, store } of layers) {
     let count = 0;
-    for await (const one of store === undefined ? [] : placed(store, layer, inPage)) {
+    for await (const one of store === undefined ? [] : dated(store, layer, inPage)) {
       if (start !== undefined && newestFirst(start, one) >= 0) continue;
       found.push(one);
       count += 1;
@@ -46,7 +46,7 @@ export async function historyOf(
 }
 
 /** A layer's history, the newest first; read in pages. */
-async function* placed(store: Store, layer: string, inPage: number): AsyncGenerator<Placed> {
+async function* dated(store: Store, layer: string, inPage: number): AsyncGenerator<Dated> {
   let at = Number.POSITIVE_INFINITY;
   let last: Revision | undefined;
   do {
@@ -59,8 +59,8 @@ async function* placed(store: Store, layer: string, inPage: number): AsyncGenera
   } while (last !== undefined);
 }
 
-async function placeOf({ revision, store }: FoundRevision, inPage: number): Promise<Placed> {
-  for await (const one of placed(store, revision.layer, inPage)) if (one.revision.id === revision.id) return one;
+async function datedOf({ revision, store }: FoundRevision, inPage: number): Promise<Dated> {
+  for await (const one of dated(store, revision.layer, inPage)) if (one.revision.id === revision.id) return one;
   // It is in no history any more.
   return { revision, at: revision.time };
 }
@@ -69,7 +69,7 @@ function beforeThat(revision: Revision | undefined): { readonly before?: number 
   return revision === undefined ? {} : { before: revision.number };
 }
 
-function newestFirst(a: Placed, b: Placed): number {
+function newestFirst(a: Dated, b: Dated): number {
   const [one, other] = [a.revision, b.revision];
   const byLayer = one.layer < other.layer ? -1 : one.layer > other.layer ? 1 : 0;
   return b.at - a.at || byLayer || other.number - one.number;

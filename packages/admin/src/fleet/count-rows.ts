@@ -76,8 +76,8 @@ function columnOf(rows: readonly NodeRow[], types: readonly string[]): FleetMapJ
 }
 
 function inOrder(names: Iterable<string>, order: readonly string[]): string[] {
-  const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
-  return [...names].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
+  const position = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...names].sort((a, b) => position(a) - position(b) || (a < b ? -1 : 1));
 }
 
 /** Counts by name. */

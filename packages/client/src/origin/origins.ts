@@ -58,9 +58,9 @@ export class Origins {
       emit: this.#emit,
       isEager: this.#isEager,
       servers: settings.length,
-      make: (place, sink) => {
-        const server = settings[place];
-        if (server === undefined) throw new RangeError(`there is no server ${place}`);
+      make: (position, sink) => {
+        const server = settings[position];
+        if (server === undefined) throw new RangeError(`there is no server ${position}`);
         return this.#create(server, context, sink);
       },
       acknowledge: acknowledge && (async (update, server) => acknowledge(update, server)),

@@ -6,7 +6,7 @@ import type { RetainedResources } from "../options/client-options.js";
 import type { Upstream, UpstreamSink } from "../upstreams/contract/upstream.js";
 
 /** Makes the upstream of the server at a position of the list. */
-export type MakeUpstream = (place: number, sink: UpstreamSink) => Upstream;
+export type MakeUpstream = (position: number, sink: UpstreamSink) => Upstream;
 
 /** What the first server knows of the set of a type. */
 export type RetainedVersion = Pick<RetainedResources, "version" | "isAll">;
@@ -42,7 +42,7 @@ export interface ServersOwner {
 }
 
 interface Member {
-  readonly place: number;
+  readonly position: number;
   readonly upstream: Upstream;
   /** Why the last attempt brought no answer, for a stream of one type or of all types (undefined). */
   readonly away: Map<ResourceType | undefined, XdskitError>;
@@ -75,18 +75,18 @@ export class Servers {
     this.#count = count;
     this.#make = make;
     this.#owner = owner;
-    for (let place = 0; place < count; place += 1) this.#members.push(this.#memberAt(place));
+    for (let position = 0; position < count; position += 1) this.#members.push(this.#memberAt(position));
   }
 
-  #memberAt(place: number): Member {
+  #memberAt(position: number): Member {
     const away: Member["away"] = new Map();
     const connected: Member["connected"] = new Set();
     let member: Member | undefined;
     const upstream = this.#make(
-      place,
+      position,
       this.#sinkOf(() => member),
     );
-    member = { place, upstream, away, connected, revisions: new Map(), left: false };
+    member = { position, upstream, away, connected, revisions: new Map(), left: false };
     return member;
   }
 
@@ -98,7 +98,7 @@ export class Servers {
     for (const each of [type, ...wanted.map(([one]) => one)]) revisions.set(each, owner.revision(each));
     for (const [each, resources, known] of owner.current(type))
       upstream.hold(each, resources, version(known.version), known.isAll);
-    if (member.place > 0 || this.#asked >= 0) upstream.forgetVersions(type);
+    if (member.position > 0 || this.#asked >= 0) upstream.forgetVersions(type);
     for (const [each, names] of wanted) upstream.subscribe(each, names);
   }
 
@@ -113,8 +113,8 @@ export class Servers {
     return {
       attempting: (type) =>
         when((member) => {
-          const { place, revisions, upstream } = member;
-          if (place === this.#active || (revisions.get(type) ?? 0) === this.#owner.revision(type)) return;
+          const { position, revisions, upstream } = member;
+          if (position === this.#active || (revisions.get(type) ?? 0) === this.#owner.revision(type)) return;
           // Another server answered meanwhile: this server must report its differences from the present resources.
           for (const [each, names] of this.#owner.wanted(type)) upstream.unsubscribe(each, names);
           this.#ask(member, type, () => "");
@@ -135,23 +135,23 @@ export class Servers {
           if (!nack) {
             member.away.set(type, error);
             this.#consider();
-          } else if (member.place === this.#active) this.#owner.trouble(type, error, true);
+          } else if (member.position === this.#active) this.#owner.trouble(type, error, true);
         }),
       responded: (type, good = 0) =>
         when((member) => {
           this.#owner.emit(() => ({ kind: "responded", server: server(), type, good }));
           member.away.delete(type);
           // On one stream for all types, the trouble is over for every type, even for those without news.
-          if (member.away.delete(undefined) && member.place === this.#active) this.#owner.recovered();
+          if (member.away.delete(undefined) && member.position === this.#active) this.#owner.recovered();
           // All streams to a server before the active one must be well, or the two servers would take turns.
-          if (member.place > this.#active) this.#switchTo(member);
+          if (member.position > this.#active) this.#switchTo(member);
           else if (member.away.size === 0) this.#leaveBehind(member);
-          if (member.place === this.#active) this.#owner.responded(type);
+          if (member.position === this.#active) this.#owner.responded(type);
         }),
       update: (update) => {
         let taken: Promise<void> | undefined;
         when((member) => {
-          if (member.place === this.#active) taken = this.#owner.update(update, server());
+          if (member.position === this.#active) taken = this.#owner.update(update, server());
         });
         return taken;
       },
@@ -159,32 +159,33 @@ export class Servers {
       rejected: (type, version, message, bad) =>
         when((member) => {
           this.#owner.emit(() => ({ kind: "rejected", server: server(), type, version, message, bad }));
-          if (member.place === this.#active) this.#owner.rejected(type, message, bad);
+          if (member.position === this.#active) this.#owner.rejected(type, message, bad);
         }),
     };
   }
 
   /** The server is well: the ones after it are not needed. */
   #leaveBehind(member: Member): void {
-    if (member.place < this.#active) this.#switchTo(member);
-    else if (this.#asked > member.place) this.#leaveAfter(member);
+    if (member.position < this.#active) this.#switchTo(member);
+    else if (this.#asked > member.position) this.#leaveAfter(member);
   }
 
   #leaveAfter(member: Member): void {
-    this.#asked = member.place;
-    for (const later of this.#members.splice(member.place + 1)) this.#leave(later);
-    for (let place = this.#members.length; place < this.#count; place += 1) this.#members.push(this.#memberAt(place));
+    this.#asked = member.position;
+    for (const later of this.#members.splice(member.position + 1)) this.#leave(later);
+    for (let position = this.#members.length; position < this.#count; position += 1)
+      this.#members.push(this.#memberAt(position));
   }
 
   #switchTo(member: Member): void {
     const from = this.#members[this.#active]?.upstream.server ?? "";
     const to = member.upstream.server;
-    this.#active = member.place;
+    this.#active = member.position;
     this.#leaveAfter(member);
     this.#owner.emit(() => ({ kind: "switched", from, to }));
     // After the answer that caused it.
     queueMicrotask(() => {
-      if (member.place === this.#active && !member.left && this.#closing === undefined)
+      if (member.position === this.#active && !member.left && this.#closing === undefined)
         this.#owner.adopt(member.upstream.status(), to);
     });
   }
@@ -221,12 +222,12 @@ export class Servers {
       this.#asked = 0;
       return;
     }
-    for (const { place, upstream } of this.#members) if (place <= this.#asked) upstream.subscribe(type, names);
+    for (const { position, upstream } of this.#members) if (position <= this.#asked) upstream.subscribe(type, names);
   }
 
   unsubscribe(type: ResourceType, names: readonly ResourceName[]): void {
-    for (const { place, upstream, away } of this.#members) {
-      if (place > this.#asked) break;
+    for (const { position, upstream, away } of this.#members) {
+      if (position > this.#asked) break;
       upstream.unsubscribe(type, names);
       // The client does not try to reach it any more, so its state at the next attempt is unknown.
       for (const each of away.keys()) if (!this.#owner.isWatched(each)) away.delete(each);
@@ -249,10 +250,10 @@ export class Servers {
   }
 
   status(): readonly ServerStatus[] {
-    return this.#members.map(({ place, upstream, connected }) => ({
+    return this.#members.map(({ position, upstream, connected }) => ({
       server: upstream.server,
       connected: connected.size > 0,
-      active: place === this.#active,
+      active: position === this.#active,
       types: upstream.status(),
     }));
   }

@@ -59,12 +59,12 @@ export class CrowdTransition<State extends object> {
 /** Where the nonce's field is; at the end with length 0, if there is none. */
 function placeOfNonce(bytes: Uint8Array): readonly [start: number, end: number] {
   const reader = new WireReader(bytes);
-  let place: readonly [number, number] = [bytes.length, bytes.length];
+  let position: readonly [number, number] = [bytes.length, bytes.length];
   while (!reader.atEnd) {
     const start = reader.position;
     const tag = reader.tag();
     reader.skip(tag);
-    if (tag === nonceTag) place = [start, reader.position];
+    if (tag === nonceTag) position = [start, reader.position];
   }
-  return place;
+  return position;
 }

@@ -56,8 +56,8 @@ export class Fleet {
     }
   }
 
-  /** `place`: the position of the connection that carries the nodes. */
-  #contextOf(place: number): NodeContext {
+  /** `position`: the position of the connection that carries the nodes. */
+  #contextOf(position: number): NodeContext {
     return {
       tally: this.tally,
       times: this.times,
@@ -67,7 +67,7 @@ export class Fleet {
       },
       startedAt: () => this.#startedAt,
       now: () => performance.now(),
-      retry: (again, wasAnswered) => this.carriers[place]?.retry(again, wasAnswered),
+      retry: (again, wasAnswered) => this.carriers[position]?.retry(again, wasAnswered),
     };
   }
 

@@ -60,9 +60,9 @@ export function decodeHuffman(bytes: Uint8Array): string | undefined {
       length += 1;
       if (length > longest) return undefined;
       const { first, count, start } = lengths[length] as CodeLength;
-      const place = code - first;
-      if (place >= count || place < 0) continue;
-      const symbol = symbols[start + place] as number;
+      const index = code - first;
+      if (index >= count || index < 0) continue;
+      const symbol = symbols[start + index] as number;
       if (symbol === endOfString) return undefined;
       text += String.fromCharCode(symbol);
       code = 0;

@@ -14,7 +14,7 @@ export interface SocketPath {
 }
 
 /** Where something listens, on a port or on a Unix socket. */
-export type ListenPlace = Address | SocketPath;
+export type ListenAddress = Address | SocketPath;
 
 /** Reads `HOST:PORT`, such as `127.0.0.1:18000`, `[::1]:18000` or `localhost:0`; undefined when it is none. */
 export function parseAddress(text: string): Address | undefined {
@@ -30,7 +30,7 @@ export function parseAddress(text: string): Address | undefined {
 export const maxSocketPath = 103;
 
 /** The same, and `unix:/PATH` or `unix:/PATH?mode=660`. */
-export function parsePlace(text: string): ListenPlace | undefined {
+export function parseListenAddress(text: string): ListenAddress | undefined {
   const [, path, mode] = /^unix:(\/[^?\0]+)(?:\?mode=(0?[0-7]{3}))?$/.exec(text) ?? [];
   if (path === undefined) return parseAddress(text);
   if (new TextEncoder().encode(path).byteLength > maxSocketPath) return undefined;
@@ -38,9 +38,9 @@ export function parsePlace(text: string): ListenPlace | undefined {
 }
 
 /** `HOST:PORT`, an IPv6 address in brackets; or `unix:/PATH`. */
-export function formatAddress(place: ListenPlace): string {
-  if ("path" in place) return `unix:${place.path}${place.mode === undefined ? "" : `?mode=${place.mode.toString(8)}`}`;
-  const { host, port } = place;
+export function formatAddress(at: ListenAddress): string {
+  if ("path" in at) return `unix:${at.path}${at.mode === undefined ? "" : `?mode=${at.mode.toString(8)}`}`;
+  const { host, port } = at;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 

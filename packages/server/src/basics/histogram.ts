@@ -21,9 +21,9 @@ export class Histogram {
   }
 
   record(value: number): void {
-    let place = 0;
-    while (value > (this.#bounds[place] ?? Number.POSITIVE_INFINITY)) place += 1;
-    this.#counts[place] = (this.#counts[place] as number) + 1;
+    let index = 0;
+    while (value > (this.#bounds[index] ?? Number.POSITIVE_INFINITY)) index += 1;
+    this.#counts[index] = (this.#counts[index] as number) + 1;
     this.#sum += value;
   }
 

@@ -14,11 +14,11 @@ export interface EndableCall {
   end(code: StatusCode, message: string): void;
 }
 
-/** When a call was opened, in milliseconds since 1970, and its place among those that end together, from 0 to 1. */
+/** When a call was opened, in milliseconds since 1970, and its position among those that end together, from 0 to 1. */
 interface Opened extends OpenCall {
   caller: Caller;
   readonly at: number;
-  readonly place: number;
+  readonly position: number;
 }
 
 /** How often the ends of certificates and tokens are looked at, in milliseconds. */
@@ -38,13 +38,13 @@ const changed = "the rules for callers have changed: connect again";
 export class OpenCalls {
   readonly #gate: Gate;
   readonly #open = new Map<EndableCall, Opened>();
-  readonly #place: () => number;
+  readonly #position: () => number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(gate: Gate, place = Math.random, now = Date.now) {
+  constructor(gate: Gate, position = Math.random, now = Date.now) {
     this.#gate = gate;
-    this.#place = place;
+    this.#position = position;
     this.#now = now;
   }
 
@@ -54,7 +54,7 @@ export class OpenCalls {
     // the calls that none restricts.
     const isRestricted = caller.isRestricted;
     const at = isRestricted ? this.#now() : 0;
-    this.#open.set(handler, { caller, evidence, at, place: isRestricted ? this.#place() : 0 });
+    this.#open.set(handler, { caller, evidence, at, position: isRestricted ? this.#position() : 0 });
     this.#follow(caller);
   }
 
@@ -70,10 +70,10 @@ export class OpenCalls {
   /** Ends the calls whose time is over. */
   look(): void {
     const now = this.#now();
-    for (const [handler, { caller, at, place }] of [...this.#open]) {
+    for (const [handler, { caller, at, position }] of [...this.#open]) {
       const { endsAt, maxAgeMs } = caller;
-      if (endsAt !== undefined && endsAt + place * spreadMs <= now) handler.end(statusCode.permissionDenied, ended);
-      else if (maxAgeMs !== undefined && at + maxAgeMs * (1 - place * soonerBy) <= now)
+      if (endsAt !== undefined && endsAt + position * spreadMs <= now) handler.end(statusCode.permissionDenied, ended);
+      else if (maxAgeMs !== undefined && at + maxAgeMs * (1 - position * soonerBy) <= now)
         handler.end(statusCode.unavailable, old);
     }
   }

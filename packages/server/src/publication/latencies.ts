@@ -34,12 +34,12 @@ export class Latencies {
 
   /** The times of a group, to which its streams add. */
   ofGroup(group: string): GroupLags {
-    return placeIn(this.#groups, group, () => new GroupLags());
+    return entryIn(this.#groups, group, () => new GroupLags());
   }
 
   /** A change of a source took this many milliseconds, from when that heard of it until it was published. */
   tookSource(source: string, ms: number): void {
-    placeIn(this.#sources, source, () => new Histogram(timeBounds)).record(ms);
+    entryIn(this.#sources, source, () => new Histogram(timeBounds)).record(ms);
   }
 
   /** A type of a client waited for this many milliseconds, until others were acknowledged. */
@@ -60,7 +60,7 @@ export class Latencies {
   }
 }
 
-/** The place of a name, or that of all further ones. */
-function placeIn<Place>(places: Map<string, Place>, name: string, make: () => Place): Place {
+/** The entry of a name, or that of all further ones. */
+function entryIn<Entry>(places: Map<string, Entry>, name: string, make: () => Entry): Entry {
   return getOrInsert(places, places.has(name) || places.size < maxGroups ? name : otherGroups, make);
 }

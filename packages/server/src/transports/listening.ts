@@ -1,9 +1,9 @@
 import { XdskitError } from "@xdskit/api";
-import { type ListenPlace, parsePlace } from "../basics/address.js";
+import { type ListenAddress, parseListenAddress } from "../basics/address.js";
 
 /** Reads an address to listen on; throws an XdskitError if it is malformed. */
-export function listenAddress(text: string): ListenPlace {
-  const address = parsePlace(text);
+export function listenAddress(text: string): ListenAddress {
+  const address = parseListenAddress(text);
   if (address !== undefined) return address;
   throw XdskitError.of(
     "XDSKIT_ADDRESS_INVALID",

@@ -2,15 +2,15 @@ import cluster from "node:cluster";
 import { chmod, lstat, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { isMainThread } from "node:worker_threads";
-import type { ListenPlace } from "../basics/address.js";
+import type { ListenAddress } from "../basics/address.js";
 
 /**
- * Listens at a place. `listen` binds before it returns, and rejects with the system's error. A Unix socket that an
+ * Listens at a at. `listen` binds before it returns, and rejects with the system's error. A Unix socket that an
  * ended process left is replaced, and at no time can others connect than those whom its mode lets in.
  */
-export async function listenAt<T>(place: ListenPlace, listen: () => Promise<T>): Promise<T> {
-  if (!("path" in place)) return await listen();
-  const { path, mode = 0o600 } = place;
+export async function listenAt<T>(at: ListenAddress, listen: () => Promise<T>): Promise<T> {
+  if (!("path" in at)) return await listen();
+  const { path, mode = 0o600 } = at;
   // Before, and not after a failure: a worker that listens again does not share what another one has.
   if (await isSocketLeft(path)) await rm(path, { force: true });
   // A worker's socket is bound by the process that started it, and threads have no mask of their own.

@@ -1,4 +1,10 @@
-import { type Address, type ListenPlace, maxSocketPath, parseAddress, parsePlace } from "@xdskit/server/address";
+import {
+  type Address,
+  type ListenAddress,
+  maxSocketPath,
+  parseAddress,
+  parseListenAddress,
+} from "@xdskit/server/address";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../settings/options/duration.js";
 
@@ -28,18 +34,18 @@ export function readAddress(text: string): Address {
 }
 
 /** Reads `HOST:PORT`, or `unix:/PATH`. */
-export function readPlace(text: string): ListenPlace {
-  const place = parsePlace(text);
-  if (place === undefined)
+export function readListenAddress(text: string): ListenAddress {
+  const address = parseListenAddress(text);
+  if (address === undefined)
     throw new InvalidArgumentError(
       `Expected HOST:PORT, such as 127.0.0.1:18000 or [::1]:18000, or unix:/PATH with at most ${maxSocketPath} bytes.`,
     );
-  return place;
+  return address;
 }
 
-/** The same for an optional place: `off`, or nothing, is read as `off`. */
-export function readOptionalPlace(text: string): ListenPlace | "off" {
-  return text === "" || text === "off" ? "off" : readPlace(text);
+/** The same for an optional address: `off`, or nothing, is read as `off`. */
+export function readOptionalListenAddress(text: string): ListenAddress | "off" {
+  return text === "" || text === "off" ? "off" : readListenAddress(text);
 }
 
 /** Reads an option's port number. */

@@ -88,7 +88,7 @@ export async function warnOfUnknownVariables(
   const own = new Set(namesOf(called));
   const odd = Object.keys(env).filter((name) => name.startsWith(prefix) && !own.has(name) && isForUs(name));
   // One of several processes: the first one said it.
-  if (odd.length === 0 || env.XDSKIT_PLACE !== undefined) return;
+  if (odd.length === 0 || env.XDSKIT_WORKER !== undefined) return;
   const known = (await all()).flatMap(namesOf);
   const { didYouMean } = await import("@xdskit/api");
   for (const name of odd) {

@@ -1,14 +1,14 @@
 import { logFormats, logLevels } from "@xdskit/admin/log-options";
-import type { ListenPlace } from "@xdskit/server/address";
+import type { ListenAddress } from "@xdskit/server/address";
 import type { Command } from "commander";
 import type { ServingOptions } from "../server/serving.js";
 import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
 import {
   collect,
   readDurationWithUnit,
+  readListenAddress,
   readOption,
-  readOptionalPlace,
-  readPlace,
+  readOptionalListenAddress,
   readServerName,
   wordOption,
 } from "./arguments.js";
@@ -17,7 +17,7 @@ import {
 export interface ServingArguments
   extends Pick<ServingOptions, "name" | "grpc" | "restHold" | "admin" | "logLevel" | "logFormat"> {
   readonly insecure?: boolean;
-  readonly rest: ListenPlace | "off";
+  readonly rest: ListenAddress | "off";
   readonly settings?: string;
   readonly descriptors?: readonly string[];
   readonly toFiles?: string;
@@ -33,19 +33,24 @@ export function addPortOptions(command: Command): Command {
       readOption(
         "--grpc <host:port>",
         "address for Envoys and gRPC clients, or unix:/PATH; port 0 picks a free port",
-        readPlace,
+        readListenAddress,
         "127.0.0.1:18000",
       ),
     )
     .addOption(
-      readOption("--rest <host:port>", "address for REST clients; off: no REST", readOptionalPlace, "127.0.0.1:18001"),
+      readOption(
+        "--rest <host:port>",
+        "address for REST clients; off: no REST",
+        readOptionalListenAddress,
+        "127.0.0.1:18001",
+      ),
     )
     .option("--rest-hold <duration>", "how long a poll waits for a change (default: 800ms)", readDurationWithUnit)
     .addOption(
       readOption(
         "--admin <host:port>",
         "address for the dashboard, the API, /readyz and /metrics",
-        readPlace,
+        readListenAddress,
         "127.0.0.1:19000",
       ),
     )

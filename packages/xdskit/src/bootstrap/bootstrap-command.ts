@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { SotwOrDelta } from "@xdskit/protocol";
-import { isLoopback, type ListenPlace } from "@xdskit/server/address";
+import { isLoopback, type ListenAddress } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { collect, metadataOption, readPlace, readPort, wordOption } from "../arguments/arguments.js";
+import { collect, metadataOption, readListenAddress, readPort, wordOption } from "../arguments/arguments.js";
 import { forXds } from "../arguments/environment.js";
 import { refuseHalfPair } from "../arguments/tls-options.js";
 import { reportFailure } from "../output/failure.js";
@@ -14,7 +14,7 @@ interface BootstrapArguments extends TlsOptions {
   readonly variant: SotwOrDelta | "rest";
   readonly ads?: true;
   readonly perType?: true;
-  readonly server?: readonly ListenPlace[];
+  readonly server?: readonly ListenAddress[];
   readonly nodeId: string;
   readonly nodeCluster: string;
   readonly locality?: string;
@@ -59,7 +59,7 @@ export function bootstrapCommand(terminal: Terminal, exit: (status: number) => v
     .option(
       "--server <host:port>",
       "the address of the server, or unix:/PATH; gRPC: further ones are fallbacks, in order (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
-      (text: string, before: readonly ListenPlace[] = []) => [...before, readPlace(text)],
+      (text: string, before: readonly ListenAddress[] = []) => [...before, readListenAddress(text)],
     )
     .option("--node-id <id>", "the client's node ID", "node-1")
     .option("--node-cluster <name>", "the client's cluster, a group of clients", "default")
@@ -139,7 +139,7 @@ function checkOptions(options: BootstrapArguments, command: Command): void {
 }
 
 /** The same for a token, which must not go over a network in plaintext. */
-function checkToken(options: BootstrapArguments, servers: readonly ListenPlace[], command: Command): void {
+function checkToken(options: BootstrapArguments, servers: readonly ListenAddress[], command: Command): void {
   const { tokenFile, tlsCa, grpcClient, secrets } = options;
   const error = (text: string) => command.error(`error: ${text}`);
   if (tokenFile === undefined) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { writeYaml } from "@xdskit/api";
 import { replaceFiles } from "@xdskit/api/disk";
 import type { SotwOrDelta } from "@xdskit/protocol";
-import type { ListenPlace } from "@xdskit/server/address";
+import type { ListenAddress } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 import { type EnvoyCredentials, secretFiles, tokenFilters, transportSocket } from "./envoy-credentials.js";
 
@@ -12,7 +12,7 @@ export interface EnvoyBootstrapOptions extends BootstrapNode, Omit<EnvoyCredenti
   readonly variant: SotwOrDelta | "rest";
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
-  readonly server: ListenPlace;
+  readonly server: ListenAddress;
   /** Where Envoy's own admin page listens on 127.0.0.1. */
   readonly adminPort: number;
   /** Let Envoy report its load to the server. */
@@ -127,7 +127,7 @@ function clusterOf(options: EnvoyBootstrapOptions) {
 }
 
 /** The host of a server, by which its certificate is checked. */
-export const serverHost = (server: ListenPlace): string => ("path" in server ? "localhost" : server.host);
+export const serverHost = (server: ListenAddress): string => ("path" in server ? "localhost" : server.host);
 
 /** How requests reach the server; a token is put into each. */
 function protocolOptions({ variant, tokenFile, secrets }: EnvoyBootstrapOptions) {
@@ -157,7 +157,7 @@ const manyPolls = {
   },
 };
 
-function socketAddress(place: ListenPlace) {
+function socketAddress(place: ListenAddress) {
   if ("path" in place) return { pipe: { path: place.path } };
   const { host, port } = place;
   return { socket_address: { address: host, port_value: port } };

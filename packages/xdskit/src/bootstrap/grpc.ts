@@ -1,10 +1,10 @@
 import type { TlsSettings } from "@xdskit/client";
-import { formatAddress, type ListenPlace } from "@xdskit/server/address";
+import { formatAddress, type ListenAddress } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 
 export interface GrpcBootstrapOptions extends BootstrapNode {
   /** The first, and then its fallbacks in order (A71). */
-  readonly servers: readonly ListenPlace[];
+  readonly servers: readonly ListenAddress[];
   /** Of all servers. Undefined: plaintext. */
   readonly tls: TlsSettings | undefined;
   /** The file of a token that goes with each stream. */

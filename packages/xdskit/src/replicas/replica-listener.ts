@@ -12,13 +12,13 @@ import { type ReplicaCertificates, readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";
 
 /** Where a server listens for others: a socket on this machine, or a port. */
-export type ListeningPlace =
+export type ReplicaPort =
   | { readonly kind: "socket"; readonly path: string }
   | { readonly kind: "port"; readonly address: Address; readonly tls: ReplicaCertificates | undefined };
 
 /** Where other servers of the store ask. `state`: on this machine; they find each other in the folder of the state. */
-export type ReplicaPlace =
-  | ListeningPlace
+export type ReplicaAddress =
+  | ReplicaPort
   | { readonly kind: "state"; readonly directory: string; readonly isWritable: boolean };
 
 /** The listener for other servers of the store, listening. */
@@ -41,10 +41,10 @@ export interface ListenerOptions {
 
 /** Answers other servers of the store. Rejects with the system's error when it cannot listen. */
 export async function startReplicaListener(
-  place: ListeningPlace,
+  at: ReplicaPort,
   { token, answers, refused }: ListenerOptions,
 ): Promise<ReplicaListener> {
-  const { server, scheme, isOfStore, stop } = await serverFor(place, (request, response) => {
+  const { server, scheme, isOfStore, stop } = await serverFor(at, (request, response) => {
     const refusal = isOfStore(request)
       ? tokenRefusal(request, token.value)
       : refusalOf(403, "its certificate is none of a server of the store");
@@ -53,10 +53,10 @@ export async function startReplicaListener(
   });
   server.requestTimeout = 10_000;
   // A port is not shared with other workers of this machine: each of them answers for itself.
-  server.listen(place.kind === "socket" ? { path: place.path } : { ...place.address, exclusive: true });
+  server.listen(at.kind === "socket" ? { path: at.path } : { ...at.address, exclusive: true });
   await once(server, "listening");
   return {
-    address: place.kind === "socket" ? `unix:${place.path}` : `${scheme}://${hostOf(place.address, server)}`,
+    address: at.kind === "socket" ? `unix:${at.path}` : `${scheme}://${hostOf(at.address, server)}`,
     close: () =>
       new Promise((resolve) => {
         stop();
@@ -74,8 +74,8 @@ interface ReplicaServer {
   stop(): void;
 }
 
-async function serverFor(place: ListeningPlace, handle: RequestListener): Promise<ReplicaServer> {
-  const tls = place.kind === "port" ? place.tls : undefined;
+async function serverFor(at: ReplicaPort, handle: RequestListener): Promise<ReplicaServer> {
+  const tls = at.kind === "port" ? at.tls : undefined;
   if (tls === undefined) return { server: createServer(handle), scheme: "http", isOfStore: () => true, stop() {} };
   const first = await readReplicaTls(tls);
   const isMutual = first.ca !== undefined;

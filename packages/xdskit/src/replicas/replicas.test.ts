@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createMemoryStore, type SharedKeys, tlsSource } from "@xdskit/server";
 import { type Authority, type Certificate, createAuthority } from "../../../api/src/testing/certificates.js";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
-import type { ReplicaPlace } from "./replica-listener.js";
+import type { ReplicaAddress } from "./replica-listener.js";
 import { type ReplicaCertificates, readReplicaTls } from "./replica-tls.js";
 import { Replicas } from "./replicas.js";
 
@@ -21,7 +21,7 @@ async function folder(t: TestContext): Promise<string> {
   return path;
 }
 
-function port(tls?: ReplicaCertificates): ReplicaPlace {
+function port(tls?: ReplicaCertificates): ReplicaAddress {
   return { kind: "port", address: { host: "127.0.0.1", port: 0 }, tls };
 }
 
@@ -39,13 +39,13 @@ async function written(t: TestContext, authority: Authority, { certificate, key 
   return files;
 }
 
-async function joined(t: TestContext, shared: SharedKeys, name: string, place: ReplicaPlace) {
+async function joined(t: TestContext, shared: SharedKeys, name: string, at: ReplicaAddress) {
   const gone: string[] = [];
   const said: string[] = [];
   const refused: string[] = [];
   const replicas = await Replicas.join({
     shared,
-    place,
+    at,
     self: { id: name, name, version: "1" },
     answers: async () => ({
       greet: async (who: string) => `${name} greets ${who}`,

@@ -4,9 +4,9 @@ import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
 import { ReplicaList, type ReplicaListOptions } from "./replica-list.js";
 import {
-  type ListeningPlace,
+  type ReplicaAddress,
   type ReplicaListener,
-  type ReplicaPlace,
+  type ReplicaPort,
   startReplicaListener,
 } from "./replica-listener.js";
 import type { ReplicaCertificates } from "./replica-tls.js";
@@ -16,7 +16,7 @@ import { listenForState, type StateSocket } from "./state-socket.js";
 
 export interface ReplicasOptions extends Pick<ReplicaListOptions, "shared" | "gone" | "problem"> {
   readonly self: Pick<Replica, "id" | "name" | "version">;
-  readonly place: ReplicaPlace;
+  readonly at: ReplicaAddress;
   /** The folder of the state, if it is one of this machine. */
   readonly directory?: string | undefined;
   /** Where the others reach it, if that is not where it listens: `HOST:PORT`. */
@@ -59,7 +59,7 @@ export class Replicas {
    * be read.
    */
   static async join(options: ReplicasOptions): Promise<Replicas> {
-    const { shared, place, directory, advertise, gone, problem, refused, signal } = options;
+    const { shared, at, directory, advertise, gone, problem, refused, signal } = options;
     let known: Promise<ReplicaAnswers> | undefined;
     const answers = () => {
       known ??= options.answers().catch((error: unknown) => {
@@ -70,17 +70,17 @@ export class Replicas {
     };
     const token = new ReplicaToken(shared, problem);
     // Nothing is read or written for a server that is alone.
-    if (place.kind !== "state") await token.restore();
-    const listen = (at: ListeningPlace) => startReplicaListener(at, { token, answers, refused });
-    const { listener, address: own, neighbors } = await listening(place, options.self.id, listen);
+    if (at.kind !== "state") await token.restore();
+    const listen = (at: ReplicaPort) => startReplicaListener(at, { token, answers, refused });
+    const { listener, address: own, neighbors } = await listening(at, options.self.id, listen);
     const address = advertise === undefined ? own : withAuthority(own, advertise);
-    const self: Replica = { ...options.self, address, since: Date.now(), isApart: place.kind === "state" || undefined };
-    const joins = place.kind === "state" && (neighbors !== undefined || !place.isWritable) ? "with-others" : "always";
+    const self: Replica = { ...options.self, address, since: Date.now(), isApart: at.kind === "state" || undefined };
+    const joins = at.kind === "state" && (neighbors !== undefined || !at.isWritable) ? "with-others" : "always";
     const beforeJoin = async () => {
       await Promise.all([token.restore(), answers()]);
     };
     const list = new ReplicaList({ shared, self, joins, neighbors, beforeJoin, gone, problem });
-    const tls: ReplicaCertificates | undefined = place.kind === "port" ? place.tls : undefined;
+    const tls: ReplicaCertificates | undefined = at.kind === "port" ? at.tls : undefined;
     const replicas = new Replicas(self, list, { token, tls, directory }, async () => {
       await list.close();
       await listener.close();
@@ -119,13 +119,12 @@ export class Replicas {
 }
 
 async function listening(
-  place: ReplicaPlace,
+  at: ReplicaAddress,
   id: string,
-  listen: (at: ListeningPlace) => Promise<ReplicaListener>,
+  listen: (at: ReplicaPort) => Promise<ReplicaListener>,
 ): Promise<StateSocket> {
-  if (place.kind === "state")
-    return await listenForState(place.directory, id, (path) => listen({ kind: "socket", path }));
-  const listener = await listen(place);
+  if (at.kind === "state") return await listenForState(at.directory, id, (path) => listen({ kind: "socket", path }));
+  const listener = await listen(at);
   return { listener, address: listener.address, neighbors: undefined };
 }
 

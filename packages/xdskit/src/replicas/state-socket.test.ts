@@ -50,7 +50,7 @@ async function started(t: TestContext, { directory, shared }: State, name: strin
   const replicas = await Replicas.join({
     shared,
     directory,
-    place: { kind: "state", directory, isWritable },
+    at: { kind: "state", directory, isWritable },
     self: { id: name, name, version: "1" },
     answers: async () => ({ greet: async (who: string) => `${name} greets ${who}` }),
     gone: (replica) => gone.push(replica.name),

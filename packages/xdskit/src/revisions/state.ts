@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Revision, Store } from "@xdskit/server";
 import type { StoreUrl } from "../settings/options/store-url.js";
-import type { ProcessPlace } from "../workers/process-place.js";
+import type { WorkerSlot } from "../workers/worker-slot.js";
 import { openEtcdState } from "./etcd-state.js";
 import { stateHome } from "./state-home.js";
 
@@ -57,7 +57,7 @@ export interface StateOptions {
   readonly own: string;
   readonly url?: StoreUrl | undefined;
   /** One of several processes. They must share a store, even if nothing must be kept. */
-  readonly place?: ProcessPlace | undefined;
+  readonly worker?: WorkerSlot | undefined;
   /** Hears what goes wrong with a copy of the store on this machine; undefined: it is well again. */
   readonly problem: (finding: Finding | undefined) => void;
   /** The error for which a file of this machine is not used. */
@@ -95,7 +95,7 @@ export async function openAndRead<T>(
  * has no copy of it.
  */
 export async function openState(options: StateOptions): Promise<ServerState> {
-  const { option, own, url, place, problem, failed } = options;
+  const { option, own, url, worker, problem, failed } = options;
   if (url?.kind === "etcd") {
     const { store, findings } = await openEtcdState(url, problem);
     return { store, findings, heads: await store.heads(), directory: undefined, isDurable: true, trouble: undefined };
@@ -115,7 +115,7 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   }
   const { findings, trouble } = found;
   const isDurable = found.store !== undefined && !found.isReadOnly;
-  const temporary = found.store === undefined ? place && join(place.directory, "state") : undefined;
+  const temporary = found.store === undefined ? worker && join(worker.directory, "state") : undefined;
   if (temporary !== undefined) found = await openLocal(temporary);
   const { store } = found;
   const heads = (await store?.heads()) ?? [];

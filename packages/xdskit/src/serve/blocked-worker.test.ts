@@ -9,7 +9,7 @@ import { clusterYaml, testFolder } from "../testing/folder.js";
  */
 const preload = `
   const { existsSync, writeFileSync } = require("node:fs");
-  if (process.env.XDSKIT_PLACE?.startsWith("1/")) setInterval(() => {
+  if (process.env.XDSKIT_WORKER?.startsWith("1/")) setInterval(() => {
     if (!existsSync(__dirname + "/block")) return;
     writeFileSync(__dirname + "/blocked", "");
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

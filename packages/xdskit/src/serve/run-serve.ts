@@ -14,7 +14,7 @@ import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { limitsOfWorker } from "../settings/worker-limits.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
-import { processPlace } from "../workers/process-place.js";
+import { workerSlot } from "../workers/worker-slot.js";
 import { folderLayers } from "./folder/served-folder.js";
 import { type ServedCluster, servedCluster } from "./kubernetes/served-cluster.js";
 import { liveFolder } from "./live/live-folder.js";
@@ -31,15 +31,15 @@ import type { Peering } from "./servers/peering.js";
  * must be fixed first.
  */
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
-  const place = processPlace();
+  const worker = workerSlot();
   // The start below reports errors.
-  const count = place === undefined ? await processCount(options).catch(() => 1) : 1;
+  const count = worker === undefined ? await processCount(options).catch(() => 1) : 1;
   if (count > 1) {
     const { superviseProcesses } = await import("../workers/supervisor.js");
     const log = createLog(terminal, { level: options.logLevel, format: options.logFormat });
     return await superviseProcesses(count, { terminal, log });
   }
-  return await runServing({ command: "serve", place }, options, terminal, (serving) => startServe(options, serving));
+  return await runServing({ command: "serve", worker }, options, terminal, (serving) => startServe(options, serving));
 }
 
 async function processCount({ directory, settings, workers, store, replica }: ServeOptions): Promise<number> {
@@ -81,14 +81,14 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     statusPeers: () => peering.statusPeers(),
     ...serving.callers,
   });
-  const { place, sharedLog: log } = serving;
+  const { worker, sharedLog: log } = serving;
   const revisions = new RevisionEvents();
   let fromFolder: Promise<unknown> = Promise.resolve();
   const state = await openServedState({
     option: options.state,
     own: stateOf(directory, cluster),
     url,
-    place,
+    worker,
     server,
     registry,
     types,
@@ -176,6 +176,6 @@ function optionsOfServer(options: ServeOptions, serving: Serving, settings: Sett
   const references = options.references ?? fromSettings.references ?? "refuse";
   // Where errors are skipped, both of two listeners are served, as those of the folder are.
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
-  const limits = limitsOfWorker(fromSettings.limits, serving.place?.count);
+  const limits = limitsOfWorker(fromSettings.limits, serving.worker?.count);
   return { ...fromSettings, limits, rest: restOptions(fromSettings, options), references, addresses };
 }

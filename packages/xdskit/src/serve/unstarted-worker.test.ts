@@ -8,7 +8,7 @@ import { clusterYaml, testFolder } from "../testing/folder.js";
 const preload = `
   const { existsSync } = require("node:fs");
   const { execPath } = process;
-  if (process.env.XDSKIT_PLACE === undefined)
+  if (process.env.XDSKIT_WORKER === undefined)
     Object.defineProperty(process, "execPath", {
       get: () => (existsSync(__dirname + "/missing") ? "/no/such/program" : execPath),
     });

@@ -1,14 +1,14 @@
 import type { Log } from "@xdskit/admin/log";
 import { type Finding, throwIfAny, XdskitError } from "@xdskit/api";
-import { formatAddress, isLoopback, type ListenPlace } from "@xdskit/server/address";
+import { formatAddress, isLoopback, type ListenAddress } from "@xdskit/server/address";
 
 /** What a command listens on, and what protects it. */
 export interface Listeners {
-  readonly grpc: ListenPlace;
-  readonly rest: ListenPlace | undefined;
-  readonly admin: ListenPlace;
+  readonly grpc: ListenAddress;
+  readonly rest: ListenAddress | undefined;
+  readonly admin: ListenAddress;
   /** For other servers of the store. */
-  readonly replica?: ListenPlace | undefined;
+  readonly replica?: ListenAddress | undefined;
   /** Whether the ports for clients and for other servers have TLS. */
   readonly tls: boolean;
   /** Whether other servers of the store are known by their certificates. */
@@ -59,8 +59,8 @@ function openListeners({
   roles,
 }: Listeners): readonly OpenListener[] {
   const withoutTls = tls ? {} : { grpc, rest, replica };
-  const ofClients = Object.entries(withoutTls).map(([name, place]) =>
-    open(name, place, "without TLS", reads[name as keyof typeof reads], tlsLine("tls")),
+  const ofClients = Object.entries(withoutTls).map(([name, at]) =>
+    open(name, at, "without TLS", reads[name as keyof typeof reads], tlsLine("tls")),
   );
   return [
     ...ofClients,
@@ -89,13 +89,13 @@ const rolesLine =
 
 function open(
   name: string,
-  place: ListenPlace | undefined,
+  at: ListenAddress | undefined,
   lacks: string,
   what: string,
   line: string,
 ): OpenListener | undefined {
-  if (place === undefined || "path" in place || isLoopback(place.host)) return undefined;
-  const address = formatAddress(place);
+  if (at === undefined || "path" in at || isLoopback(at.host)) return undefined;
+  const address = formatAddress(at);
   const message = `${name} listens beyond this machine ${lacks}: whoever reaches ${address} can ${what}`;
   return { finding: { code: "XDSKIT_OPEN_LISTENER", severity: "error", message }, address, line };
 }

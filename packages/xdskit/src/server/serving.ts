@@ -18,7 +18,7 @@ import {
   type ServerTls,
   type XdsServer,
 } from "@xdskit/server";
-import { type Address, formatAddress, type ListenPlace, parsePlace } from "@xdskit/server/address";
+import { type Address, formatAddress, type ListenAddress, parseListenAddress } from "@xdskit/server/address";
 import { countsOfSnapshot } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
@@ -34,8 +34,8 @@ import type { Settings } from "../settings/schema.js";
 import { groupNames, serverTls } from "../settings/server-settings.js";
 import type { accessKeys } from "../settings/settings-change.js";
 import { groupOfFiles, startToFiles, type ToFilesSettings } from "../to-files/to-files.js";
-import type { ProcessPlace } from "../workers/process-place.js";
 import { metricsOfMachine } from "../workers/worker-metrics.js";
+import type { WorkerSlot } from "../workers/worker-slot.js";
 import { adminPartsOf } from "./admin-parts.js";
 import { exampleNode } from "./example-node.js";
 import { createJsonFindings } from "./json-findings.js";
@@ -49,12 +49,12 @@ import { startSummary } from "./start-summary.js";
 
 /** The options of every command that serves. */
 export interface ServingOptions {
-  readonly grpc: ListenPlace;
+  readonly grpc: ListenAddress;
   /** Undefined: no listener. */
-  readonly rest: ListenPlace | undefined;
+  readonly rest: ListenAddress | undefined;
   /** Milliseconds; undefined: what the settings say. */
   readonly restHold?: number;
-  readonly admin: ListenPlace;
+  readonly admin: ListenAddress;
   /** Where other servers of the store ask this one; undefined: on this machine only, or nowhere. */
   readonly replica?: Address;
   /** What people call this server. */
@@ -78,13 +78,13 @@ const servingStopMs = 4_000;
  * rejects with the reason if it cannot.
  */
 export async function runServing(
-  { command, place }: { readonly command: string; readonly place?: ProcessPlace | undefined },
+  { command, worker }: { readonly command: string; readonly worker?: WorkerSlot | undefined },
   options: ServingOptions,
   terminal: Terminal,
   start: (serving: Serving) => Promise<void>,
 ): Promise<number> {
   const signals = listenForStop(terminal.stop);
-  const serving = new Serving(options, terminal, place);
+  const serving = new Serving(options, terminal, worker);
   const forgetReload = listenForReload(() => void serving.reload());
   const manager = serviceManager((reason) => serving.log.warn("service-manager-untold", { reason }, unnotified));
   try {
@@ -119,7 +119,7 @@ export class Serving {
   /** For what several processes would say alike: only the first one says it. */
   readonly sharedLog: Log;
   /** This is one of several processes; undefined: it serves alone. */
-  readonly place: ProcessPlace | undefined;
+  readonly worker: WorkerSlot | undefined;
   /** Closed after the server's streams have ended. */
   readonly closers: (() => Promise<void>)[] = [];
   /** Read the sources again, without waiting for news of them. */
@@ -136,25 +136,25 @@ export class Serving {
   #servesSince: Date | undefined;
   #served: Served | undefined;
   /** Undefined: it does not listen yet. */
-  #admin: { readonly shown: Admin; readonly address: ListenPlace } | undefined;
+  #admin: { readonly shown: Admin; readonly address: ListenAddress } | undefined;
   #adminTls: ServerTls | undefined;
   #audit: AuditLog | undefined;
   #isAdminAnnounced = false;
   #settings: WatchedSettings | undefined;
 
-  constructor(options: ServingOptions, terminal: Terminal, place: ProcessPlace | undefined) {
+  constructor(options: ServingOptions, terminal: Terminal, worker: WorkerSlot | undefined) {
     const { logLevel: level, logFormat: format } = options;
     this.#options = options;
-    this.access = new Access(place?.count);
+    this.access = new Access(worker?.count);
     this.#terminal = terminal;
-    this.place = place;
-    this.log = createLog(terminal, { level, format, fields: place && { worker: place.slot } });
+    this.worker = worker;
+    this.log = createLog(terminal, { level, format, fields: worker && { worker: worker.slot } });
     this.sharedLog = createLog(terminal, { level: this.#isFirst ? level : "silent", format });
   }
 
   /** It says and does what is the same in all processes. */
   get #isFirst(): boolean {
-    return this.place === undefined || this.place.slot === 1;
+    return this.worker === undefined || this.worker.slot === 1;
   }
 
   /** The messages and the types of resources, with those of the settings. Edits of the settings are logged from now. */
@@ -230,7 +230,7 @@ export class Serving {
     this.#announce("grpc", grpc);
     if (rest !== undefined) this.#announce("rest", rest);
     this.announceAdmin();
-    if (this.#isFirst && this.place?.isAgain !== true) this.#sayWhatIsServed(served, grpc, admin);
+    if (this.#isFirst && this.worker?.isAgain !== true) this.#sayWhatIsServed(served, grpc, admin);
     this.#readiness = "ready";
     this.#servesSince = new Date();
   }
@@ -286,7 +286,7 @@ export class Serving {
       ]);
   }
 
-  async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<ListenPlace> {
+  async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<ListenAddress> {
     const { admin } = this.#options;
     const { peering } = served;
     const others = peering?.isPossible === true ? peering : undefined;
@@ -301,7 +301,7 @@ export class Serving {
       ports: () => this.#ports,
       troubles: () => settingsTroubles(this.#settings?.wrong),
       others: others && { name: others.name, peers: others.peers, isAlone: () => others.isAlone },
-      joinMetrics: this.place && ((own) => metricsOfMachine(own, this.place?.slot ?? 1, peering?.peers() ?? [])),
+      joinMetrics: this.worker && ((own) => metricsOfMachine(own, this.worker?.slot ?? 1, peering?.peers() ?? [])),
       tls: this.#adminTls,
       onCertificates: logCertificates(this.sharedLog),
       // Refused before, in the words of the settings.
@@ -311,7 +311,7 @@ export class Serving {
       await shown.close();
       throw isAddressError(error) ? cannotListen("admin", admin, error.cause) : error;
     });
-    const address = parsePlace(listening) ?? admin;
+    const address = parseListenAddress(listening) ?? admin;
     this.#admin = { shown, address };
     const folders = { "folder-versions": async () => served.folderVersions?.() ?? {} };
     await others?.join(async () => ({ ...(await shown.answers()), ...folders }));
@@ -335,18 +335,19 @@ export class Serving {
       .catch((error: Error) => this.log.error("to-files-failed", { reason: error.message }, "files cannot be written"));
   }
 
-  async #listen(server: XdsServer, transport: "grpc" | "rest", address: ListenPlace): Promise<ListenPlace> {
+  async #listen(server: XdsServer, transport: "grpc" | "rest", address: ListenAddress): Promise<ListenAddress> {
     const listening = await server.listen({ [transport]: formatAddress(address) }).catch((error) => {
       throw isAddressError(error) ? cannotListen(transport, address, error.cause) : error;
     });
-    return parsePlace(listening[transport] ?? "") ?? address;
+    return parseListenAddress(listening[transport] ?? "") ?? address;
   }
 
-  #announce(name: string, address: ListenPlace): void {
+  #announce(name: string, address: ListenAddress): void {
     this.#terminal.out(`${name} listening on ${formatAddress(address)}\n`);
   }
 
-  #sayWhatIsServed({ server, banner, settingsFile, groups, tls }: Served, grpc: ListenPlace, admin: ListenPlace): void {
+  #sayWhatIsServed(served: Served, grpc: ListenAddress, admin: ListenAddress): void {
+    const { server, banner, settingsFile, groups, tls } = served;
     const { logFormat, logLevel } = this.#options;
     const { text, word, fields } = banner();
     const counts = server.stats().groups.map(({ name }) => [name, countsOfSnapshot(server.snapshotOf(name))] as const);
@@ -370,6 +371,6 @@ function isAddressError(error: unknown): error is XdskitError {
   );
 }
 
-function cannotListen(option: string, address: ListenPlace, cause: unknown): XdskitError {
+function cannotListen(option: string, address: ListenAddress, cause: unknown): XdskitError {
   return listenError(`${formatAddress(address)} (--${option})`, cause as Error);
 }

@@ -1,5 +1,5 @@
 import { asksForCertificates, type ServerTls } from "@xdskit/server";
-import { formatAddress, type ListenPlace } from "@xdskit/server/address";
+import { formatAddress, type ListenAddress } from "@xdskit/server/address";
 import { type Counts, countedAll } from "../output/counts.js";
 import { version } from "../process/version.js";
 import type { ExampleNode } from "./example-node.js";
@@ -11,8 +11,8 @@ export interface StartSummary {
   readonly settingsFile: string | undefined;
   /** By group, in the order of the settings. */
   readonly counts: readonly (readonly [group: string, counts: Counts])[];
-  readonly grpc: ListenPlace;
-  readonly admin: ListenPlace;
+  readonly grpc: ListenAddress;
+  readonly admin: ListenAddress;
   /** A node that the server accepts. */
   readonly node: ExampleNode;
   /** The TLS of the gRPC port; undefined: plaintext. */
@@ -41,7 +41,7 @@ export function startSummary(summary: StartSummary): string {
 }
 
 /** An address of this machine that a client can use: "all interfaces" is none. */
-function reachable(address: ListenPlace): ListenPlace {
+function reachable(address: ListenAddress): ListenAddress {
   if ("path" in address) return address;
   if (address.host === "0.0.0.0") return { ...address, host: "127.0.0.1" };
   return address.host === "::" ? { ...address, host: "::1" } : address;

@@ -1,7 +1,7 @@
 import { noSuchType, printable, resourceTypes } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
-import { formatAddress, type ListenPlace } from "@xdskit/server/address";
+import { formatAddress, type ListenAddress } from "@xdskit/server/address";
 import {
   createStatusClient,
   matchesGlob,
@@ -23,7 +23,7 @@ import { type ClientView, clientView, isBehind, standingOf } from "./client-view
 import { clientDetails, statusPage } from "./table.js";
 
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
-  readonly server: ListenPlace;
+  readonly server: ListenAddress;
   /** The one node to show in detail. */
   readonly node: string | undefined;
   /** Ids of nodes, exact or with `*` and `?`; empty means every node. */

@@ -1,6 +1,12 @@
-import type { ListenPlace } from "@xdskit/server/address";
+import type { ListenAddress } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { collect, readDurationBetween, readDurationWithUnit, readOption, readPlace } from "../arguments/arguments.js";
+import {
+  collect,
+  readDurationBetween,
+  readDurationWithUnit,
+  readListenAddress,
+  readOption,
+} from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
 import { readServer, tokenOption } from "../arguments/server-options.js";
 import { addTlsOptions, refuseHalfPair } from "../arguments/tls-options.js";
@@ -8,7 +14,7 @@ import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/options/tls-options.js";
 
 interface StatusArguments extends TlsOptions {
-  readonly server: ListenPlace | URL;
+  readonly server: ListenAddress | URL;
   readonly node?: readonly string[];
   readonly type?: readonly string[];
   readonly json?: boolean;
@@ -74,7 +80,7 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
       refuseHalfPair(options, command);
       const { node: nodes = [], type: types = [], json = false, watch = false, check = false, all = false } = options;
       const screen = terminalScreen();
-      const server = await placeOf(options, node, command);
+      const server = await serverOf(options, node, command);
       if (server instanceof URL) {
         const { interval, timeout } = options;
         const times = watch ? { screen } : { screen: undefined, count: 1 };
@@ -98,11 +104,11 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
 }
 
 /** Where to ask. The admin listener knows most of all nodes; over gRPC there are details of one, and other programs. */
-async function placeOf(
+async function serverOf(
   options: StatusArguments,
   node: string | undefined,
   command: Command,
-): Promise<ListenPlace | URL> {
+): Promise<ListenAddress | URL> {
   const { watch = false, json = false } = options;
   // As of all commands, it is the address of an admin listener.
   const isOfEnvironment = command.getOptionValueSource("server") === "env";
@@ -134,6 +140,6 @@ async function answers(admin: URL): Promise<boolean> {
   }
 }
 
-function readEither(text: string): ListenPlace | URL {
-  return /^https?:\/\//.test(text) ? readServer(text) : readPlace(text);
+function readEither(text: string): ListenAddress | URL {
+  return /^https?:\/\//.test(text) ? readServer(text) : readListenAddress(text);
 }

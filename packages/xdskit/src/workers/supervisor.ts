@@ -10,7 +10,7 @@ import { exitStatus } from "../process/exit-status.js";
 import { listenForReload } from "../process/reload.js";
 import { serviceManager, unnotified } from "../process/service-manager.js";
 import { listenForStop } from "../process/signals.js";
-import { environmentOf } from "./process-place.js";
+import { environmentOf } from "./worker-slot.js";
 
 /** A process that ended by itself is started again after this many milliseconds, and after twice as long each time. */
 const firstRestartMs = 100;
@@ -111,8 +111,8 @@ class Supervisor {
 
   #launch(one: Slot): void {
     const { slot } = one;
-    const place = { slot, count: this.#count, isAgain: one.startedAt > 0, directory: this.#directory };
-    const worker = cluster.fork(environmentOf(place));
+    const own = { slot, count: this.#count, isAgain: one.startedAt > 0, directory: this.#directory };
+    const worker = cluster.fork(environmentOf(own));
     one.worker = worker;
     one.startedAt = performance.now();
     this.#slots[slot - 1] = one;

@@ -7,14 +7,14 @@
  * while the lineage goes on without it.
  *
  * A map that is kept for long keeps alive its differences from the newest, and not the maps in between: the chain is
- * one of places, and when nobody holds the map at a place, its differences pass to the place before.
+ * one of positions, and when nobody holds the map at a position, its differences pass to the position before.
  */
 export class ChainedMap<Value> {
-  readonly #place: Place<Value>;
+  readonly #position: MapPosition<Value>;
 
-  private constructor(state: Newest<Value> | Older<Value>, before?: Place<Value>) {
-    this.#place = { state, before: before && new WeakRef(before) };
-    left.register(this, this.#place as Place<unknown>);
+  private constructor(state: Newest<Value> | Older<Value>, before?: MapPosition<Value>) {
+    this.#position = { state, before: before && new WeakRef(before) };
+    left.register(this, this.#position as MapPosition<unknown>);
   }
 
   /** A map in its own lineage. It takes over `entries`. */
@@ -24,14 +24,14 @@ export class ChainedMap<Value> {
 
   get size(): number {
     let size = 0;
-    for (let { state } = this.#place; ; { state } = state.next) {
+    for (let { state } = this.#position; ; { state } = state.next) {
       if (state.kind === "newest") return state.entries.size + size;
       size -= state.growth;
     }
   }
 
   get(key: string): Value | undefined {
-    for (let { state } = this.#place; ; { state } = state.next) {
+    for (let { state } = this.#position; ; { state } = state.next) {
       if (state.kind === "newest") return state.entries.get(key);
       const before = state.differs.get(key);
       if (before !== undefined || state.differs.has(key)) return before;
@@ -40,7 +40,7 @@ export class ChainedMap<Value> {
 
   /** The next map; `undefined` as a value takes a key away. */
   derive(changes: ReadonlyMap<string, Value | undefined>): ChainedMap<Value> {
-    const { state } = this.#place;
+    const { state } = this.#position;
     const isNewest = state.kind === "newest";
     const entries = isNewest ? state.entries : new Map(this.entries());
     const sizeBefore = entries.size;
@@ -50,8 +50,9 @@ export class ChainedMap<Value> {
       if (value === undefined) entries.delete(key);
       else entries.set(key, value);
     }
-    const next = new ChainedMap({ kind: "newest", entries }, isNewest ? this.#place : undefined);
-    if (isNewest) this.#place.state = { kind: "older", differs, next: next.#place, growth: entries.size - sizeBefore };
+    const next = new ChainedMap({ kind: "newest", entries }, isNewest ? this.#position : undefined);
+    if (isNewest)
+      this.#position.state = { kind: "older", differs, next: next.#position, growth: entries.size - sizeBefore };
     return next;
   }
 
@@ -61,7 +62,7 @@ export class ChainedMap<Value> {
     for (const [key, value] of changes) {
       growth += (this.get(key) === undefined ? 0 : 1) - (value === undefined ? 0 : 1);
     }
-    return new ChainedMap({ kind: "older", differs: new Map(changes), next: this.#place, growth, base: this });
+    return new ChainedMap({ kind: "older", differs: new Map(changes), next: this.#position, growth, base: this });
   }
 
   *entries(): IterableIterator<[string, Value]> {
@@ -75,7 +76,7 @@ export class ChainedMap<Value> {
    * lineage. Costs the changes between the two; if one of them is a branch, the changes since both.
    */
   differencesTo(other: ChainedMap<Value>): ReadonlyMap<string, Value | undefined> | undefined {
-    const { differing, end, found } = this.#compose(other.#place);
+    const { differing, end, found } = this.#compose(other.#position);
     if (found) return differing;
     const others = other.#compose(undefined);
     if (others.end !== end) return undefined;
@@ -84,26 +85,26 @@ export class ChainedMap<Value> {
   }
 
   /** The differences from `until`, if the chain leads there, or else from the newest map. */
-  #compose(until: Place<Value> | undefined): {
+  #compose(until: MapPosition<Value> | undefined): {
     differing: Map<string, Value | undefined>;
     end: ReadonlyMap<string, Value>;
     found: boolean;
   } {
     const differing = new Map<string, Value | undefined>();
-    let place = this.#place;
-    while (place !== until && place.state.kind === "older") {
-      for (const [key, value] of place.state.differs) if (!differing.has(key)) differing.set(key, value);
-      place = place.state.next;
+    let position = this.#position;
+    while (position !== until && position.state.kind === "older") {
+      for (const [key, value] of position.state.differs) if (!differing.has(key)) differing.set(key, value);
+      position = position.state.next;
     }
-    const end = place.state.kind === "newest" ? place.state.entries : new Map<string, Value>();
-    return { differing, end, found: place === until };
+    const end = position.state.kind === "newest" ? position.state.entries : new Map<string, Value>();
+    return { differing, end, found: position === until };
   }
 }
 
-/** The place of a map in its lineage. It leads to newer places and not to the maps there, so these can be collected. */
-interface Place<Value> {
+/** The position of a map in its lineage. It leads to newer ones and not to their maps, so these can be collected. */
+interface MapPosition<Value> {
   state: Newest<Value> | Older<Value>;
-  before: WeakRef<Place<Value>> | undefined;
+  before: WeakRef<MapPosition<Value>> | undefined;
 }
 
 interface Newest<Value> {
@@ -115,18 +116,18 @@ interface Older<Value> {
   readonly kind: "older";
   /** This map's values for keys with another value in the next map. */
   differs: Map<string, Value | undefined>;
-  next: Place<Value>;
-  /** The number of entries by which the map at the next place is larger. */
+  next: MapPosition<Value>;
+  /** The number of entries by which the map at the next position is larger. */
   growth: number;
-  /** Of a branch: the map at the next place, which stays for it. */
+  /** Of a branch: the map at the next position, which stays for it. */
   readonly base?: ChainedMap<Value>;
 }
 
 /**
- * The places of maps that nobody holds any more: the chain need not lead over them. V8 collects thousands at once, and
- * tells of the newest first: so the smaller differences go to the larger ones, or each would be moved a thousand times.
+ * The positions of maps that nobody holds any more: the chain need not lead over them. V8 collects thousands at once,
+ * and tells of the newest first: so the smaller differences go to the larger ones, or each would move a thousand times.
  */
-const left = new FinalizationRegistry(({ state, before }: Place<unknown>) => {
+const left = new FinalizationRegistry(({ state, before }: MapPosition<unknown>) => {
   const older = before?.deref()?.state;
   if (state.kind === "newest" || older?.kind !== "older") return;
   const [own, later] = [older.differs, state.differs];

@@ -90,7 +90,7 @@ export class InSyncCohort extends LineagePosition {
   readonly key: string;
   /**
    * The subscription of each type, if the cohort may pass by changes that concern none of them. Its streams' own states
-   * stay behind until they do something (`CohortPlace.catchUp`), so a change costs a thousand of them one look.
+   * stay behind until they do something (`CohortPosition.catchUp`), so a change costs a thousand of them one look.
    */
   readonly #passesBy: readonly Subscription[] | undefined;
   #hasPassedBy = false;

@@ -14,8 +14,8 @@ import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
  */
 export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, count: number, at: number): Sending {
   const { sendings } = recorded;
-  const place = count % maxAlternatives;
-  const known = sendings[place];
+  const index = count % maxAlternatives;
+  const known = sendings[index];
   if (known !== undefined && known.numbered.count === count && known.numbered.at === at) return known;
   const { numbered, response } = outgoing(
     subscriber,
@@ -27,7 +27,7 @@ export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, co
     false,
   );
   const made: Sending = { numbered, response, exchange: undefined, acknowledged: undefined };
-  sendings[place] = made;
+  sendings[index] = made;
   return made;
 }
 

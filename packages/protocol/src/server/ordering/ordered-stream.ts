@@ -8,7 +8,7 @@ export interface OrderedStream {
   mayGoOn(): void;
   /**
    * Another stream joined, ended, or does something that this one may have to wait for. This one stops repeating
-   * recorded transitions (`CohortPlace`).
+   * recorded transitions (`CohortPosition`).
    */
   leaveCohort(): void;
   /**

@@ -162,7 +162,7 @@ export class Ordering {
   }
 
   /**
-   * Whether a stream may be in sync (`CohortPlace`): it waits for no answer, and if several streams share the order,
+   * Whether a stream may be in sync (`CohortPosition`): it waits for no answer, and if several streams share the order,
    * nothing drains. The stream is told (`leaveCohort`) when another stream ends that.
    */
   mayBeInSync(stream: OrderedStream): boolean {

@@ -8,7 +8,7 @@ import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { noteLifetimes } from "../acknowledgements/lifetimes.js";
 import type { RecordedResponse, Sending } from "../cohorts/cohort.js";
-import type { CohortPlace } from "../cohorts/cohort-place.js";
+import type { CohortPosition } from "../cohorts/cohort-position.js";
 import { sendingOf } from "../cohorts/sending.js";
 import type { StreamOptions } from "../contract/options.js";
 import { isFirst } from "../ordering/shared-stage.js";
@@ -47,7 +47,7 @@ export interface DeliveryContext<Kind extends Subscriber> {
   readonly options: StreamOptions;
   readonly reports: ReportedDetails;
   readonly warming: StreamWarming;
-  readonly place: CohortPlace;
+  readonly position: CohortPosition;
   readonly byType: ReadonlyMap<TypeUrl, Kind>;
   readonly surroundings: Surroundings;
 }
@@ -128,7 +128,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     published: number | undefined,
     isHeartbeat: boolean,
   ): Brought {
-    this.#context.place.noteResponse(shared, published);
+    this.#context.position.noteResponse(shared, published);
     return outgoing(subscriber, sent, shared, ++this.#count, now, published, isHeartbeat);
   }
 }

@@ -17,8 +17,8 @@ import type { StreamState } from "./stream-state.js";
 export function nextResponse<Asked extends Request, Kind extends Subscriber>(
   state: StreamState<Asked, Kind>,
 ): OutgoingResponse | undefined {
-  if (state.phase.kind !== "identified" || state.place.isIdle) return undefined;
-  const { wanted, moving } = state.place;
+  if (state.phase.kind !== "identified" || state.position.isIdle) return undefined;
+  const { wanted, moving } = state.position;
   if (wanted === undefined) return undefined;
   if (moving !== undefined && someHaveDrained(state.subscribers, state.now)) state.goAlone();
   else if (moving?.next !== undefined) return repeat(state, moving.next, wanted);
@@ -34,7 +34,7 @@ function findNext<Asked extends Request, Kind extends Subscriber>(
   wanted: Snapshot,
   node: Node,
 ): OutgoingResponse | undefined {
-  const { ordering, place, subscribers, delivery, now } = state;
+  const { ordering, position, subscribers, delivery, now } = state;
   const snapshot = state.begun ?? wanted;
   // A type that moves on without a response counts as acknowledged, which may let another type go on. So there is at
   // most one round for each type.
@@ -42,7 +42,7 @@ function findNext<Asked extends Request, Kind extends Subscriber>(
     const stage = ordering?.stageOf(state, snapshot, now) ?? wholeStage;
     // From now on, the other streams of its order matter.
     if (stage !== wholeStage && ordering?.isShared === true) state.goAlone();
-    place.noteStage(stage);
+    position.noteStage(stage);
     let moved: Kind[] | undefined;
     for (const subscriber of subscribers) {
       if (asksForUnknown(subscriber, state.unknown)) continue;
@@ -60,8 +60,8 @@ function findNext<Asked extends Request, Kind extends Subscriber>(
       }
       if (!response.isHeartbeat) state.begun = snapshot;
       // Names that wait for the first request of their type are this stream's own: a repetition would lack them.
-      if (!state.warming.isIdle) place.leave();
-      if (place.moving !== undefined) place.recordSent(subscribers, subscribers.indexOf(subscriber));
+      if (!state.warming.isIdle) position.leave();
+      if (position.moving !== undefined) position.recordSent(subscribers, subscribers.indexOf(subscriber));
       return response;
     }
     if (ordering === undefined || moved === undefined) break;
@@ -123,16 +123,16 @@ export function repeat<Asked extends Request, Kind extends Subscriber>(
   transition: RecordedTransition,
   wanted: Snapshot,
 ): OutgoingResponse | undefined {
-  const { ordering, place, subscribers, now } = state;
+  const { ordering, position, subscribers, now } = state;
   const { sends, changes, stage } = transition;
-  const { moving } = place;
+  const { moving } = position;
   const update = moving?.update;
   if (moving === update?.start && update !== undefined) {
     ordering?.target.begin(wanted, update.orderAtStart, state.lineage);
   }
   change(subscribers, changes);
   ordering?.repeat(state, stage, wanted, sends?.index, now);
-  place.moved(transition);
+  position.moved(transition);
   state.begun = sends && wanted;
   if (sends === undefined) return undefined;
   const subscriber = subscribers[sends.index] as Kind;
@@ -144,16 +144,16 @@ export function repeat<Asked extends Request, Kind extends Subscriber>(
 
 /** There is nothing to send: the stream is in sync if it may be, or records that its cohort waits. */
 export function allSent<Asked extends Request, Kind extends Subscriber>(state: StreamState<Asked, Kind>): void {
-  const { phase, place, ordering, reports, subscribers } = state;
-  const { wanted } = place;
+  const { phase, position, ordering, reports, subscribers } = state;
+  const { wanted } = position;
   if (phase.kind !== "identified" || wanted === undefined || state.begun !== undefined) return;
   if (reports.errors || !state.warming.isIdle || someAsk(subscribers, state.unknown)) {
-    place.leave();
+    position.leave();
     return;
   }
   const mayBeInSync = ordering?.mayBeInSync(state) !== false;
-  if (!mayBeInSync && place.moving === undefined) return;
-  place.recordNothing(subscribers, mayBeInSync, {
+  if (!mayBeInSync && position.moving === undefined) return;
+  position.recordNothing(subscribers, mayBeInSync, {
     needed: (subscriber) => ordering?.meanwhile(state, subscriber, wanted) ?? wanted.of(subscriber.type),
     options: state.options,
     reports,

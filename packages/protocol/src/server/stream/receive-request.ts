@@ -31,8 +31,8 @@ function receiveUsual<Asked extends Request, Kind extends Subscriber>(
   state: StreamState<Asked, Kind>,
   bytes: Uint8Array,
 ): readonly StreamEffect[] | undefined {
-  const { place, subscribers } = state;
-  const { moving } = place;
+  const { position, subscribers } = state;
+  const { moving } = position;
   const recorded = moving && usuallyAnswered(moving, subscribers, bytes);
   if (recorded === undefined) return undefined;
   const subscriber = subscribers[recorded.index] as Kind;
@@ -44,10 +44,10 @@ function receiveUsual<Asked extends Request, Kind extends Subscriber>(
   // Drain times are this client's own, and matter to the other streams of its order.
   if (subscriber.draining !== draining) state.goAlone();
   else {
-    place.acknowledged(recorded);
+    position.acknowledged(recorded);
     // If nothing is due after the last answer, the stream is in sync at once.
-    const next = place.moving?.next;
-    if (next?.to instanceof InSyncCohort && place.wanted !== undefined) repeat(state, next, place.wanted);
+    const next = position.moving?.next;
+    if (next?.to instanceof InSyncCohort && position.wanted !== undefined) repeat(state, next, position.wanted);
   }
   return isPerishable(subscriber) ? withUnreported(state, subscriber, effects) : effects;
 }
@@ -67,7 +67,7 @@ function receiveDecoded<Asked extends Request, Kind extends Subscriber>(
   bytes: Uint8Array,
 ): readonly StreamEffect[] {
   const { phase, options } = state;
-  state.place.leave();
+  state.position.leave();
   try {
     const { namesPerRequest } = options.limits;
     const request = state.rules.read(bytes, { names: namesPerRequest, claims: namesPerRequest });
@@ -115,7 +115,7 @@ function subscribe<Asked extends Request, Kind extends Subscriber>(
   state: StreamState<Asked, Kind>,
   request: Asked,
 ): readonly StreamEffect[] {
-  const { rules, options, byType, place } = state;
+  const { rules, options, byType, position } = state;
   const { limits } = options;
   const beyond = beyondRequest(rules.countNames(request), limits);
   if (beyond !== undefined) return state.close(statusCode.resourceExhausted, beyond);
@@ -144,7 +144,7 @@ function subscribe<Asked extends Request, Kind extends Subscriber>(
   if (much !== undefined) return state.close(statusCode.resourceExhausted, much);
   const tellsVariants = known.tellsVariants || rules.hasLocators(request);
   if (known.subscription !== before || known.tellsVariants !== tellsVariants) {
-    place.changed();
+    position.changed();
     known.tellsVariants = tellsVariants;
     const many = beyondStream(state.subscribers, limits);
     if (many !== undefined) return state.close(statusCode.resourceExhausted, many);
@@ -154,7 +154,7 @@ function subscribe<Asked extends Request, Kind extends Subscriber>(
   const after = known.subscription.names;
   if (after !== namesBefore) effects.push(...state.foreign.note(type, after, namesBefore));
   if (options.onDemand?.has(type.typeUrl)) {
-    const demanded = demandedOf(known, rules.demand(request, namesBefore, after), place.wanted);
+    const demanded = demandedOf(known, rules.demand(request, namesBefore, after), position.wanted);
     if (demanded !== undefined) return [...effects, demanded];
   }
   if (effects.length === 1 && effects[0]?.kind === "acknowledged") allSent(state);

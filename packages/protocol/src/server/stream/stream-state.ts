@@ -8,7 +8,7 @@ import type { StatusCode } from "../../wire/basics/status-code.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import type { RequestNames } from "../../wire/requests/names.js";
 import type { Request } from "../../wire/requests/requests.js";
-import { CohortPlace } from "../cohorts/cohort-place.js";
+import { CohortPosition } from "../cohorts/cohort-position.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { StreamOptions } from "../contract/options.js";
 import type { OrderedStream } from "../ordering/ordered-stream.js";
@@ -54,7 +54,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   ordering: Ordering | undefined;
   unknown: UnknownTypes;
   readonly foreign: ForeignAuthorities;
-  readonly place = new CohortPlace();
+  readonly position = new CohortPosition();
   readonly surroundings: Surroundings;
   readonly delivery: Delivery<Asked, Kind>;
 
@@ -71,7 +71,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
 
   follow(ordering: Ordering | undefined): void {
     if (ordering === this.ordering) return;
-    this.place.changed();
+    this.position.changed();
     this.ordering?.leave(this);
     this.ordering = ordering;
     ordering?.join(this);
@@ -83,7 +83,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
    * to consider.
    */
   goAlone(): void {
-    this.place.leave();
+    this.position.leave();
     this.ordering?.leaveCohorts();
   }
 
@@ -92,16 +92,16 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   }
 
   leaveCohort(): void {
-    this.place.catchUp(this.subscribers);
-    this.place.changed();
+    this.position.catchUp(this.subscribers);
+    this.position.changed();
   }
 
   overtaken(): void {
-    if (this.place.moving !== undefined) this.place.leave();
+    if (this.position.moving !== undefined) this.position.leave();
   }
 
   isBetween(from: Snapshot, to: Snapshot): boolean {
-    return this.place.isBetween(from, to);
+    return this.position.isBetween(from, to);
   }
 
   /** Ends the stream for a fault of its client's. */
@@ -117,7 +117,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
     }
     this.kept.end(this.phase.kind === "identified" ? this.phase.node : undefined);
     this.phase = { kind: "closed" };
-    this.place.give(undefined);
+    this.position.give(undefined);
     // Others of the order take over what drains.
     this.ordering?.leave(this);
     this.byType.clear();
@@ -152,8 +152,8 @@ class StreamSurroundings<Asked extends Request, Kind extends Subscriber> impleme
   }
 
   warming({ type, subscription }: Subscriber): NameSet {
-    const { place, warming, byType, claimed } = this.#state;
-    const { wanted } = place;
+    const { position, warming, byType, claimed } = this.#state;
+    const { wanted } = position;
     const isAwaited = wanted !== undefined && warming.mayBeAwaited(type, byType, wanted);
     if (!isAwaited) return warming.namesOf(type.typeUrl);
     const awaited = claimed?.snapshot === wanted ? claimed.awaited.get(type.typeUrl) : undefined;

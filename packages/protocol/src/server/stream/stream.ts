@@ -27,8 +27,8 @@ export function createStream(options: StreamOptions): Stream {
 
 /**
  * Joins the parts: requests change subscribers (`receive-request.ts`), an `Ordering` decides which changes may be sent,
- * responses are found or repeated (`next-response.ts`), and a `CohortPlace` knows which streams do the same. What they
- * share is the stream's state.
+ * responses are found or repeated (`next-response.ts`), and a `CohortPosition` knows which streams do the same. What
+ * they share is the stream's state.
  */
 class StreamMachine<Asked extends Request, Kind extends Subscriber> implements Stream {
   readonly #state: StreamState<Asked, Kind>;
@@ -41,7 +41,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const state = this.#state;
     if (state.phase.kind === "closed") return [];
     state.now = now;
-    state.place.catchUp(state.subscribers);
+    state.position.catchUp(state.subscribers);
     switch (event.kind) {
       case "request":
         return receiveRequest(state, event.bytes);
@@ -71,37 +71,37 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
 
   #given(event: Extract<StreamEvent, { readonly kind: "snapshot" }>): void {
     const state = this.#state;
-    const { place } = state;
+    const { position } = state;
     if (event.snapshot !== state.claimed?.snapshot) state.claimed = undefined;
     if (state.reports.follow(event.ttl, event.resourceErrors)) {
-      place.changed();
+      position.changed();
       state.goAlone();
     }
     state.follow(event.ordering);
     if (event.unknown !== state.unknown) state.goAlone();
     state.unknown = event.unknown;
     state.lineage = event.lineage;
-    if (event.lineage !== undefined && place.wanted === event.snapshot) {
-      if (place.inSync !== undefined) state.ordering?.target.joinLineage(event.snapshot, event.lineage);
+    if (event.lineage !== undefined && position.wanted === event.snapshot) {
+      if (position.inSync !== undefined) state.ordering?.target.joinLineage(event.snapshot, event.lineage);
       return;
     }
     if (!this.#setsOut(event.snapshot)) this.#take(event.snapshot);
   }
 
-  /** Whether the stream goes to a snapshot with the others of its cohort (`CohortPlace`). */
+  /** Whether the stream goes to a snapshot with the others of its cohort (`CohortPosition`). */
   #setsOut(to: Snapshot): boolean {
-    const { ordering, place, subscribers } = this.#state;
+    const { ordering, position, subscribers } = this.#state;
     const sharesOrder = ordering?.isShared === true;
-    if (sharesOrder && !ordering.isInStep(this.#state, place.inSync?.snapshot, to)) {
-      place.leave();
+    if (sharesOrder && !ordering.isInStep(this.#state, position.inSync?.snapshot, to)) {
+      position.leave();
       return false;
     }
-    return place.beginUpdate(to, subscribers, sharesOrder);
+    return position.beginUpdate(to, subscribers, sharesOrder);
   }
 
   #take(snapshot: Snapshot): void {
     const state = this.#state;
-    state.place.give(snapshot);
+    state.position.give(snapshot);
     if (state.claimed?.snapshot === snapshot) state.ordering?.resumed(state, state.claimed.replaced, state.now);
     for (const one of state.subscribers) if (one.undecided.names.size > 0) noteNewest(one, snapshot.of(one.type));
   }
@@ -112,8 +112,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean | undefined> {
-    const { place, subscribers, rules } = this.#state;
-    place.catchUp(subscribers);
+    const { position, subscribers, rules } = this.#state;
+    position.catchUp(subscribers);
     const known = new Map<ResourceType, boolean | undefined>();
     for (const subscriber of subscribers)
       if (rules.claimOf(subscriber) !== undefined)
@@ -136,9 +136,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   deadline(): number | undefined {
-    const { phase, place, subscribers, ordering } = this.#state;
+    const { phase, position, subscribers, ordering } = this.#state;
     if (phase.kind === "closed") return undefined;
-    if (place.waitsForNoTime && !subscribers.some(drains)) return undefined;
+    if (position.waitsForNoTime && !subscribers.some(drains)) return undefined;
     return ordering?.deadline(this.#state);
   }
 
@@ -147,26 +147,26 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   status(): readonly TypeStatus[] {
-    const { place, subscribers, ordering, reports } = this.#state;
-    place.catchUp(subscribers);
-    return statusesOf(this.#state, place.wanted, ordering, reports);
+    const { position, subscribers, ordering, reports } = this.#state;
+    position.catchUp(subscribers);
+    return statusesOf(this.#state, position.wanted, ordering, reports);
   }
 
   get newest(): Snapshot | undefined {
-    return this.#state.place.wanted;
+    return this.#state.position.wanted;
   }
 
   isUpToDateWith(snapshot: Snapshot): boolean {
-    const { place, ordering } = this.#state;
-    if (place.wanted !== snapshot) return false;
-    return place.inSync === undefined || ordering === undefined || ordering.target.goesAlong(place.inSync);
+    const { position, ordering } = this.#state;
+    if (position.wanted !== snapshot) return false;
+    return position.inSync === undefined || ordering === undefined || ordering.target.goesAlong(position.inSync);
   }
 
   get isInSync(): boolean {
-    const { place, subscribers, unknown, ordering } = this.#state;
-    if (place.inSync !== undefined) return true;
-    const { wanted } = place;
-    const awaitsAnswers = (place.moving?.inFlight.length ?? 0) > 0;
+    const { position, subscribers, unknown, ordering } = this.#state;
+    if (position.inSync !== undefined) return true;
+    const { wanted } = position;
+    const awaitsAnswers = (position.moving?.inFlight.length ?? 0) > 0;
     if (wanted === undefined || awaitsAnswers || someAsk(subscribers, unknown)) return false;
     return areInSync(this.#state, wanted, ordering);
   }

@@ -8,7 +8,7 @@ import {
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { NodeMatcherSchema } from "@xdskit/api/envoy/type/matcher/v3/node";
 import { createTlsReader, type TlsPaths } from "@xdskit/api/tls-files";
-import { formatAddress, type ListenPlace } from "../../basics/address.js";
+import { formatAddress, type ListenAddress } from "../../basics/address.js";
 import { matchesGlob } from "../../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, revisionsFeature, summaryFeature } from "./service-name.js";
@@ -76,7 +76,7 @@ export interface StatusClient {
  * client.close();
  * ```
  */
-export function createStatusClient(address: ListenPlace, { tls }: StatusClientOptions = {}): StatusClient {
+export function createStatusClient(address: ListenAddress, { tls }: StatusClientOptions = {}): StatusClient {
   const reader = tls && createTlsReader(tls);
   let connected: Client | undefined;
   let closed = false;

@@ -63,14 +63,14 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     },
     askToGo: (count) => server.askToGo(count),
     async listen(address, accept, services, descriptor) {
-      const place = listenAddress(address);
+      const at = listenAddress(address);
       if (methods.size === 0) {
         addDiscovery(methods, types, accept);
         addServices(methods, services);
       }
       try {
-        const port = await listenAt(place, () => server.listen(descriptor === undefined ? place : { descriptor }));
-        return formatAddress("path" in place ? { path: place.path } : { ...place, port });
+        const port = await listenAt(at, () => server.listen(descriptor === undefined ? at : { descriptor }));
+        return formatAddress("path" in at ? { path: at.path } : { ...at, port });
       } catch (error) {
         throw listenError(address, error as Error);
       }

@@ -31,9 +31,9 @@ export async function readBody(request: IncomingMessage, limit: number, room: Bo
     const message = `the content encoding ${JSON.stringify(encoding.slice(0, 100))} is not known; gzip, deflate and br are`;
     return { kind: "refused", status: 415, message };
   }
-  const place = room.enter();
+  const entry = room.enter();
   try {
-    const raw = await readRaw(request, limit, place);
+    const raw = await readRaw(request, limit, entry);
     if (raw.kind !== "body" || decompress === undefined) return raw;
     let body: ReadBody = { kind: "gone" };
     const isWanted = () => !request.socket.destroyed;
@@ -46,7 +46,7 @@ export async function readBody(request: IncomingMessage, limit: number, room: Bo
     );
     return body;
   } finally {
-    place.leave();
+    entry.leave();
   }
 }
 
@@ -64,7 +64,7 @@ async function decompressed(
   }
 }
 
-function readRaw(request: IncomingMessage, limit: number, place: ReturnType<BodyRoom["enter"]>): Promise<ReadBody> {
+function readRaw(request: IncomingMessage, limit: number, entry: ReturnType<BodyRoom["enter"]>): Promise<ReadBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -76,8 +76,8 @@ function readRaw(request: IncomingMessage, limit: number, place: ReturnType<Body
       length += chunk.byteLength;
       if (length > limit) {
         chunks.length = 0;
-        place.leave();
-      } else if (place.grow(chunk.byteLength)) {
+        entry.leave();
+      } else if (entry.grow(chunk.byteLength)) {
         chunks.push(chunk);
       } else {
         chunks.length = 0;

@@ -51,7 +51,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
 
   return {
     async listen(address, handler) {
-      const place = listenAddress(address);
+      const at = listenAddress(address);
       const settings = {
         requestTimeout: options.requestTimeoutMs,
         headersTimeout: Math.min(options.requestTimeoutMs, handshakeMs),
@@ -89,14 +89,14 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
         new Promise<void>((resolve, reject) => {
           // Later errors concern single connections, such as one without a free file descriptor.
           server.on("error", reject);
-          server.listen("path" in place ? { path: place.path } : place, resolve);
+          server.listen("path" in at ? { path: at.path } : at, resolve);
         });
-      await listenAt(place, listen).catch((error: Error) => {
+      await listenAt(at, listen).catch((error: Error) => {
         throw listenError(address, error);
       });
       servers.add(server);
-      if ("path" in place) return formatAddress({ path: place.path });
-      return formatAddress({ ...place, port: (server.address() as AddressInfo).port });
+      if ("path" in at) return formatAddress({ path: at.path });
+      return formatAddress({ ...at, port: (server.address() as AddressInfo).port });
     },
     async close(timeoutMs) {
       const closed = Promise.all(

@@ -50,7 +50,7 @@ export async function liveFolder(
       history,
       references: options.references,
       isWhole: options.toFiles === undefined,
-      workers: serving.place?.count,
+      workers: serving.worker?.count,
       folderWith(next, nothingServed) {
         // Not the folder itself: each would keep all that were served before it.
         const { revision, rolledBackBy } = live.folder;

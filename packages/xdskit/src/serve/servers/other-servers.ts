@@ -16,12 +16,12 @@ export function peeringOf(
   serving: Serving,
   { state, tls }: { readonly state: StateInUse; readonly tls: ReplicaCertificates | undefined },
 ): Peering {
-  const { place, sharedLog: log, log: own, closers } = serving;
+  const { worker, sharedLog: log, log: own, closers } = serving;
   const { store, directory, isDurable, written } = state;
   const refusals = new Refusals(own);
   const peering = new Peering({
     shared: store?.shared,
-    place,
+    worker,
     tls,
     listen: options.replica,
     state: directory === undefined ? undefined : { directory, isWritable: isDurable },

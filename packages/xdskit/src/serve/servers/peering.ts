@@ -10,11 +10,11 @@ import { version } from "../../process/version.js";
 import type { FolderVersions, OtherFolder } from "../../replicas/folder-comparison.js";
 import { HiddenReplica } from "../../replicas/hidden-replica.js";
 import type { ReplicaAnswers } from "../../replicas/questions.js";
-import type { ReplicaPlace } from "../../replicas/replica-listener.js";
+import type { ReplicaAddress } from "../../replicas/replica-listener.js";
 import type { ReplicaCertificates } from "../../replicas/replica-tls.js";
 import { Replicas } from "../../replicas/replicas.js";
 import type { Replica } from "../../replicas/replicas-there.js";
-import type { ProcessPlace } from "../../workers/process-place.js";
+import type { WorkerSlot } from "../../workers/worker-slot.js";
 
 /** How a server finds the other servers of its store. */
 export interface PeeringOptions {
@@ -22,7 +22,7 @@ export interface PeeringOptions {
   /** Where the store is, if it is in a folder of this machine. */
   readonly state: { readonly directory: string; readonly isWritable: boolean } | undefined;
   /** One of several processes of this machine. */
-  readonly place: ProcessPlace | undefined;
+  readonly worker: WorkerSlot | undefined;
   /** Where the servers of other machines ask this one. */
   readonly listen: Address | undefined;
   readonly advertise: string | undefined;
@@ -58,14 +58,14 @@ export class Peering {
   readonly #silent = new Set<string>();
 
   constructor(options: PeeringOptions) {
-    const { place } = options;
+    const { worker } = options;
     this.#options = options;
-    this.name = place === undefined ? `${hostname()}:${process.pid}` : `worker ${place.slot}`;
+    this.name = worker === undefined ? `${hostname()}:${process.pid}` : `worker ${worker.slot}`;
   }
 
   /** Several servers may share the store, and can ask each other. */
   get isPossible(): boolean {
-    return this.#options.shared !== undefined && this.#placeOfReplica() !== undefined;
+    return this.#options.shared !== undefined && this.#ownAddress() !== undefined;
   }
 
   /** Others are known by their certificates: not every one of the authority counts. */
@@ -87,8 +87,8 @@ export class Peering {
 
   /** Clients come to this server and to others by one address. */
   get isSpread(): boolean {
-    const { shared, place, listen } = this.#options;
-    return shared !== undefined && (place ?? listen) !== undefined;
+    const { shared, worker, listen } = this.#options;
+    return shared !== undefined && (worker ?? listen) !== undefined;
   }
 
   /** The others, as they are known now. */
@@ -195,8 +195,8 @@ export class Peering {
 
   async #join(answers: () => Promise<ReplicaAnswers>): Promise<void> {
     const { shared, state, advertise, problem, refused } = this.#options;
-    const place = this.#placeOfReplica();
-    if (shared === undefined || place === undefined) return;
+    const at = this.#ownAddress();
+    if (shared === undefined || at === undefined) return;
     const self = this.#self();
     const directory = state?.directory;
     const gone = (replica: Replica) => {
@@ -205,7 +205,7 @@ export class Peering {
     };
     const { signal } = this.#stopped;
     const reported = { gone, problem, refused };
-    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, self, signal, ...reported });
+    this.#replicas = await Replicas.join({ shared, at, directory, advertise, answers, self, signal, ...reported });
   }
 
   async #joinLater(answers: () => Promise<ReplicaAnswers>): Promise<void> {
@@ -230,15 +230,15 @@ export class Peering {
     return await this.#replicas?.ask(replica, question, asked, timeoutMs);
   }
 
-  #placeOfReplica(): ReplicaPlace | undefined {
-    const { place, listen, tls, state } = this.#options;
+  #ownAddress(): ReplicaAddress | undefined {
+    const { worker, listen, tls, state } = this.#options;
     if (listen !== undefined) return { kind: "port", address: listen, tls };
-    if (place === undefined) return state && { kind: "state", ...state };
-    const again = place.isAgain ? `-${process.pid}` : "";
+    if (worker === undefined) return state && { kind: "state", ...state };
+    const again = worker.isAgain ? `-${process.pid}` : "";
     const path =
       process.platform === "win32"
-        ? `\\\\.\\pipe\\xdskit-${process.ppid}-${place.slot}${again}`
-        : join(place.directory, `${place.slot}${again}.sock`);
+        ? `\\\\.\\pipe\\xdskit-${process.ppid}-${worker.slot}${again}`
+        : join(worker.directory, `${worker.slot}${again}.sock`);
     return { kind: "socket", path };
   }
 }

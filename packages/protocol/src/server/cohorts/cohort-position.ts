@@ -10,12 +10,12 @@ import { type CohortSurroundings, isPlain, keyOfDraining, keyOfRequests } from "
 import { inSyncCohort } from "./in-sync-cohort.js";
 
 /**
- * A stream's place in a cohort (in sync or in an update), or none. A change of a group means the same to most of
+ * A stream's position in a cohort (in sync or in an update), or none. A change of a group means the same to most of
  * its streams, and to repeat the work of one stream costs far less than to do it for each. So the first stream of a
  * cohort works out and records its next step, and the others repeat that. On any other event (a rejection, another
  * subscription, a deadline), a stream leaves its cohort. It then goes on alone until it is in sync again.
  */
-export class CohortPlace {
+export class CohortPosition {
   #cohort: InSyncCohort | MovingCohort | undefined;
   /** The stream's last snapshot; undefined in a cohort, which knows it. */
   #given: Snapshot | undefined;

@@ -1,5 +1,5 @@
 /** One of several processes that serve behind one port. */
-export interface ProcessPlace {
+export interface WorkerSlot {
   /** From 1. The first one says what all of them would say alike. */
   readonly slot: number;
   readonly count: number;
@@ -9,18 +9,16 @@ export interface ProcessPlace {
   readonly directory: string;
 }
 
-/** How a process hears of its place. */
-const variable = "XDSKIT_PLACE";
+/** How a process hears of its slot. */
+const variable = "XDSKIT_WORKER";
 
-/** The environment of the process at a place. */
-export function environmentOf({ slot, count, isAgain, directory }: ProcessPlace): Record<string, string> {
+/** The environment of the process in a slot. */
+export function environmentOf({ slot, count, isAgain, directory }: WorkerSlot): Record<string, string> {
   return { [variable]: `${slot}/${count}/${isAgain ? "again" : "first"}/${directory}` };
 }
 
-/** The place of this process; undefined: it serves alone. */
-export function processPlace(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): ProcessPlace | undefined {
+/** The slot of this process; undefined: it serves alone. */
+export function workerSlot(env: Readonly<Record<string, string | undefined>> = process.env): WorkerSlot | undefined {
   const [, slot, count, time, directory] = /^(\d+)\/(\d+)\/(first|again)\/(.+)$/s.exec(env[variable] ?? "") ?? [];
   if (directory === undefined) return undefined;
   return { slot: Number(slot), count: Number(count), isAgain: time === "again", directory };
