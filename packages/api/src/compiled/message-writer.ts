@@ -15,7 +15,7 @@ import { refusalRules } from "../validate/refused/rules.js";
 import { slotProblem } from "../validate/slot-problems.js";
 import { specialRules } from "../validate/special-checks.js";
 import { keepsRulesUnset } from "../validate/validate-message.js";
-import { fieldLength, WireWriter } from "../wire/wire-writer.js";
+import { textBytes } from "../wire/wire-writer.js";
 import { giveUp } from "./doubt.js";
 import { createWriteField } from "./field-writer.js";
 import { readsValues, viewOf } from "./json-view.js";
@@ -233,9 +233,7 @@ function wrapperWriter(schema: DescMessage): WriteMessage | undefined {
 
 function namesOf(schema: DescMessage): Pick<MessageWriter, "schema" | "typeUrl" | "urlField"> {
   const typeUrl = `${typeUrlPrefix}${schema.typeName}`;
-  const url = new WireWriter(fieldLength(typeUrl.length));
-  url.text(1, typeUrl, typeUrl.length);
-  return { schema, typeUrl, urlField: url.bytes };
+  return { schema, typeUrl, urlField: textBytes(1, typeUrl) };
 }
 
 /** All writers are created here, so that they share one hidden class: the field writers call many of them. */

@@ -1,5 +1,4 @@
 import { type DescField, type DescMessage, toBinary } from "@bufbuild/protobuf";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
 import { maxFindings } from "../errors/limits.js";
 import { isTypedStruct, pairIn, pathInto, type TypedStruct, type UnpackedAny, unpackBytes } from "../messages/any.js";
@@ -9,6 +8,7 @@ import { createPlans, type WalkPath, type WalkPlan } from "../messages/walk-plan
 import { typeNameOf } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import type { Registry } from "../registry/registry.js";
+import { delimited, WireReader, wireType } from "../wire/wire-reader.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
 import { categoriesOf, slotsOf } from "./extension-types.js";
 import { newestEnvoyVersion, sinceOf, sinceOfMessage } from "./since.js";
@@ -160,11 +160,12 @@ class NewerPartsWalk {
       this.#any(bytes, at, depth);
       return;
     }
-    const reader = new BinaryReader(bytes);
+    const reader = new WireReader(bytes);
     const counts = new Map<number, number>();
     const paths = pathsByNumber(plan);
-    while (reader.pos < reader.len) {
-      const [number, wireType] = reader.tag();
+    while (!reader.atEnd) {
+      const tag = reader.tag();
+      const number = tag >>> 3;
       const check = plan.own.get(number);
       const path = paths.get(number);
       if (check?.since !== undefined && this.#isNewer(check.since)) {
@@ -176,14 +177,14 @@ class NewerPartsWalk {
             stepInto(at, check.field.name),
           );
         counts.set(number, 1);
-        reader.skip(wireType);
-      } else if (check?.values !== undefined && wireType !== WireType.StartGroup) {
-        this.#values(check, check.values, reader, wireType, at, counts);
-      } else if (path !== undefined && wireType === WireType.LengthDelimited) {
+        reader.skip(tag);
+      } else if (check?.values !== undefined && (tag & 7) !== wireType.startGroup) {
+        this.#values(check, check.values, reader, tag, at, counts);
+      } else if (path !== undefined && tag === delimited(number)) {
         const index = counts.get(number) ?? 0;
         counts.set(number, index + 1);
-        this.#inner(path, reader.bytes(), at, index, depth);
-      } else reader.skip(wireType, number);
+        this.#inner(path, reader.part(), at, index, depth);
+      } else reader.skip(tag);
     }
   }
 
@@ -208,17 +209,17 @@ class NewerPartsWalk {
   #values(
     { field }: NewFieldCheck,
     values: ReadonlyMap<number, NewValue>,
-    reader: BinaryReader,
-    wireType: WireType,
+    reader: WireReader,
+    tag: number,
     at: FieldPath | undefined,
     counts: Map<number, number>,
   ): void {
     // A packed list has several values in one piece.
-    const end = wireType === WireType.LengthDelimited ? reader.uint32() + reader.pos : reader.pos + 1;
-    while (reader.pos < end) {
+    const end = tag === delimited(field.number) ? reader.varint() + reader.position : reader.position + 1;
+    while (reader.position < end) {
       const index = counts.get(field.number) ?? 0;
       counts.set(field.number, index + 1);
-      const value = values.get(reader.int32());
+      const value = values.get(reader.varint() | 0);
       if (value === undefined || !this.#isNewer(value.since)) continue;
       const step = stepInto(at, field.name);
       this.#note("value", value.name, value.since, field.fieldKind === "list" ? stepInto(step, index) : step);

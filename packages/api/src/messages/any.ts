@@ -1,9 +1,9 @@
 import { type DescMessage, fromBinary, type JsonObject, type Message, type Registry, toJson } from "@bufbuild/protobuf";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, stepInto } from "../errors/field-path.js";
 import { messageFromJson } from "../json/forms/canonical-json.js";
 import { typeNameOf } from "../names/identifiers.js";
+import { delimited, varintTag, WireReader } from "../wire/wire-reader.js";
 import { schemaOf } from "./v2-names.js";
 import { withV2Names } from "./v2-names-registry.js";
 
@@ -116,15 +116,15 @@ export function withContent(struct: StructAround, schema: DescMessage, content: 
 
 /** Fields 1 and 2: the type URL and the value of an `Any` or a TypedStruct, or the key and the value of a map entry. */
 export function pairIn(bytes: Uint8Array): { readonly first: string; readonly second: Uint8Array | undefined } {
-  const reader = new BinaryReader(bytes);
+  const reader = new WireReader(bytes);
   let first = "";
   let second: Uint8Array | undefined;
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    if (number === 1 && wireType === WireType.LengthDelimited) first = reader.string();
-    else if (number === 1 && wireType === WireType.Varint) first = String(reader.int64());
-    else if (number === 2 && wireType === WireType.LengthDelimited) second = reader.bytes();
-    else reader.skip(wireType, number);
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === delimited(1)) first = reader.string();
+    else if (tag === varintTag(1)) first = String(reader.uint64());
+    else if (tag === delimited(2)) second = reader.part();
+    else reader.skip(tag);
   }
   return { first, second };
 }

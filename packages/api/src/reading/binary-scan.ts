@@ -1,5 +1,4 @@
 import { type DescField, type DescMessage, fromBinary, type Message, ScalarType } from "@bufbuild/protobuf";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { leastValues, maxValues, tooManyValues } from "../errors/limits.js";
 import { schemaOf } from "../messages/v2-names.js";
@@ -7,6 +6,7 @@ import { typeNameOf } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import type { Registry } from "../registry/registry.js";
 import { nestingLimit } from "../text/source-document.js";
+import { delimited, WireReader, wireType } from "../wire/wire-reader.js";
 
 /** A serialized `DiscoveryResponse` whose resources are not decoded yet. */
 export interface ScannedResponse {
@@ -30,22 +30,21 @@ export function scanResponse(schema: DescMessage, bytes: Uint8Array, most: numbe
   const others = new OtherFields(bytes);
   let hasUnknown = false;
   let count = 0;
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const start = reader.pos;
-    const [number, wire] = reader.tag();
+  const reader = new WireReader(bytes);
+  while (!reader.atEnd) {
+    const start = reader.position;
+    const tag = reader.tag();
     if (++count > most) throw new TooManyValues(tooManyValues(most));
-    const content = reader.pos;
-    reader.skip(wire, number);
-    const field = fields.get(number);
-    if (field?.name === "resources" && wire === WireType.LengthDelimited) resources.push(content);
+    const content = reader.position;
+    reader.skip(tag);
+    const field = fields.get(tag >>> 3);
+    if (field?.name === "resources" && tag === delimited(field.number)) resources.push(content);
     else if (field === undefined) hasUnknown = true;
-    else others.add(start, reader.pos);
+    else others.add(start, reader.position);
   }
   const read = (index: number) => {
-    const one = new BinaryReader(bytes);
-    one.pos = resources[index] ?? bytes.length;
-    return fromBinary(AnySchema, one.bytes());
+    const span = { start: resources[index] ?? bytes.length, end: bytes.length };
+    return fromBinary(AnySchema, new WireReader(bytes, span).part());
   };
   // Before anything is added, as a message is decoded whole or not at all.
   for (let index = 0; index < resources.length; index += 1) read(index);
@@ -101,20 +100,20 @@ class ValueCount {
   isExceeded(schema: DescMessage, bytes: Uint8Array, depth: number): boolean {
     if (depth > nestingLimit) return false;
     const fields = fieldsByNumber(schema);
-    const reader = new BinaryReader(bytes);
+    const reader = new WireReader(bytes);
     let typeUrl = "";
-    while (reader.pos < reader.len && this.#left >= 0) {
-      const [number, wire] = reader.tag();
+    while (!reader.atEnd && this.#left >= 0) {
+      const tag = reader.tag();
       this.#left -= 1;
-      const field = fields.get(number);
-      if (field === undefined || wire !== WireType.LengthDelimited) {
-        reader.skip(wire, number);
+      const field = fields.get(tag >>> 3);
+      if (field === undefined || (tag & 7) !== wireType.lengthDelimited) {
+        reader.skip(tag);
         continue;
       }
-      const content = reader.bytes();
+      const content = reader.part();
       if (schema.typeName === "google.protobuf.Any") {
-        if (number === 1) typeUrl = Buffer.from(content).toString();
-        const inner = number === 2 ? schemaOf(typeNameOf(typeUrl), this.#registry) : undefined;
+        if (field.number === 1) typeUrl = Buffer.from(content).toString();
+        const inner = field.number === 2 ? schemaOf(typeNameOf(typeUrl), this.#registry) : undefined;
         if (inner !== undefined && this.isExceeded(inner, content, depth + 1)) return true;
       } else if (field.fieldKind !== "map" && field.message !== undefined) {
         if (this.isExceeded(field.message, content, depth + 1)) return true;
@@ -129,11 +128,11 @@ class ValueCount {
   }
 
   #isEntryExceeded(value: DescMessage, entry: Uint8Array, depth: number): boolean {
-    const reader = new BinaryReader(entry);
-    while (reader.pos < reader.len) {
-      const [number, wire] = reader.tag();
-      if (number !== 2 || wire !== WireType.LengthDelimited) reader.skip(wire, number);
-      else if (this.isExceeded(value, reader.bytes(), depth)) return true;
+    const reader = new WireReader(entry);
+    while (!reader.atEnd) {
+      const tag = reader.tag();
+      if (tag !== delimited(2)) reader.skip(tag);
+      else if (this.isExceeded(value, reader.part(), depth)) return true;
     }
     return false;
   }

@@ -1,5 +1,5 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { ResourceName } from "../names/identifiers.js";
+import { textBytes } from "../wire/wire-writer.js";
 import { makeResource, type Resource } from "./resource.js";
 
 /**
@@ -11,22 +11,14 @@ import { makeResource, type Resource } from "./resource.js";
  */
 export function renamedResource(resource: Resource, newName: ResourceName): Resource {
   const { type, name, body, references } = resource;
-  const before = nameField(name);
+  const before = textBytes(1, name);
   if (Buffer.compare(body.subarray(0, before.length), before) !== 0)
     throw new TypeError(`${type.name} "${name}" does not begin with its name`);
   return makeResource(type, newName, {}, () => {
-    const begin = nameField(newName);
+    const begin = textBytes(1, newName);
     const renamed = new Uint8Array(begin.length + body.length - before.length);
     renamed.set(begin);
     renamed.set(body.subarray(before.length), begin.length);
     return { body: renamed, references };
   });
-}
-
-/** It keeps its memory: a new one for each name takes half of the time. */
-const writer = new BinaryWriter();
-
-/** The first field of a message. */
-function nameField(name: ResourceName): Uint8Array {
-  return writer.tag(1, WireType.LengthDelimited).string(name).finish();
 }

@@ -8,7 +8,6 @@ import {
   type Registry,
   toJson,
 } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
 import { maxFindings } from "../errors/limits.js";
@@ -20,6 +19,7 @@ import { typeNameOf } from "../names/identifiers.js";
 import { redactContent, redactOwn } from "../redact/redact.js";
 import { redacted } from "../redact/secret-text.js";
 import { isObject, setOwn } from "../text/source-document.js";
+import { fieldBytes } from "../wire/wire-writer.js";
 import { standInUrl, typeUrlKey, unknownKey, valueKey } from "./keys.js";
 import { childrenOf, hasUnknownFields, isPlain, messageFields, unknownBytes } from "./unknown-fields.js";
 
@@ -200,7 +200,7 @@ class JsonWriter {
           // Merging appends a part of the field to its content.
           if (at !== undefined) throw new Unsayable(noForm);
           this.#keep(inner, numbersOf(child));
-          unknown = Buffer.concat([unknown ?? nothing, fieldBytes(field, bytes)]);
+          unknown = Buffer.concat([unknown ?? nothing, fieldBytes(field.number, bytes)]);
         } else {
           const additions = this.#prepare(field.message, child, inner, depth);
           if (additions !== undefined) parts.push({ field, at, put: additions, isAny: false });
@@ -254,10 +254,6 @@ function mustBeKnownInside(schema: DescMessage, message: Message): void {
     if (childrenOf(message, field).some((child) => hasUnknownFields(field.message, child.message)))
       throw new Unsayable(noForm);
   }
-}
-
-function fieldBytes({ number }: MessageField, content: Uint8Array): Uint8Array {
-  return new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(content).finish();
 }
 
 /** `fields 7, 99`. */

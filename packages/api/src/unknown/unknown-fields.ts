@@ -1,8 +1,9 @@
 import { type DescField, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
-import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { fieldValue, isJsonStruct, type MessageField } from "../messages/walk-plan.js";
 import { perObject } from "../names/per-object.js";
+import { varintLength } from "../wire/varint.js";
+import { WireWriter } from "../wire/wire-writer.js";
 
 /**
  * The fields of a message that contain messages: one, a list, or a map with them as values. A `Struct` is plain JSON in
@@ -63,9 +64,12 @@ function isPlainMessage(schema: DescMessage, message: Message): boolean {
 export function unknownBytes(message: Message): Uint8Array | undefined {
   const { $unknown = [] } = message;
   if ($unknown.length === 0) return undefined;
-  const writer = new BinaryWriter();
-  for (const { no, wireType, data } of $unknown) writer.tag(no, wireType).raw(data);
-  return writer.finish();
+  const writer = new WireWriter($unknown.reduce((sum, { no, data }) => sum + varintLength(no * 8) + data.length, 0));
+  for (const { no, wireType, data } of $unknown) {
+    writer.varint(no * 8 + wireType);
+    writer.raw(data);
+  }
+  return writer.bytes;
 }
 
 /** Whether a message or a nested one has unknown fields. The content of an `Any` does not count. */

@@ -1,8 +1,8 @@
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Address } from "@xdskit/api/envoy/config/core/v3/address";
 import { envoySchema } from "../registry/envoy-schema.js";
 import type { Resource } from "../resources/resource.js";
+import { WireReader } from "../wire/wire-reader.js";
 import { isIpv4, isIpv6 } from "./values/ip-address.js";
 
 /** An address at which a listener listens. */
@@ -29,17 +29,18 @@ export function listeningAddresses({ type, body }: Pick<Resource, "type" | "body
   const parts: { readonly bytes: Uint8Array; readonly field: string }[] = [];
   let more = 0;
   let binds = true;
-  const reader = new BinaryReader(body);
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
+  const reader = new WireReader(body);
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    const number = tag >>> 3;
     if (number === numbers.api_listener) return none;
-    if (number === numbers.address) parts.push({ bytes: reader.bytes(), field: "address" });
+    if (number === numbers.address) parts.push({ bytes: reader.part(), field: "address" });
     else if (number === numbers.additional_addresses)
-      parts.push({ bytes: reader.bytes(), field: `additional_addresses[${more++}].address` });
+      parts.push({ bytes: reader.part(), field: `additional_addresses[${more++}].address` });
     // A false value is the default of its wrapper, and takes no byte.
-    else if (number === numbers.bind_to_port) binds &&= reader.bytes().includes(1);
-    else if (number === numbers.deprecated_v1) binds &&= isBound(listener, number, reader.bytes());
-    else reader.skip(wireType, wireType === WireType.StartGroup ? number : undefined);
+    else if (number === numbers.bind_to_port) binds &&= reader.part().includes(1);
+    else if (number === numbers.deprecated_v1) binds &&= isBound(listener, number, reader.part());
+    else reader.skip(tag);
   }
   const found: ListeningAddress[] = [];
   for (const { bytes, field } of parts) {
@@ -60,11 +61,11 @@ export function listeningAddresses({ type, body }: Pick<Resource, "type" | "body
 export function isApiListener({ type, body }: Pick<Resource, "type" | "body">): boolean {
   if (type.typeUrl !== listenerType) return false;
   const { numbers } = schemas();
-  const reader = new BinaryReader(body);
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    if (number === numbers.api_listener) return true;
-    reader.skip(wireType, wireType === WireType.StartGroup ? number : undefined);
+  const reader = new WireReader(body);
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag >>> 3 === numbers.api_listener) return true;
+    reader.skip(tag);
   }
   return false;
 }

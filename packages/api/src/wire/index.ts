@@ -12,6 +12,7 @@ export {
   uint32,
   uint64,
 } from "./message-reader.js";
+export { varintLength } from "./varint.js";
 export {
   delimited,
   MalformedMessage,
@@ -21,4 +22,4 @@ export {
   WireReader,
   wireType,
 } from "./wire-reader.js";
-export { fieldLength, utf8Length, WireWriter } from "./wire-writer.js";
+export { fieldBytes, fieldLength, textBytes, utf8Length, WireWriter } from "./wire-writer.js";

@@ -120,6 +120,12 @@ export class WireReader {
     return start;
   }
 
+  /** A view of the content of a length-delimited field. */
+  part(): Uint8Array {
+    const start = this.pass();
+    return this.bytes.subarray(start, this.#position);
+  }
+
   string(): string {
     return this.text(this.span());
   }

@@ -23,8 +23,7 @@ const encoder = new TextEncoder();
 
 /**
  * Writes protobuf's wire format into one buffer whose size was computed before, so responses of 100,000 resources are
- * built without another copy. All fields of discovery responses are length-delimited, with numbers below 16, so a tag
- * is one byte.
+ * built without another copy.
  */
 export class WireWriter {
   readonly bytes: Uint8Array;
@@ -41,14 +40,18 @@ export class WireWriter {
 
   /** The head of a length-delimited field; its content follows. */
   head(field: number, length: number): void {
-    this.bytes[this.#position++] = field * 8 + 2;
-    this.#position = putVarint(this.bytes, this.#position, length);
+    this.varint(field * 8 + 2);
+    this.varint(length);
   }
 
-  /** A number from 0 to 127. */
-  small(field: number, value: number): void {
-    this.bytes[this.#position++] = field * 8;
-    this.bytes[this.#position++] = value & 0x7f;
+  /** An integer from 0 to 2^53 − 1. */
+  number(field: number, value: number): void {
+    this.varint(field * 8);
+    this.varint(value);
+  }
+
+  varint(value: number): void {
+    this.#position = putVarint(this.bytes, this.#position, value);
   }
 
   field(field: number, value: Uint8Array): void {
@@ -57,8 +60,13 @@ export class WireWriter {
       this.gap = this.#position;
       return;
     }
-    this.bytes.set(value, this.#position);
-    this.#position += value.length;
+    this.raw(value);
+  }
+
+  /** Bytes as they are. */
+  raw(bytes: Uint8Array): void {
+    this.bytes.set(bytes, this.#position);
+    this.#position += bytes.length;
   }
 
   /** A text whose length in UTF-8 is known. */
@@ -75,7 +83,22 @@ export class WireWriter {
   }
 }
 
-/** The length of a length-delimited field with a number below 16. */
-export function fieldLength(contentLength: number): number {
-  return 1 + varintLength(contentLength) + contentLength;
+/** The length of a length-delimited field; without `field`, of one with a number below 16. */
+export function fieldLength(contentLength: number, field = 1): number {
+  return varintLength(field * 8) + varintLength(contentLength) + contentLength;
+}
+
+/** A length-delimited field. */
+export function fieldBytes(field: number, content: Uint8Array): Uint8Array {
+  const writer = new WireWriter(fieldLength(content.length, field));
+  writer.field(field, content);
+  return writer.bytes;
+}
+
+/** A field with a text, whose number is below 16. */
+export function textBytes(field: number, text: string): Uint8Array {
+  const length = utf8Length(text);
+  const writer = new WireWriter(fieldLength(length));
+  writer.text(field, text, length);
+  return writer.bytes;
 }

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   type ServerDuplexStream,
   type ServerUnaryCall,
@@ -17,6 +16,7 @@ import {
   type ClientStatusResponse,
   ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
+import { fieldBytes } from "@xdskit/api/wire";
 import type { XdsClient } from "../contract/xds-client.js";
 import { checkClientCall, checkClients } from "../options/option-tables.js";
 import type { StatusOptions } from "../options/status-options.js";
@@ -68,7 +68,7 @@ export function createStatusService(
         }
         await turn();
       }
-      configs.push(new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(Buffer.concat(parts)).finish());
+      configs.push(fieldBytes(1, Buffer.concat(parts)));
     }
     return Buffer.concat(configs);
   }

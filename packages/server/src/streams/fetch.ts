@@ -1,5 +1,5 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { ResourceName, ResourceType } from "@xdskit/api";
+import { delimited, textBytes } from "@xdskit/api/wire";
 import {
   createStream,
   type ResourceErrorPolicy,
@@ -23,7 +23,7 @@ import type { SessionContext } from "./session-context.js";
  * If appended to a request, these fields clear `version_info` and `response_nonce` (the last value of a field counts).
  * A unary caller has no stream on which "nothing new" could be silence: it always gets the current state.
  */
-const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (5 << 3) | WireType.LengthDelimited, 0);
+const asIfItHadNothing = Uint8Array.of(delimited(1), 0, delimited(5), 0);
 
 /**
  * Answers a unary `Fetch…` with the first response of a separate stream. While no configuration is known it fails with
@@ -178,8 +178,5 @@ export class UnaryFetch implements CallHandler {
 /** A response with a version and no resources: none of the requested names exists. */
 function emptyResponse(type: ResourceType, api: "v2" | "v3", snapshot: Snapshot): Uint8Array {
   const typeUrl = api === "v2" ? (type.v2TypeUrl ?? type.typeUrl) : type.typeUrl;
-  const writer = new BinaryWriter();
-  writer.tag(1, WireType.LengthDelimited).string(snapshot.of(type).version);
-  writer.tag(4, WireType.LengthDelimited).string(typeUrl);
-  return writer.finish();
+  return Buffer.concat([textBytes(1, snapshot.of(type).version), textBytes(4, typeUrl)]);
 }

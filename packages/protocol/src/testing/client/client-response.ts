@@ -6,7 +6,7 @@ import {
   type Resource,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { fieldLength, utf8Length, WireWriter } from "@xdskit/api/wire";
+import { fieldBytes, textBytes } from "@xdskit/api/wire";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import { millisecondsOf, sampleResource, typeWords, urlOf } from "../sample-resources.js";
 import { splitContent } from "../transcripts/transcript-request.js";
@@ -107,23 +107,10 @@ function durationOf(milliseconds: number) {
 
 /** A `ResourceError`, which the generated messages do not know yet. */
 function errorBytes(name: string, code: number): Uint8Array {
-  const message = "the server said so";
-  const inner = new WireWriter(fieldLength(utf8Length(name)));
-  inner.text(1, name, utf8Length(name));
-  const status = new WireWriter(2 + fieldLength(message.length));
-  status.small(1, code);
-  status.text(2, message, message.length);
-  const writer = new WireWriter(fieldLength(inner.bytes.length) + fieldLength(status.bytes.length));
-  writer.field(1, inner.bytes);
-  writer.field(2, status.bytes);
-  return writer.bytes;
+  const status = Buffer.concat([Uint8Array.of(8, code), textBytes(2, "the server said so")]);
+  return Buffer.concat([fieldBytes(1, textBytes(1, name)), fieldBytes(2, status)]);
 }
 
 function withFields(bytes: Uint8Array, number: number, fields: readonly Uint8Array[]): Uint8Array {
-  const parts = fields.map((field) => {
-    const writer = new WireWriter(fieldLength(field.length));
-    writer.field(number, field);
-    return writer.bytes;
-  });
-  return Uint8Array.from(Buffer.concat([bytes, ...parts]));
+  return Uint8Array.from(Buffer.concat([bytes, ...fields.map((field) => fieldBytes(number, field))]));
 }

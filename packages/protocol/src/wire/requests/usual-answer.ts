@@ -101,15 +101,12 @@ export class UsualAnswer {
 
 /** Tells whether exactly one field with this tag is there, with any content; `tag` is one byte. */
 function isField(bytes: Uint8Array, from: number, to: number, tag: number): boolean {
-  if (from + 2 > to || bytes[from] !== tag) return false;
-  let length = 0;
-  // 28 bits are more than any request has.
-  for (let at = from + 1, shift = 0; at < to && shift < 28; at++, shift += 7) {
-    const byte = bytes[at] as number;
-    length += (byte & 0x7f) << shift;
-    if (byte < 0x80) return at + 1 + length === to;
+  if (bytes[from] !== tag) return false;
+  try {
+    return new WireReader(bytes, { start: from + 1, end: to }).span().end === to;
+  } catch {
+    return false;
   }
-  return false;
 }
 
 /** Its length is the one byte in front of it. */

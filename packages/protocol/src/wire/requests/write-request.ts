@@ -1,5 +1,5 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
-import { fieldLength, utf8Length, WireWriter } from "@xdskit/api/wire";
+import { fieldBytes, textBytes, WireWriter } from "@xdskit/api/wire";
 import { isLocator, nameOf, parametersOf, readParameters } from "../../model/names/locator.js";
 import type { SotwOrDelta } from "../basics/sotw-or-delta.js";
 import { statusCode } from "../basics/status-code.js";
@@ -18,11 +18,11 @@ export interface RequestHead {
 export function writeSotwRequest(head: RequestHead, version: Version, names: EncodedNames): Uint8Array {
   return concatenated([
     textField(1, version),
-    head.node === undefined ? nothing : field(2, head.node),
+    head.node === undefined ? nothing : fieldBytes(2, head.node),
     names.names,
     textField(4, head.typeUrl),
     textField(5, head.nonce),
-    head.error === undefined ? nothing : field(6, status(head.error)),
+    head.error === undefined ? nothing : fieldBytes(6, status(head.error)),
     names.locators,
   ]);
 }
@@ -51,13 +51,15 @@ export function writeDeltaRequest(head: RequestHead, { subscribe, unsubscribe, c
   const plus = encodeAs(subscribe, 3, 8);
   const minus = encodeAs(unsubscribe, 4, 9);
   return concatenated([
-    head.node === undefined ? nothing : field(1, head.node),
+    head.node === undefined ? nothing : fieldBytes(1, head.node),
     textField(2, head.typeUrl),
     plus.names,
     minus.names,
-    ...Array.from(claims, ([name, version]) => field(5, concatenated([textField(1, name), textField(2, version)]))),
+    ...Array.from(claims, ([name, version]) =>
+      fieldBytes(5, concatenated([textField(1, name), textField(2, version)])),
+    ),
     textField(6, head.nonce),
-    head.error === undefined ? nothing : field(7, status(head.error)),
+    head.error === undefined ? nothing : fieldBytes(7, status(head.error)),
     plus.locators,
     minus.locators,
   ]);
@@ -72,7 +74,7 @@ function encodeAs(names: Iterable<ResourceName>, plain: number, located: number)
   const texts: Uint8Array[] = [];
   const locators: Uint8Array[] = [];
   for (const name of names) {
-    if (isLocator(name)) locators.push(field(located, locator(name)));
+    if (isLocator(name)) locators.push(fieldBytes(located, locator(name)));
     else texts.push(textField(plain, name));
   }
   return { names: concatenated(texts), locators: concatenated(locators) };
@@ -81,7 +83,9 @@ function encodeAs(names: Iterable<ResourceName>, plain: number, located: number)
 /** A `ResourceLocator`. */
 function locator(name: ResourceName): Uint8Array {
   const parameters = [...readParameters(parametersOf(name))];
-  const entries = parameters.map(([key, value]) => field(2, concatenated([textField(1, key), textField(2, value)])));
+  const entries = parameters.map(([key, value]) =>
+    fieldBytes(2, concatenated([textField(1, key), textField(2, value)])),
+  );
   return concatenated([textField(1, nameOf(name)), ...entries]);
 }
 
@@ -92,27 +96,11 @@ function status(message: string): Uint8Array {
 const nothing = new Uint8Array();
 
 function textField(number: number, value: string): Uint8Array {
-  if (value === "") return nothing;
-  const length = utf8Length(value);
-  const writer = new WireWriter(fieldLength(length));
-  writer.text(number, value, length);
-  return writer.bytes;
-}
-
-function field(number: number, value: Uint8Array): Uint8Array {
-  const writer = new WireWriter(fieldLength(value.length));
-  writer.field(number, value);
-  return writer.bytes;
+  return value === "" ? nothing : textBytes(number, value);
 }
 
 function concatenated(parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  const bytes = new Uint8Array(length);
-  let position = 0;
-  for (const part of parts) {
-    bytes.set(part, position);
-    position += part.length;
-  }
-  return bytes;
+  const writer = new WireWriter(parts.reduce((sum, { length }) => sum + length, 0));
+  for (const part of parts) writer.raw(part);
+  return writer.bytes;
 }

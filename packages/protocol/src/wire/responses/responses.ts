@@ -1,6 +1,6 @@
 import type { ApiVersion, EncodedResource, Nonce, Resource, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { encodedAs, nameless } from "@xdskit/api";
-import { fieldLength, utf8Length, WireWriter } from "@xdskit/api/wire";
+import { fieldLength, textBytes, utf8Length, WireWriter } from "@xdskit/api/wire";
 import { durationBytes } from "../basics/duration.js";
 
 /** The fields that all resources and responses of one kind share. */
@@ -127,9 +127,7 @@ export function writeUnresolved(writer: WireWriter, name: ResourceName, length: 
 
 /** The nonce's field, number 5 in SotW and in delta. */
 export function writeNonce(nonce: Nonce): Uint8Array {
-  const writer = new WireWriter(fieldLength(nonce.length));
-  writer.text(5, nonce, nonce.length);
-  return writer.bytes;
+  return textBytes(5, nonce);
 }
 
 const wrapperUrl: TypeUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
@@ -192,7 +190,7 @@ export function errorBytes({ name, code, message }: ResourceError): Uint8Array {
   writer.head(1, fieldLength(nameLength));
   writer.text(1, name, nameLength);
   writer.head(2, status);
-  writer.small(1, code);
+  writer.number(1, code);
   writer.text(2, message, messageLength);
   return writer.bytes;
 }

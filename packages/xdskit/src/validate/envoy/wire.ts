@@ -1,6 +1,6 @@
 import { type DescMessage, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { envoyRegistry, envoySchema, typeUrlPrefix } from "@xdskit/api";
+import { delimited, fieldBytes, WireReader } from "@xdskit/api/wire";
 
 /*
  * Messages around resources, in bytes: what is in a resource goes to Envoy as it is, known or not.
@@ -14,8 +14,7 @@ export function encoded(type: string, json: JsonObject): Uint8Array {
 
 /** One field of a message, with a text or with the parts of a message in it. */
 export function field(type: string, name: string, ...parts: readonly (string | Uint8Array)[]): Uint8Array {
-  const writer = new BinaryWriter().tag(numberOf(type, name), WireType.LengthDelimited);
-  return writer.bytes(Buffer.concat(parts.map((part) => Buffer.from(part as Uint8Array)))).finish();
+  return fieldBytes(numberOf(type, name), Buffer.concat(parts.map((part) => Buffer.from(part as Uint8Array))));
 }
 
 /** An `Any` with a message of the type, by its parts. */
@@ -28,13 +27,13 @@ export function any(type: string, ...parts: readonly Uint8Array[]): Uint8Array {
 
 /** The content of a field with a text or a message, the last if there are several; undefined if it is not set. */
 export function contentOf(body: Uint8Array, type: string, name: string): Uint8Array | undefined {
-  const wanted = numberOf(type, name);
-  const reader = new BinaryReader(body);
+  const wanted = delimited(numberOf(type, name));
+  const reader = new WireReader(body);
   let found: Uint8Array | undefined;
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    if (number === wanted && wireType === WireType.LengthDelimited) found = reader.bytes();
-    else reader.skip(wireType, number);
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === wanted) found = reader.part();
+    else reader.skip(tag);
   }
   return found;
 }
