@@ -1,12 +1,15 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { perObject } from "../names/per-object.js";
 import { generatedFile } from "../registry/generated-file.js";
+import { perRoute, perRouteFields, perRouteTypes } from "./per-route.js";
 
 interface Extensions {
   /** The categories of a message that configures an extension, by its full name. */
   readonly types: ReadonlyMap<string, Categories>;
   /** The categories of the extensions that stand in a field, by its full name. */
   readonly slots: ReadonlyMap<string, Categories>;
+  /** The messages of HTTP filters that have another one for routes. */
+  readonly besidePerRoute: ReadonlySet<string>;
 }
 
 /** Kinds of extensions, such as `envoy.filters.http`, all of which an Envoy lists. */
@@ -42,9 +45,18 @@ function extensions(): Extensions {
     const known = slots.filter(
       ({ field, categories }) => !unlike.has(field) && categories.every((one) => listed.has(one)),
     );
+    const http = Object.keys(types).filter((name) => types[name]?.includes("envoy.filters.http"));
+    const { ofRoutes, besideThem } = perRouteTypes(http);
     read = {
-      types: new Map(Object.entries(types)),
-      slots: new Map(known.map(({ field, categories }) => [field, categories])),
+      types: new Map([
+        ...Object.entries(types),
+        ...ofRoutes.map((name) => [name, [...(types[name] ?? none), perRoute]] as const),
+      ]),
+      slots: new Map([
+        ...known.map(({ field, categories }) => [field, categories] as const),
+        ...perRouteFields.map((field) => [field, [perRoute]] as const),
+      ]),
+      besidePerRoute: besideThem,
     };
   }
   return read;
@@ -71,6 +83,11 @@ export const extensionConfig = "envoy.config.core.v3.TypedExtensionConfig";
 /** The categories of the newest known plain Envoy in which a message configures an extension. */
 export function categoriesOf(typeName: string): Categories {
   return extensions().types.get(typeName) ?? none;
+}
+
+/** Whether a message configures an HTTP filter that has another one for routes. */
+export function isBesidePerRoute(typeName: string): boolean {
+  return extensions().besidePerRoute.has(typeName);
 }
 
 /** The full names of the messages that configure an extension, of one of these categories if some are given. */

@@ -11,6 +11,7 @@ import type { Registry } from "../registry/registry.js";
 import { delimited, WireReader, wireType } from "../wire/wire-reader.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
 import { categoriesOf, slotsOf } from "./extension-types.js";
+import { filterConfig } from "./per-route.js";
 import { newestEnvoyVersion, sinceOf, sinceOfMessage } from "./since.js";
 
 /** A part of a message that only newer Envoys know. */
@@ -269,6 +270,8 @@ class NewerPartsWalk {
   #configured(type: string, file: string | undefined, at: FieldPath | undefined): void {
     const { configured } = this.#visitor;
     if (configured === undefined || this.#field === undefined) return;
+    // It may be optional there.
+    if (this.#field.parent?.typeName === filterConfig) return;
     const isContrib = file?.startsWith("contrib/") && at?.step === "typed_config";
     if (isContrib || slotsOf(this.#around, this.#field, at?.parent === undefined).length > 0)
       configured(type, file, () => stepsOf(at));

@@ -1,16 +1,22 @@
-import { type Categories, categoriesOf } from "../envoy-versions/extension-types.js";
+import { type Categories, categoriesOf, isBesidePerRoute } from "../envoy-versions/extension-types.js";
+import { perRoute } from "../envoy-versions/per-route.js";
 import { refused, type SpecialProblem } from "./refused/problem.js";
 
 /**
  * What is wrong with the type of an `Any` where an extension of these categories must stand. Other extensions may be
- * compiled into an Envoy, but those that each Envoy has stand in their own categories only.
+ * compiled into an Envoy, but those that each Envoy has stand in their own categories only. Envoy reads one that is
+ * `loose`, empty or a TypedStruct, as the filter's message for routes, whatever it says that it is.
  */
-export function slotProblem(categories: Categories, typeName: string): SpecialProblem | undefined {
+export function slotProblem(categories: Categories, typeName: string, loose = false): SpecialProblem | undefined {
   if (categories.length === 0) return undefined;
   const wanted = categories.join(" or ");
   if (typeName === "") return refused([], `needs a type: an extension of ${wanted} stands here`);
+  const isOfRoute = categories.includes(perRoute);
   // Extensions of several categories share protobuf's own messages.
-  const own = typeName.startsWith("google.protobuf.") ? [] : categoriesOf(typeName);
+  if (typeName.startsWith("google.protobuf."))
+    return isOfRoute ? refused([], `${typeName} is no extension: one of ${wanted} stands here`) : undefined;
+  const own = categoriesOf(typeName);
   if (own.length === 0 || own.some((one) => categories.includes(one))) return undefined;
+  if (isOfRoute && loose && isBesidePerRoute(typeName)) return undefined;
   return refused([], `${typeName} is an extension of ${own.join(" and ")}: one of ${wanted} stands here`);
 }

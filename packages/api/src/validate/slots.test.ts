@@ -94,6 +94,37 @@ describe("an extension where it stands", () => {
     assert.deepEqual(read(api).findings, []);
   });
 
+  it("only what configures a filter for routes stands in a route, a virtual host, a weight or a FilterConfig", () => {
+    const config = (json: JsonObject): JsonObject => ({ typed_per_filter_config: { x: json } });
+    const inHost = (more: JsonObject, route: JsonObject = { redirect: {} }) => ({
+      ...typed("envoy.config.route.v3.RouteConfiguration"),
+      name: "r",
+      virtual_hosts: [{ name: "h", domains: ["*"], routes: [{ match: { prefix: "/" }, ...route }], ...more }],
+    });
+    const routed = (json: JsonObject) => read(inHost(config(json)));
+    const filter = (json: JsonObject, more: JsonObject = {}) =>
+      typed("envoy.config.route.v3.FilterConfig", { config: json, ...more });
+    const buffer = typed(`${http}.buffer.v3.Buffer`, { max_request_bytes: 1 });
+    const perRoute = typed(`${http}.buffer.v3.BufferPerRoute`, { disabled: true });
+    const router = typed(`${http}.router.v3.Router`);
+    const log = typed("envoy.extensions.access_loggers.stream.v3.StdoutAccessLog");
+    const text = typed("google.protobuf.StringValue", { value: "a" });
+    for (const wrong of [buffer, router, log, text])
+      for (const json of [wrong, filter(wrong)])
+        assert.match(routed(json).findings.join(), /: one of envoy\.filters\.http\.per_route stands here/);
+    const clusters = [{ name: "c", weight: 1, ...config(router) }];
+    assert.match(
+      read(inHost({}, { route: { weighted_clusters: { clusters } } })).findings.join(),
+      /clusters\[0\]\.typed_per_filter_config\["x"\]: envoy\.extensions\.filters\.http\.router\.v3\.Router is an ext/,
+    );
+    const own = typed("xds.type.v3.TypedStruct", { type_url: google("com.example.Own"), value: {} });
+    const lua = typed(`${http}.lua.v3.Lua`);
+    for (const right of [perRoute, filter(perRoute), lua, filter(router, { disabled: true })])
+      assert.deepEqual(routed(right), { findings: [], missing: [] });
+    assert.deepEqual(routed(filter(log, { is_optional: true })), { findings: [], missing: [] });
+    for (const unknown of [own, filter({})]) assert.deepEqual(routed(unknown).findings, []);
+  });
+
   it("an extension is missing only where an Envoy lists the extensions of that category", () => {
     const action = { action: named("envoy.config.rbac.v3.Action", { name: "deny", action: "DENY" }) };
     const rbac = named(`${http}.rbac.v3.RBAC`, { matcher: { on_no_match: action } });

@@ -1,6 +1,8 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { type Any, FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import type { FilterConfig } from "@xdskit/api/envoy/config/route/v3/route_components";
 import { slotsOf } from "../envoy-versions/extension-types.js";
+import { filterConfig } from "../envoy-versions/per-route.js";
 import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
@@ -175,8 +177,7 @@ class Validator {
     if (value === undefined || depth > messageDepth * 4) return;
     const { around, inner } = this;
     this.around = inner;
-    // A client may do without an optional extension.
-    this.inner = "isOptional" in message && message.isOptional === true ? undefined : field;
+    this.inner = isPassedOver(message) ? undefined : field;
     this.values(field, value, path, depth);
     this.around = around;
     this.inner = inner;
@@ -201,7 +202,10 @@ class Validator {
   private any(any: Any, path: FieldPath | undefined, depth: number): void {
     if (depth > messageDepth) return;
     const content = any.typeUrl === "" ? undefined : this.unpack(any);
-    if (this.envoy && !isOfGrpc(path)) this.slot(content?.schema.typeName ?? typeNameOf(any.typeUrl), path);
+    if (this.envoy && !isOfGrpc(path)) {
+      const loose = any.value.length === 0 || content?.struct !== undefined;
+      this.slot(content?.schema.typeName ?? typeNameOf(any.typeUrl), path, loose);
+    }
     if (any.typeUrl === "") return;
     if (content !== undefined) {
       const { registry, rules } = this;
@@ -214,10 +218,10 @@ class Validator {
     }
   }
 
-  private slot(typeName: string, path: FieldPath | undefined): void {
+  private slot(typeName: string, path: FieldPath | undefined, loose: boolean): void {
     const { around, inner } = this;
     const slots = inner === undefined ? [] : slotsOf(around, inner, path?.parent === undefined);
-    const problem = slotProblem(slots, typeName);
+    const problem = slotProblem(slots, typeName, loose);
     if (problem !== undefined) this.add(path, problem.message, problem.code);
   }
 
@@ -262,6 +266,14 @@ class Validator {
   ): void {
     if (makePlace(this.problems, severity)) this.problems.push({ code, steps: stepsOf(path), message, rule, severity });
   }
+}
+
+/** Whether a client may do without the extension in a message, or does not look at it. */
+function isPassedOver(message: Message): boolean {
+  if ("isOptional" in message && message.isOptional === true) return true;
+  if (message.$typeName !== filterConfig) return false;
+  const { disabled, config } = message as FilterConfig;
+  return disabled || config?.typeUrl === "";
 }
 
 const any = /(?:)/;

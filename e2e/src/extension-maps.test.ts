@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { readResources } from "@xdskit/api";
+import { categoriesOf, extensionsIn } from "../../packages/api/src/envoy-versions/extension-types.js";
+import { filterConfig } from "../../packages/api/src/envoy-versions/per-route.js";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { type Case, corpus } from "../../packages/api/src/testing/corpus/index.js";
+import { startEnvoyJudge, type Verdict } from "./corpus/envoy-judge.js";
+import { candidateOf } from "./corpus/judged.js";
+import { type PeerName, peer } from "./harness/basics/peers.js";
+
+const versions = ["envoy", "envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const satisfies PeerName[];
+const typed = (name: string, fields: JsonObject = {}): JsonObject => ({
+  "@type": `type.googleapis.com/${name}`,
+  ...fields,
+});
+const extension = (name: string, fields: JsonObject = {}): JsonObject => ({
+  name: "a",
+  typed_config: typed(`envoy.extensions.filters.${name}`, fields),
+});
+/** A resource that is about an extension in it. */
+const resourceOf = (type: string, name: string, about: JsonObject, fields: JsonObject): Case => ({
+  name,
+  breaks: undefined,
+  type,
+  field: JSON.stringify(about),
+  extensions: [],
+  resource: { ...typed(type), name, ...fields },
+});
+
+/** A listener with a virtual host that has this for a filter. */
+function inRoute(config: JsonObject, name: string): Case {
+  const virtual_hosts = [{ name: "a", domains: ["*"], typed_per_filter_config: { x: config } }];
+  const manager = extension("network.http_connection_manager.v3.HttpConnectionManager", {
+    stat_prefix: "a",
+    http_filters: [extension("http.router.v3.Router")],
+    route_config: { name: "a", virtual_hosts },
+  });
+  return resourceOf("envoy.config.listener.v3.Listener", name, config, {
+    address: { socket_address: { address: "127.0.0.1", port_value: 0 } },
+    filter_chains: [{ filters: [manager] }],
+  });
+}
+
+/** Messages of each type that configures an HTTP filter, as resources have them. */
+function filtersIn(cases: readonly Case[]): readonly JsonObject[] {
+  const found = new Map<string, Map<string, JsonObject>>();
+  const visit = (json: JsonValue): void => {
+    if (typeof json !== "object" || json === null) return;
+    for (const value of Object.values(json)) visit(value as JsonValue);
+    if (Array.isArray(json) || typeof json["@type"] !== "string") return;
+    const type = json["@type"].slice(json["@type"].indexOf("/") + 1);
+    if (!categoriesOf(type).includes("envoy.filters.http")) return;
+    const known = found.get(type) ?? new Map<string, JsonObject>();
+    if (known.size < 4) found.set(type, known.set(JSON.stringify(json), json));
+  };
+  for (const { breaks, resource } of cases) if (breaks === undefined) visit(resource);
+  return [...found.values()].flatMap((each) => [...each.values()]);
+}
+
+/** What xdskit says of an extension's place. */
+function misplaced({ resource }: Case): string | undefined {
+  const { findings } = readResources({ path: "case.json", bytes: Buffer.from(JSON.stringify(resource)) });
+  return findings.find(({ message }) => /stands? (?:here|under)|needs a type/.test(message))?.message;
+}
+
+/** Asks real Envoys about extensions at their places: what one takes is fine, and what `reason` says is refused. */
+async function compare(t: test.TestContext, cases: readonly Case[], reason: RegExp): Promise<void> {
+  const ours = cases.map(misplaced);
+  const shown = (index: number) => `${cases[index]?.field}: ${ours[index]}`;
+  for (const name of versions)
+    await t.test(name, async (each) => {
+      const envoy = peer(name, each);
+      if (envoy === undefined) return;
+      const judge = await startEnvoyJudge(envoy);
+      each.after(() => judge.close());
+      const verdicts = await judge.judge(cases.map(candidateOf));
+      const where = (wrong: (verdict: Verdict, problem: string | undefined) => boolean) =>
+        verdicts.flatMap((verdict, index) => (wrong(verdict, ours[index]) ? [shown(index)] : []));
+      assert.deepEqual(
+        where(({ is }, problem) => is === "taken" && problem !== undefined),
+        [],
+      );
+      if (name !== "envoy") return;
+      // The newest has all that older ones have.
+      const isRefused = (verdict: Verdict) => verdict.is === "refused" && reason.test(verdict.reason);
+      assert.ok(verdicts.filter(isRefused).length > 20);
+      const missed = where((verdict, problem) => isRefused(verdict) && problem === undefined);
+      // One that a client may do without is not judged.
+      assert.deepEqual(
+        missed.filter((text) => !text.includes('"is_optional":true')),
+        [],
+      );
+    });
+}
+
+test("xdskit and real Envoys know what configures a filter for routes", { timeout: 300_000 }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "xdskit-extension-maps-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const { certificate, key } = createAuthority("maps").issue("example.org");
+  const filters = filtersIn(corpus({ certificate, key, folder }));
+  const all = [
+    ...filters,
+    ...extensionsIn()
+      .filter((name) => /\.v3(?:alpha)?\.[^.]*$/.test(name) && name !== filterConfig)
+      .map((name) => typed(name)),
+    ...["Struct", "StringValue"].map((name) =>
+      typed(`google.protobuf.${name}`, { value: name === "Struct" ? {} : "a" }),
+    ),
+    {},
+  ];
+  const configs = all.flatMap((config) => {
+    const { "@type": type_url, ...value } = config;
+    const wrapped = (fields: JsonObject = {}) => typed(filterConfig, { config, ...fields });
+    const isFilter = filters.includes(config) && Object.keys(value).length > 0;
+    return [
+      config,
+      wrapped(),
+      wrapped({ disabled: true }),
+      wrapped({ is_optional: true }),
+      ...(isFilter ? [typed("xds.type.v3.TypedStruct", { type_url: type_url ?? "", value })] : []),
+    ];
+  });
+  const cases = configs.map((config, index) => inRoute(config, `per-route-${index}-`));
+  await compare(
+    t,
+    cases,
+    /^Didn't find a registered implementation for 'x'|^The filter x doesn't|^Unable to unpack as /,
+  );
+});
