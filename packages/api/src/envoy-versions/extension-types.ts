@@ -32,6 +32,21 @@ const unlike: ReadonlySet<string> = new Set([
   "envoy.extensions.filters.http.custom_response.v3.CustomResponse.custom_response_matcher",
 ]);
 
+/**
+ * What stands in an action of a matcher: an Envoy lists those of these categories. It lists few others, so none is
+ * reported missing.
+ */
+const actions: Categories = [
+  "envoy.matching.action",
+  "envoy.http.custom_response",
+  "envoy.http.forward_client_cert_details",
+];
+
+/** Whether nothing else stands where extensions of these categories do. */
+export function areAll(categories: Categories): boolean {
+  return categories.length > 0 && categories !== actions;
+}
+
 let read: Extensions | undefined;
 
 function extensions(): Extensions {
@@ -55,6 +70,9 @@ function extensions(): Extensions {
       slots: new Map([
         ...known.map(({ field, categories }) => [field, categories] as const),
         ...perRouteFields.map((field) => [field, [perRoute]] as const),
+        ...["xds.type", "envoy.config.common"].map(
+          (name) => [`${name}.matcher.v3.Matcher.OnMatch.action`, actions] as const,
+        ),
       ]),
       besidePerRoute: besideThem,
     };

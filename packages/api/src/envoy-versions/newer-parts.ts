@@ -10,7 +10,7 @@ import { perObject } from "../names/per-object.js";
 import type { Registry } from "../registry/registry.js";
 import { delimited, WireReader, wireType } from "../wire/wire-reader.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
-import { categoriesOf, slotsOf } from "./extension-types.js";
+import { areAll, categoriesOf, slotsOf } from "./extension-types.js";
 import { filterConfig } from "./per-route.js";
 import { newestEnvoyVersion, sinceOf, sinceOfMessage } from "./since.js";
 
@@ -273,7 +273,7 @@ class NewerPartsWalk {
     // It may be optional there.
     if (this.#field.parent?.typeName === filterConfig) return;
     const isContrib = file?.startsWith("contrib/") && at?.step === "typed_config";
-    if (isContrib || slotsOf(this.#around, this.#field, at?.parent === undefined).length > 0)
+    if (isContrib || areAll(slotsOf(this.#around, this.#field, at?.parent === undefined)))
       configured(type, file, () => stepsOf(at));
   }
 

@@ -1,6 +1,6 @@
 import type { DescEnum, DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
-import { extensionConfig, extensionsIn, slotOf, slotsOf } from "../envoy-versions/extension-types.js";
+import { areAll, extensionConfig, extensionsIn, slotOf, slotsOf } from "../envoy-versions/extension-types.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { commentOf } from "../registry/comments.js";
 import { type JsonSchema, wellKnownSchema } from "./well-known.js";
@@ -55,7 +55,7 @@ export function createMessageSchemas(registry: Registry, resources?: JsonSchema)
     if (resources !== undefined && field.parent?.typeName.startsWith(discovery)) return resources;
     const isOfResource = around === "resource";
     const slots = slotsOf(isOfResource ? undefined : around, field, isOfResource);
-    if (slots.length > 0) return anyOf(named(extensionsIn(slots)));
+    if (areAll(slots)) return anyOf(named(extensionsIn(slots)));
     if (!defined.has(anyExtension)) {
       defined.set(anyExtension, {});
       defined.set(anyExtension, anyWith({ type: "string" }, named(extensionsIn())));
@@ -67,7 +67,7 @@ export function createMessageSchemas(registry: Registry, resources?: JsonSchema)
   function schemaOf(message: DescMessage, around?: Around): JsonSchema {
     const special = wellKnownSchema(message.typeName);
     if (special !== undefined) return special;
-    const saysSo = around === "resource" || (around !== undefined && slotOf(around).length > 0);
+    const saysSo = around === "resource" || (around !== undefined && areAll(slotOf(around)));
     return saysSo && message.fields.some(isAny) ? messageSchema(message, around) : refer(message);
   }
 

@@ -125,6 +125,34 @@ describe("an extension where it stands", () => {
     for (const unknown of [own, filter({})]) assert.deepEqual(routed(unknown).findings, []);
   });
 
+  it("an action of a matcher is no filter, and options of a protocol stand under their own name", () => {
+    const on = (action: JsonObject) => ({ matcher: { on_no_match: { action: { name: "a", typed_config: action } } } });
+    const skip = typed("envoy.extensions.filters.common.matcher.action.v3.SkipFilter");
+    const matching = (action: JsonObject) =>
+      named("envoy.extensions.common.matching.v3.ExtensionWithMatcher", {
+        xds_matcher: on(action).matcher,
+        extension_config: named(`${http}.header_mutation.v3.HeaderMutation`),
+      });
+    assert.deepEqual(read(chain(manager(matching(skip)))), { findings: [], missing: [] });
+    assert.match(
+      read(chain(manager(matching(typed(`${http}.router.v3.Router`))))).findings.join(),
+      /on_no_match\.action\.typed_config: .*Router is an extension of .*: one of envoy\.matching\.action or /,
+    );
+    const upstreams = "envoy.extensions.upstreams";
+    const options = typed(`${upstreams}.http.v3.HttpProtocolOptions`, {
+      explicit_http_config: { http2_protocol_options: {} },
+    });
+    const cluster = (typed_extension_protocol_options: JsonObject) =>
+      read({ ...typed("envoy.config.cluster.v3.Cluster"), name: "c", typed_extension_protocol_options }).findings;
+    assert.deepEqual(cluster({ [`${upstreams}.http.v3.HttpProtocolOptions`]: options }), []);
+    assert.deepEqual(cluster({ "envoy.upstreams.http.http_protocol_options": options }), []);
+    assert.match(cluster({ nope: options }).join(), /\["nope"\]: .*HttpProtocolOptions stands under its own name/);
+    assert.match(
+      cluster({ [`${upstreams}.tcp.v3.TcpProtocolOptions`]: options }).join(),
+      /HttpProtocolOptions is no envoy\.extensions\.upstreams\.tcp\.v3\.TcpProtocolOptions, which stands here/,
+    );
+  });
+
   it("an extension is missing only where an Envoy lists the extensions of that category", () => {
     const action = { action: named("envoy.config.rbac.v3.Action", { name: "deny", action: "DENY" }) };
     const rbac = named(`${http}.rbac.v3.RBAC`, { matcher: { on_no_match: action } });

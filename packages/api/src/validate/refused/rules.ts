@@ -104,6 +104,7 @@ const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
     parts.dnsProblems,
     parts.ejectionProblems,
     parts.protocolProblems,
+    parts.protocolOptionProblems,
     parts.healthCheckNameProblems,
   ],
   "envoy.config.endpoint.v3.ClusterLoadAssignment": [loadAssignmentProblems],

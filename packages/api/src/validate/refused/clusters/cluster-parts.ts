@@ -1,5 +1,7 @@
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { FieldStep } from "../../../errors/field-path.js";
+import { isTypedStruct } from "../../../messages/any.js";
+import { typeNameOf } from "../../../names/identifiers.js";
 import { isNumericAddress, socketAddressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
 import { quoted, refused, refusedByEnvoy, within } from "../problem.js";
@@ -81,6 +83,31 @@ export function protocolProblems(cluster: Cluster): SpecialProblem[] {
     problems.push(refused(["health_checks", index, "grpc_health_check"], "needs a cluster that speaks HTTP/2"));
   }
   return problems;
+}
+
+const upstreams = "envoy.extensions.upstreams";
+const [http, tcp] = [`${upstreams}.http.v3.HttpProtocolOptions`, `${upstreams}.tcp.v3.TcpProtocolOptions`];
+const reverse = `${upstreams}.http.reverse_tunnel.v3.ReverseTunnelUpstreamCodecOptions`;
+
+/** By which names Envoy finds options of a protocol: those of their messages, and two older ones. */
+const optionsByName: ReadonlyMap<string, string> = new Map([
+  ...[http, tcp, reverse].map((type) => [type, type] as const),
+  ["envoy.upstreams.http.http_protocol_options", http],
+  ["envoy.upstreams.tcp.tcp_protocol_options", tcp],
+]);
+
+/** Options of protocols stand under their own names. */
+export function protocolOptionProblems({ typedExtensionProtocolOptions: options }: Cluster): readonly SpecialProblem[] {
+  return Object.entries(options).flatMap(([key, any]) => {
+    const type = typeNameOf(any.typeUrl);
+    const wanted = optionsByName.get(key);
+    const at = ["typed_extension_protocol_options", { key }];
+    if (wanted === undefined)
+      return optionsByName.has(type) ? [refused(at, `${type} stands under its own name, and not here`)] : [];
+    // Envoy reads what is empty, or a TypedStruct, as what it expects.
+    if (type === wanted || any.value?.length === 0 || isTypedStruct({ typeName: type })) return [];
+    return [refused(at, `${type} is no ${wanted}, which stands here`)];
+  });
 }
 
 /** Several health checks have names, and each its own. */
