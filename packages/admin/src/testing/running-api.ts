@@ -49,7 +49,7 @@ export async function runningApi(
   const onRevision = (revision: Revision) => {
     for (const listener of listeners) listener(revision);
   };
-  const written = new WrittenLayers({
+  const written = await WrittenLayers.open({
     ...reading,
     onRevision,
     store,
@@ -71,7 +71,6 @@ export async function runningApi(
     onRevision,
   });
   await kept.load();
-  await written.load();
   await Promise.all([server.addSource(kept), server.addSource(written)]);
   const ofApi = { store, durable: true, filled: { by: "api", written } } as const;
   const api = createAdminApi({

@@ -86,7 +86,7 @@ export class RolloutServers {
       problem,
       store: changed(store, { shared: keys.shared }),
     });
-    const written = new WrittenLayers({
+    const written = await WrittenLayers.open({
       store: lent(store),
       server,
       retention: { revisions: 100, since: 0 },
@@ -94,7 +94,6 @@ export class RolloutServers {
       layers: ["own"],
       onProblem: (findings) => store === this.store && assert.fail(JSON.stringify(findings)),
     });
-    await written.load();
     const transport = createMemoryTransport();
     const address = await server.listenOn(transport, "here");
     let come = () => {};

@@ -78,7 +78,7 @@ async function openWritten(
   options: WrittenStateOptions & Pick<StateInUse, "trouble" | "history"> & { readonly store: Store },
 ): Promise<WrittenLayers> {
   const { settings, server, registry, types, log } = options;
-  const written = new WrittenLayers({
+  return await WrittenLayers.open({
     server,
     registry,
     types,
@@ -108,8 +108,6 @@ async function openWritten(
     store: options.store,
     trouble: options.trouble,
   });
-  await written.load();
-  return written;
 }
 
 /** A layer that a source fills. */

@@ -46,7 +46,7 @@ async function started(store: Store, needed: readonly string[] = [], loadingMs =
       return [{ code: "XDSKIT_REFERENCE_BROKEN", severity: "error", message: `${gone.name} is needed` }];
     },
   };
-  const written = new WrittenLayers({
+  const written = await WrittenLayers.open({
     store,
     server: refusing,
     clock,
@@ -56,7 +56,6 @@ async function started(store: Store, needed: readonly string[] = [], loadingMs =
     retention: { revisions: 100, since: 0 },
     onProblem: (findings) => void problems.push(...findings),
   });
-  await written.load();
   await passing(clock, loadingMs);
   await server.addSource(written);
   const names = () =>

@@ -39,7 +39,7 @@ async function started(
   const clock = manualClock();
   const heard: [string, boolean][] = [];
   const kept: Revision[] = [];
-  const written = new WrittenLayers({
+  const written = await WrittenLayers.open({
     store,
     server,
     clock,
@@ -69,7 +69,7 @@ async function started(
     onRevision: (revision) => kept.push(revision),
     onProblem: problem,
   });
-  await Promise.all([written.load(), keptSource.load()]);
+  await keptSource.load();
   await Promise.all([server.addSource(written), server.addSource(keptSource)]);
   t.after(() => server.close());
   return {

@@ -25,7 +25,7 @@ function write(changes: Partial<LayerWrite>): LayerWrite {
 async function started(store: Store, meanwhile: () => Promise<unknown> = async () => {}) {
   const server = createServer({ groups: [{ name: "all", match: {}, layers: ["source", layer] }] });
   const problems: Finding[] = [];
-  const written = new WrittenLayers({
+  const written = await WrittenLayers.open({
     store,
     server,
     layers: [layer],
@@ -34,7 +34,6 @@ async function started(store: Store, meanwhile: () => Promise<unknown> = async (
     retention: { revisions: 100, since: 0 },
     onProblem: (findings) => void problems.push(...findings),
   });
-  await written.load();
   await meanwhile();
   const resumed: StepBack[] = [];
   const start = (sink: SourceSink) =>
@@ -111,7 +110,7 @@ describe("written layers", () => {
     const store = await createMemoryStore();
     const { written, held, server } = await started(store);
     await written.write(write({ upsert: [one] }));
-    const refusing = new WrittenLayers({
+    const refusing = await WrittenLayers.open({
       store,
       server,
       layers: [layer],
@@ -120,7 +119,6 @@ describe("written layers", () => {
       retention: { revisions: 100, since: 0 },
       onProblem: () => {},
     });
-    await refusing.load();
     await refusing.start({
       apply(updates) {
         if (updates.some(({ upsert }) => upsert.includes(two))) throw XdskitError.of("XDSKIT_CHANGE_REFUSED", "no");
@@ -151,7 +149,7 @@ describe("written layers", () => {
     };
     const failingStore = changed(store, { commit });
     const problems: Finding[] = [];
-    const written = new WrittenLayers({
+    const written = await WrittenLayers.open({
       store: failingStore,
       server,
       layers: [layer],
@@ -160,7 +158,6 @@ describe("written layers", () => {
       retention: { revisions: 100, since: 0 },
       onProblem: (findings) => void problems.push(...findings),
     });
-    await written.load();
     let isRefusing = true;
     await written.start({
       apply() {
@@ -199,7 +196,7 @@ describe("written layers", () => {
       }
       return await store.commit(...asked);
     };
-    const written = new WrittenLayers({
+    const written = await WrittenLayers.open({
       store: changed(store, { commit }),
       server,
       layers: [layer],
@@ -208,7 +205,6 @@ describe("written layers", () => {
       retention: { revisions: 100, since: 0 },
       onProblem: () => {},
     });
-    await written.load();
     await server.addSource(written);
     const held = () => [...(server.layerSnapshot(layer)?.of(one.type) ?? [])].map(({ name }) => name).sort();
     const kept = async () => {
@@ -236,7 +232,7 @@ describe("written layers", () => {
     const other = await started(store);
     const server = createServer({});
     const problems: Finding[] = [];
-    const written = new WrittenLayers({
+    const written = await WrittenLayers.open({
       store,
       server,
       layers: [layer],
@@ -245,7 +241,6 @@ describe("written layers", () => {
       retention: { revisions: 100, since: 0 },
       onProblem: (findings) => void problems.push(...findings),
     });
-    await written.load();
     await written.start({
       apply(_updates, { isJudged = true } = {}) {
         if (!isJudged) throw XdskitError.of("XDSKIT_REFERENCE_BROKEN", "cannot be served");
@@ -268,7 +263,7 @@ describe("written layers", () => {
     const groups = [{ name: "all", match: {}, layers: ["source", layer] }];
     const start = async () => {
       const server = createServer({ groups, references });
-      const written = new WrittenLayers({
+      const written = await WrittenLayers.open({
         store,
         server,
         layers: [layer],
@@ -277,7 +272,6 @@ describe("written layers", () => {
         retention: { revisions: 100, since: 0 },
         onProblem: () => {},
       });
-      await written.load();
       await server.addSource(written);
       return {
         server,
@@ -354,7 +348,7 @@ describe("written layers", () => {
   it("need not be asked for what others wrote while no other server has the store", async () => {
     const { server } = await started(await createMemoryStore());
     let isAlone = false;
-    const written = new WrittenLayers({
+    const written = await WrittenLayers.open({
       store: await createMemoryStore(),
       server,
       layers: [],

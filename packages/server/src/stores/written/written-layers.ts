@@ -29,8 +29,6 @@ const moreWaitMs = 2;
  *
  * Resources may belong to a lease: they go when nobody renews it in its time. After a restart each lease has its whole
  * time again.
- *
- * `load` reads the heads. Call it before the sources are started, so that all of them have their content at once.
  */
 export class WrittenLayers implements Source {
   readonly name = "written layers";
@@ -45,7 +43,14 @@ export class WrittenLayers implements Source {
   readonly #retaining: Retaining;
   #loaded: readonly LayerUpdate[] = [];
 
-  constructor(options: WrittenLayersOptions) {
+  /** Reads what the layers had last. Rejects if the store cannot be read. */
+  static async open(options: WrittenLayersOptions): Promise<WrittenLayers> {
+    const written = new WrittenLayers(options);
+    written.#loaded = await written.#heads.load();
+    return written;
+  }
+
+  private constructor(options: WrittenLayersOptions) {
     const { layers, store, clock = systemClock } = options;
     this.#options = options;
     this.#retaining = new Retaining(options);
@@ -78,16 +83,10 @@ export class WrittenLayers implements Source {
     });
   }
 
-  /** Reads what the layers had last. Rejects if the store cannot be read. */
-  async load(): Promise<void> {
-    this.#loaded = await this.#heads.load();
-  }
-
   /** Waits for the newest state of the store, since clients that come may have it; but not for a store that is slow. */
   async start(sink: SourceSink): Promise<void> {
     this.#heads.sink = sink;
-    const { trouble } = this.#options;
-    if (trouble !== undefined) sink.incomplete?.(trouble);
+    if (this.#options.trouble !== undefined) sink.incomplete?.(this.#options.trouble);
     const updates = this.#loaded;
     this.#loaded = [];
     if (updates.length > 0) sink.apply(updates);
