@@ -7,9 +7,9 @@ interface FileAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
 }
-type Files = Awaited<ReturnType<typeof import("./dashboard-files.js")["dashboardFiles"]>>;
+type DashboardFiles = Awaited<ReturnType<typeof import("./dashboard-files.js")["dashboardFiles"]>>;
 
-let loaded: Promise<{ readonly files: Files; readonly policy: string }> | undefined;
+let loaded: Promise<{ readonly files: DashboardFiles; readonly policy: string }> | undefined;
 
 /** Loaded at the first request: most servers never get one. */
 function load() {

@@ -54,15 +54,15 @@ async function areMost(client: EtcdClient, keys: Keys, wanted: readonly string[]
   return count < 3 * wanted.length;
 }
 
-type Found = Map<string, Uint8Array[]>;
+type FoundContents = Map<string, Uint8Array[]>;
 
-function note(found: Found, keys: Keys, { key, value }: KeyValue): void {
+function note(found: FoundContents, keys: Keys, { key, value }: KeyValue): void {
   const [content = ""] = key.slice(keys.contents().length).split("/", 1);
   getOrInsert(found, content, () => []).push(value);
 }
 
-async function allContents(client: EtcdClient, keys: Keys): Promise<Found> {
-  const found: Found = new Map();
+async function allContents(client: EtcdClient, keys: Keys): Promise<FoundContents> {
+  const found: FoundContents = new Map();
   const end = endOf(keys.contents());
   let key = keys.contents();
   let limit = firstPageKeys;
@@ -80,8 +80,8 @@ async function allContents(client: EtcdClient, keys: Keys): Promise<Found> {
   }
 }
 
-async function someContents(client: EtcdClient, keys: Keys, wanted: readonly string[]): Promise<Found> {
-  const found: Found = new Map();
+async function someContents(client: EtcdClient, keys: Keys, wanted: readonly string[]): Promise<FoundContents> {
+  const found: FoundContents = new Map();
   const parts = inParts([...new Set(wanted)], () => 1);
   const answers = await eachAtOnce(parts, (part) =>
     client.transaction({

@@ -9,7 +9,7 @@ import { endOf, type Keys, resourceId } from "./keys.js";
 /** What a layer holds at a revision, by resource. */
 export type Manifest = Map<string, ContentName>;
 
-interface Newest {
+interface NewestManifest {
   readonly id: RevisionId;
   readonly manifest: Manifest;
   /** How many changes there are since the newest checkpoint. */
@@ -22,7 +22,7 @@ const text = new TextDecoder();
 export class Manifests {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
-  readonly #newest = new Map<LayerName, Newest>();
+  readonly #newest = new Map<LayerName, NewestManifest>();
 
   constructor(client: EtcdClient, keys: Keys) {
     this.#client = client;
@@ -79,14 +79,19 @@ export class Manifests {
     return this.#newest.get(layer)?.since ?? 0;
   }
 
-  #advance(layer: LayerName, { manifest, since }: Newest, id: RevisionId, changes: readonly StoredChange[]): Manifest {
+  #advance(
+    layer: LayerName,
+    { manifest, since }: NewestManifest,
+    id: RevisionId,
+    changes: readonly StoredChange[],
+  ): Manifest {
     applyChanges(manifest, changes, "to");
     this.#newest.set(layer, { id, manifest, since: since + changes.length });
     return manifest;
   }
 
   /** From the newest checkpoint on. */
-  async #read(layer: LayerName, head: RevisionId): Promise<Omit<Newest, "id">> {
+  async #read(layer: LayerName, head: RevisionId): Promise<Omit<NewestManifest, "id">> {
     const later: (readonly StoredChange[])[] = [];
     for (let id: RevisionId | undefined = head; id !== undefined; ) {
       const checkpoint = await this.#checkpoint(id);
@@ -120,7 +125,10 @@ function listOf<T>(parts: readonly KeyValue[]): readonly T[] {
   return parts.flatMap(({ value }) => JSON.parse(text.decode(value)) as readonly T[]);
 }
 
-function redoAll(checkpoint: readonly ContentName[], later: readonly (readonly StoredChange[])[]): Omit<Newest, "id"> {
+function redoAll(
+  checkpoint: readonly ContentName[],
+  later: readonly (readonly StoredChange[])[],
+): Omit<NewestManifest, "id"> {
   const manifest: Manifest = new Map(checkpoint.map((entry) => [resourceId(entry), entry]));
   for (const changes of later.toReversed()) applyChanges(manifest, changes, "to");
   return { manifest, since: later.reduce((sum, { length }) => sum + length, 0) };

@@ -8,7 +8,7 @@ import type { Keys } from "./keys.js";
 import { StateReader, signatureOf, type WatchedState, watchedKeys } from "./state-reader.js";
 
 /** What a listener watches: the entries of one kind whose keys begin so. */
-interface Watched {
+interface WatchedLayer {
   readonly of: keyof WatchedState;
   readonly prefix: string;
 }
@@ -34,7 +34,7 @@ const reopenMs = 200;
 export class Watching {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
-  readonly #listeners = new Map<EntriesListener, Watched & { reported: string | undefined }>();
+  readonly #listeners = new Map<EntriesListener, WatchedLayer & { reported: string | undefined }>();
   #poll: NodeJS.Timeout | undefined;
   #reopen: NodeJS.Timeout | undefined;
   #watch: { readonly endpoint: string; stop(): void } | undefined;
@@ -52,7 +52,7 @@ export class Watching {
     this.#reader = new StateReader(client, keys);
   }
 
-  add({ of, prefix }: Watched, listener: EntriesListener): StoreWatch {
+  add({ of, prefix }: WatchedLayer, listener: EntriesListener): StoreWatch {
     this.#listeners.set(listener, { of, prefix, reported: undefined });
     const away = this.#away;
     // Not before the caller has its watch.

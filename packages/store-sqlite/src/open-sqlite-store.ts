@@ -88,15 +88,15 @@ function fileIn(directory: unknown, call: string): string {
 }
 
 /** What was found, and done, before the file is opened. */
-interface Prepared {
+interface PreparedFile {
   readonly findings: readonly Finding[];
   readonly isLost: boolean;
 }
 
-const well: Prepared = { findings: [], isLost: false };
+const well: PreparedFile = { findings: [], isLost: false };
 
 /** Looks at a file that nobody else has open, sets it aside if it is damaged, and makes it if there is none. */
-async function prepare(file: string): Promise<Prepared> {
+async function prepare(file: string): Promise<PreparedFile> {
   const looked = await lookAt(file);
   switch (looked.kind) {
     case "newer":

@@ -25,7 +25,7 @@ export interface SqliteTablesOptions {
 }
 
 /** A piece of work that waits for its transaction. */
-interface Waiting {
+interface WaitingTask {
   /** May be called again, if its first transaction failed. */
   readonly work: () => void;
   readonly done: (failed: unknown) => void;
@@ -47,7 +47,7 @@ export class SqliteTables implements Tables {
   readonly #writer: TableRows;
   readonly isReadOnly: boolean;
   #isInRead = false;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingTask[] = [];
   #underWay: Promise<void> | undefined;
 
   /** The file has its tables already. Throws SQLite's errors. */
@@ -119,7 +119,7 @@ export class SqliteTables implements Tables {
     this.#underWay = undefined;
   }
 
-  async #transaction(works: readonly Waiting[]): Promise<unknown> {
+  async #transaction(works: readonly WaitingTask[]): Promise<unknown> {
     try {
       await this.#begin();
       this.#writer.isChanged = false;

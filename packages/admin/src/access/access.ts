@@ -137,7 +137,7 @@ export class Access {
     await this.#keep(request, this.#judge(request), roles);
   }
 
-  async #keep(request: IncomingMessage, judged: Judged | "anybody", roles: KnownCaller["roles"]): Promise<void> {
+  async #keep(request: IncomingMessage, judged: JudgedCaller | "anybody", roles: KnownCaller["roles"]): Promise<void> {
     // Kept in any case: a moment later it could take time again.
     const caller = judged instanceof Promise ? await judged.catch(() => undefined) : judged;
     this.#known.set(request, { caller, roles });
@@ -156,7 +156,7 @@ export class Access {
     return Date.now() - known.judgedSince < longestJudgementMs ? known.caller : undefined;
   };
 
-  #judge(request: IncomingMessage): Judged | "anybody" {
+  #judge(request: IncomingMessage): JudgedCaller | "anybody" {
     const roles = this.#roles;
     if (roles === undefined) return "anybody";
     const evidence = evidenceFrom(peerOf(request.socket, this.isUnix), request.headers.authorization);
@@ -175,7 +175,7 @@ export class Access {
 }
 
 /** Who sends a request. A promise while its JWT is verified. */
-type Judged = ApiCaller | undefined | Promise<ApiCaller | undefined>;
+type JudgedCaller = ApiCaller | undefined | Promise<ApiCaller | undefined>;
 
 const mayRead = (caller: ApiCaller | undefined) => caller?.may("read", undefined) ?? false;
 
@@ -193,7 +193,7 @@ function userIn({ headers }: IncomingMessage): string | undefined {
 }
 
 /** The first role that the caller has. */
-function callerIn(roles: readonly RoleInUse[], evidence: Evidence, user: string | undefined, first = 0): Judged {
+function callerIn(roles: readonly RoleInUse[], evidence: Evidence, user: string | undefined, first = 0): JudgedCaller {
   for (const [at, role] of roles.entries()) {
     if (at < first || !isOf(role.when.user, user)) continue;
     const callerBy = (proof: Proof | undefined) => proof && callerWith(role, proof, user);

@@ -6,14 +6,14 @@ import { newestEntries } from "./audit-lines.js";
 import { Logins } from "./logins.js";
 
 /** Of somebody who called at a port for clients and may not, or claimed to be a node that it may not be. */
-export function refusedCall({ peer: from, called, rule, proved: who, claimed }: CallerRefused): Noted {
+export function refusedCall({ peer: from, called, rule, proved: who, claimed }: CallerRefused): NotedEntry {
   const node = claimed === undefined ? "" : ` as node ${claimed.id} of cluster ${claimed.cluster}`;
   const by = rule === undefined ? null : `identities[${rule}]`;
   return { who, rule: by, from, action: "call", target: `${called}${node}`, result: "refused" };
 }
 
 /** What the one who notes it says. */
-type Noted = Omit<AuditEntry, "time" | "lost" | "action"> & { readonly action: AuditAction };
+type NotedEntry = Omit<AuditEntry, "time" | "lost" | "action"> & { readonly action: AuditAction };
 
 /** Where the audit goes. */
 export interface AuditOptions {
@@ -51,7 +51,7 @@ export class AuditLog implements AuditReader {
   }
 
   /** Texts from outside are cut. */
-  add(entry: Noted): void {
+  add(entry: NotedEntry): void {
     const now = Date.now();
     if (this.#isClosed || (entry.result === "refused" && this.#isTooMany(entry, now))) {
       this.#lose();
@@ -79,7 +79,7 @@ export class AuditLog implements AuditReader {
   }
 
   /** Counted apart: who floods the ports for clients must not hide who was refused at the admin listener. */
-  #isTooMany({ action }: Noted, now: number): boolean {
+  #isTooMany({ action }: NotedEntry, now: number): boolean {
     const second = Math.floor(now / 1_000);
     if (second !== this.#second) Object.assign(this.#refusals, { clients: 0, admin: 0 });
     this.#second = second;

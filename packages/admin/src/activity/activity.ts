@@ -6,7 +6,7 @@ export const stepMs = 15_000;
 /** Half an hour. */
 const maxSamples = 120;
 
-type Counters = Pick<ActivitySample, "pushes" | "rejections">;
+type ActivityCounters = Pick<ActivitySample, "pushes" | "rejections">;
 
 /**
  * Keeps what happened in the last half hour, from when it was made: a look at counters now and then, however many nodes
@@ -16,7 +16,7 @@ export class Activity implements ActivityKeeper {
   readonly #server: Pick<XdsServer, "stats" | "rollouts">;
   readonly #samples: ActivitySample[] = [];
   /** The counters at the beginning of the newest sample. */
-  #before: Counters;
+  #before: ActivityCounters;
   readonly #timer: NodeJS.Timeout;
 
   constructor(server: Pick<XdsServer, "stats" | "rollouts">) {
@@ -74,7 +74,7 @@ export function sumOfSamples(servers: readonly (readonly ActivitySample[])[]): A
   return [...sums.values()].sort((a, b) => a.at - b.at).slice(-maxSamples);
 }
 
-function countersOf(server: Pick<XdsServer, "stats">): Counters {
+function countersOf(server: Pick<XdsServer, "stats">): ActivityCounters {
   let [pushes, rejections] = [0, 0];
   for (const { responses, heartbeats, rejected } of server.stats().types) {
     pushes += responses - heartbeats;

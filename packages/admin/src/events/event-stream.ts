@@ -21,7 +21,7 @@ interface ReaderFrom {
   stillReads(): boolean;
 }
 
-interface Reader extends ReaderFrom {
+interface EventReader extends ReaderFrom {
   send(text: string): void;
   end(): void;
 }
@@ -29,7 +29,7 @@ interface Reader extends ReaderFrom {
 /** Sends events to readers, each from where it was. */
 export class EventStreams {
   readonly #ring: EventRing;
-  readonly #readers = new Set<Reader>();
+  readonly #readers = new Set<EventReader>();
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #stop: () => void;
 
@@ -55,7 +55,7 @@ export class EventStreams {
       throw ApiProblem.of(503, "XDSKIT_BUSY", `${maxReaders} others read events already`);
     const missed = last === undefined ? [] : this.#ring.after(last);
     const start = (missed && textOfMissed(missed)) ?? resetText(this.#ring.last);
-    let reader: Reader | undefined;
+    let reader: EventReader | undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -91,8 +91,8 @@ export class EventStreams {
     return false;
   }
 
-  #add(controller: ReadableStreamDefaultController<Uint8Array>, from: ReaderFrom): Reader {
-    const reader: Reader = {
+  #add(controller: ReadableStreamDefaultController<Uint8Array>, from: ReaderFrom): EventReader {
+    const reader: EventReader = {
       address: from.address,
       stillReads: () => from.stillReads(),
       send: (text) => {

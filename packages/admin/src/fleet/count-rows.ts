@@ -3,13 +3,13 @@ import type { FleetMapJson, FleetSummary, NodeRow, NodeStateName } from "../cont
 import { maxInList } from "../contract/limits.js";
 import type { RowsAsOf } from "./row-cache.js";
 
-type Counts = FleetSummary["states"];
+type RowCounts = FleetSummary["states"];
 
 /** Counts nodes by each property that lists distinguish. `order`: types in the order of delivery. */
 export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string[]): FleetSummary {
   const states = noNodes();
   const revisions = { newest: noNodes(), before: noNodes() };
-  const [types, groups, clients, replicas] = [new Tally(), new Tally(), new Tally(), new Tally()];
+  const [types, groups, clients, replicas] = [new RowTally(), new RowTally(), new RowTally(), new RowTally()];
   for (const row of rows) {
     states[row.state] += 1;
     revisions[isHeldBack(row) ? "before" : "newest"][deliveryOf(row)] += 1;
@@ -81,8 +81,8 @@ function inOrder(names: Iterable<string>, order: readonly string[]): string[] {
 }
 
 /** Counts by name. */
-class Tally {
-  readonly #counts = new Map<string, Counts>();
+class RowTally {
+  readonly #counts = new Map<string, RowCounts>();
 
   /** Clients choose their versions freely: only this many names are told apart. */
   add(name: string, state: NodeStateName): void {
@@ -96,11 +96,11 @@ class Tally {
     return this.#counts.keys();
   }
 
-  counted(name: string): { name: string; states: Counts } {
+  counted(name: string): { name: string; states: RowCounts } {
     return { name, states: this.#counts.get(name) ?? noNodes() };
   }
 
-  all(): { name: string; states: Counts }[] {
+  all(): { name: string; states: RowCounts }[] {
     return [...this.names()].sort().map((name) => this.counted(name));
   }
 }

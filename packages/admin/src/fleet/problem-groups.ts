@@ -3,7 +3,7 @@ import type { NodeProblem, NodeRow } from "../contract/fleet.js";
 import { maxInEntry, maxInList } from "../contract/limits.js";
 
 /** A problem while nodes are counted. */
-interface Counted extends NodeProblem {
+interface CountedProblem extends NodeProblem {
   nodes: number;
   since: string | null;
   /** The node that was counted last: it may have the problem with several types. */
@@ -15,7 +15,7 @@ interface Counted extends NodeProblem {
  * fixed at one place.
  */
 export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
-  const found = new Map<string, Counted>();
+  const found = new Map<string, CountedProblem>();
   for (const row of rows) {
     for (const type of row.types) {
       if (type.state !== "rejected" && type.state !== "stale") continue;
@@ -30,7 +30,7 @@ export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
   return problems.sort((a, b) => Number(a.kind === "stale") - Number(b.kind === "stale") || b.nodes - a.nodes);
 }
 
-function nodeProblem(id: string, row: NodeRow, type: NodeRowType, reason: string): Counted {
+function nodeProblem(id: string, row: NodeRow, type: NodeRowType, reason: string): CountedProblem {
   const blamed = [...(type.rejected?.blamed ?? [])];
   const kind = type.state === "rejected" ? "rejected" : "stale";
   const one = { nodes: 1, ids: [row.id], groups: [row.group], last: row.id };
@@ -38,7 +38,7 @@ function nodeProblem(id: string, row: NodeRow, type: NodeRowType, reason: string
   return { id, kind, types: [type.type], reason, since: sinceOf(type), blamed, resources, ...one };
 }
 
-function join(known: Counted, row: NodeRow, type: NodeRowType): void {
+function join(known: CountedProblem, row: NodeRow, type: NodeRowType): void {
   if (!known.types.includes(type.type)) known.types.push(type.type);
   for (const name of type.rejected?.blamed ?? [])
     if (known.blamed.length < maxInEntry && !known.blamed.includes(name)) known.blamed.push(name);

@@ -4,7 +4,7 @@ import type { NodeRow } from "../contract/fleet.js";
 import { maxInEntry } from "../contract/limits.js";
 import { clientOf } from "./node-json.js";
 
-type Rejection = NonNullable<NodeRowType["rejected"]>;
+type RowRejection = NonNullable<NodeRowType["rejected"]>;
 
 /** A node as a row of a list. `now`: milliseconds since 1970. */
 export function rowOf({ id, node, group, streams, state, why }: NodeStatus, replica: string, now: number): NodeRow {
@@ -45,7 +45,7 @@ function rowType(report: TypeReport, now: number): NodeRowType {
 }
 
 /** A client's words against a response; their secrets were taken out when they came. */
-export function rejectionJson({ at, version, message, blamed = [], resources }: RejectionReport): Rejection {
+export function rejectionJson({ at, version, message, blamed = [], resources }: RejectionReport): RowRejection {
   return { at: at.toISOString(), version, message, blamed: blamed.slice(0, maxInEntry), resources };
 }
 

@@ -7,7 +7,7 @@ import type { MomentRevision } from "../contract/fleet.js";
 const maxVersions = 10_000;
 
 /** A revision that brought a version, and since when. */
-interface Brought {
+interface BroughtVersion {
   readonly revision: MomentRevision;
   readonly from: number;
 }
@@ -20,7 +20,7 @@ export class VersionRevisions implements VersionKeeper {
   readonly #server: XdsServer;
   readonly #layers: () => AdminApiOptions["layers"];
   /** By type and version, the newest last. */
-  readonly #known = new Map<string, Brought[]>();
+  readonly #known = new Map<string, BroughtVersion[]>();
   /** The versions that were served when a revision of the type was noted last. */
   readonly #served = new Map<ResourceType, ReadonlySet<string>>();
   readonly #stop: (() => void) | undefined;
@@ -65,7 +65,7 @@ export class VersionRevisions implements VersionKeeper {
     }
   }
 
-  #bring(key: string, brought: Brought): void {
+  #bring(key: string, brought: BroughtVersion): void {
     const before = this.#known.get(key) ?? [];
     this.#known.delete(key);
     this.#known.set(key, [...before.slice(-9), brought]);

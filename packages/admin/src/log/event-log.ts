@@ -136,7 +136,7 @@ export class Refusals {
   }
 }
 
-type Writers = {
+type EventWriters = {
   readonly [Kind in ServerEvent["kind"]]: (
     event: Extract<ServerEvent, { readonly kind: Kind }>,
     context: LogContext,
@@ -146,7 +146,7 @@ type Writers = {
 /** Others log these events. */
 const nothing = () => {};
 
-const writers: Writers = {
+const writers: EventWriters = {
   "stream-opened": ({ stream }, { log, connections }) => {
     const { node, group, method } = stream;
     const client = [node.userAgentName, node.userAgentVersion].filter((part) => part !== "").join(" ");

@@ -7,7 +7,7 @@ const perSecond = 200;
 /** How long lines are dropped before the log says how many, in milliseconds. */
 const sayMs = 1_000;
 
-interface Kind {
+interface LineKind {
   left: number;
   since: number;
   leftOut: number;
@@ -18,9 +18,9 @@ interface Kind {
  * second. A second later one line says how many were dropped. `debug` is not limited: it exists to show every line.
  */
 export function limitLines(log: Log, now: () => number = () => performance.now()): Log {
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<string, LineKind>();
 
-  function kindOf(key: string): Kind {
+  function kindOf(key: string): LineKind {
     const time = now();
     const kind = kinds.get(key) ?? { left: burst, since: time, leftOut: 0 };
     kinds.set(key, kind);

@@ -1,7 +1,7 @@
 import { type Cause, type Revision, type Store, type StoreAway, storeFinding } from "@xdskit/server";
 
 /** What became of a commit: another writer may have been sooner (`conflict`). */
-type Result = "committed" | "conflict" | "failed";
+type StoreResult = "committed" | "conflict" | "failed";
 
 /** What a server knows of its store. */
 export interface StoreNumbers {
@@ -12,7 +12,7 @@ export interface StoreNumbers {
   /** Of this server; milliseconds since 1970. Undefined: it made none. */
   readonly lastCommit: number | undefined;
   /** Of this server, since the start. */
-  readonly commits: readonly { readonly cause: Cause["kind"]; readonly result: Result; readonly count: number }[];
+  readonly commits: readonly { readonly cause: Cause["kind"]; readonly result: StoreResult; readonly count: number }[];
   /** The number of the newest revision of each layer, whoever made it. */
   readonly revisions: readonly { readonly layer: string; readonly number: number }[];
 }
@@ -25,9 +25,9 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
   let isAway = false;
   let failing: StoreAway | undefined;
   let lastCommit: number | undefined;
-  const commits = new Map<string, { readonly cause: Cause["kind"]; readonly result: Result; count: number }>();
+  const commits = new Map<string, { readonly cause: Cause["kind"]; readonly result: StoreResult; count: number }>();
   const revisions = new Map<string, number>();
-  const note = (cause: Cause["kind"], result: Result) => {
+  const note = (cause: Cause["kind"], result: StoreResult) => {
     const key = `${cause} ${result}`;
     const row = commits.get(key) ?? { cause, result, count: 0 };
     row.count += 1;

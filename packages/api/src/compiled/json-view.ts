@@ -22,8 +22,8 @@ function createView(schema: DescMessage): Read {
   // No rule reads the others.
   if (schema.typeName.startsWith("google.protobuf.")) return (json) => json;
   class View {
-    readonly [source]: JsonFields;
-    constructor(json: JsonFields) {
+    readonly [source]: ViewedFields;
+    constructor(json: ViewedFields) {
       this[source] = json;
     }
   }
@@ -59,7 +59,7 @@ const source = Symbol("json");
 const unsetOneof = { case: undefined };
 const emptyList: readonly unknown[] = [];
 
-interface JsonFields {
+interface ViewedFields {
   readonly [key: string]: unknown;
 }
 
@@ -74,7 +74,7 @@ export function readsValues(read: () => void): boolean {
 }
 
 /** Gets the value under either name of a field. The writer gives up at null, and where both are set. */
-function getterOf({ name, jsonName }: DescField): (json: JsonFields) => unknown {
+function getterOf({ name, jsonName }: DescField): (json: ViewedFields) => unknown {
   return (json) => {
     let value = json[name];
     if (value === undefined && name !== jsonName) value = json[jsonName];
@@ -121,6 +121,6 @@ function anyOf(json: unknown): { readonly typeUrl: string } {
   return typeof typeUrl === "string" ? { typeUrl } : giveUp();
 }
 
-function objectOf(json: unknown): JsonFields {
+function objectOf(json: unknown): ViewedFields {
   return isObject(json) ? json : giveUp();
 }

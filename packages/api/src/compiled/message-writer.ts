@@ -25,7 +25,7 @@ import { wellKnown } from "./well-known.js";
 import type { MessageWriter, WriteMessage } from "./writers.js";
 
 /** The writers of a registry live as long as it. */
-export const writersOf = perObject((registry: Registry) => new Writers(registry));
+export const writersOf = perObject((registry: Registry) => new FieldWriters(registry));
 
 /** An xDS server is a static cluster of the client's bootstrap, not a resource. */
 const configSource = "envoy.config.core.v3.ConfigSource";
@@ -41,7 +41,7 @@ export function isUnread({ typeName }: DescMessage): boolean {
 }
 
 /** The writers for the messages of one registry. They are made on first use. */
-class Writers {
+class FieldWriters {
   private readonly registry: Registry;
   private readonly urls = new Map<string, MessageWriter>();
 

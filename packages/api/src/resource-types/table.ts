@@ -7,7 +7,7 @@ import { nameless, textIn } from "./own-names.js";
 import type { DiscoveryService, ResourceType } from "./resource-type.js";
 
 /** The content of a row. The rest of a `ResourceType` follows from it. */
-interface Row {
+interface TypeRow {
   readonly name: string;
   readonly abbreviation: string;
   /** Full names of the messages. */
@@ -41,7 +41,7 @@ interface Row {
  * The table of resource types, one row per type, in delivery order: resources that another one names come before it
  * (rules 117–119). To add a type, add a row here, and under `references/` the rules for the resources that it names.
  */
-const rows: readonly Row[] = [
+const rows: readonly TypeRow[] = [
   {
     name: "runtime",
     abbreviation: "rtds",
@@ -190,7 +190,7 @@ function urlOfRow(name: string): TypeUrl {
   return typeUrlOf(row.v3);
 }
 
-function serviceOf(row: Row, service: string | undefined): DiscoveryService | undefined {
+function serviceOf(row: TypeRow, service: string | undefined): DiscoveryService | undefined {
   if (service === undefined) return undefined;
   return {
     service,
@@ -200,7 +200,7 @@ function serviceOf(row: Row, service: string | undefined): DiscoveryService | un
   };
 }
 
-function typeOfRow(row: Row, deliveryOrder: number): ResourceType {
+function typeOfRow(row: TypeRow, deliveryOrder: number): ResourceType {
   const { name, abbreviation, nameField } = row;
   return {
     name,

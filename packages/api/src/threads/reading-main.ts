@@ -22,7 +22,7 @@ const types = unpackTypes(packed, registry);
 const port = parentPort as NonNullable<typeof parentPort>;
 const options = { registry, types, validate, envoy };
 
-interface Result {
+interface ReadResult {
   readonly resources: readonly PositionedResource[];
   readonly named: readonly NamedInRequest[];
   readonly end: ReadRest;
@@ -30,7 +30,7 @@ interface Result {
   sentNames: number;
 }
 
-let result: Result | undefined;
+let result: ReadResult | undefined;
 
 port.on("message", (request: ThreadRequest) => {
   if (request !== "next") result = { ...resultOf(request), sent: 0, sentNames: 0 };
@@ -48,7 +48,7 @@ port.on("message", (request: ThreadRequest) => {
   port.postMessage(answer);
 });
 
-function resultOf(request: ToRead): Pick<Result, "resources" | "named" | "end"> {
+function resultOf(request: ToRead): Pick<ReadResult, "resources" | "named" | "end"> {
   switch (request.kind) {
     case "file": {
       const { resources, ...rest } = readResources(request, options);
@@ -73,7 +73,7 @@ function resultOf(request: ToRead): Pick<Result, "resources" | "named" | "end"> 
   }
 }
 
-function nextResources(from: Result): readonly PositionedResource[] {
+function nextResources(from: ReadResult): readonly PositionedResource[] {
   const start = from.sent;
   let references = 0;
   let bytes = 0;

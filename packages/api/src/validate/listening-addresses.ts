@@ -105,7 +105,7 @@ function canonicalIp(text: string): string | undefined {
   return zone === "" ? groups.join(":") : `${groups.join(":")}%${zone}`;
 }
 
-type Numbers = Readonly<
+type AddressNumbers = Readonly<
   Record<"address" | "additional_addresses" | "api_listener" | "bind_to_port" | "deprecated_v1", number | undefined>
 >;
 
@@ -113,7 +113,7 @@ interface Schemas {
   readonly listener: DescMessage;
   readonly address: DescMessage;
   readonly additional: DescMessage;
-  readonly numbers: Numbers;
+  readonly numbers: AddressNumbers;
 }
 
 let known: Schemas | undefined;

@@ -11,7 +11,7 @@ import { typeNameOf } from "../names/identifiers.js";
 const ofEnvoy = /^(?:envoy|udpa|xds)\./;
 
 /** How to look at the content of an `Any`. */
-interface Look {
+interface StructLook {
   readonly registry: Registry;
   /** Otherwise only a value that cannot be read is a problem. */
   readonly rules: boolean;
@@ -20,7 +20,10 @@ interface Look {
 }
 
 /** What is wrong with the TypedStruct in an `Any`, besides the rules of the message that it stands for. */
-export function structProblems(content: UnpackedAny, { registry, rules, isExtension }: Look): readonly FieldProblem[] {
+export function structProblems(
+  content: UnpackedAny,
+  { registry, rules, isExtension }: StructLook,
+): readonly FieldProblem[] {
   const { schema: own, message: whole, struct, isUnread } = content;
   if (struct === undefined && !isTypedStruct(own)) return none;
   const { typeUrl, value = {} } = struct?.message ?? (whole as TypedStruct);

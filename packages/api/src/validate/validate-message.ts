@@ -75,7 +75,7 @@ export function validateMessage(message: Message, options: ValidateOptions = {})
 }
 
 /** The findings to return. */
-type Asked = Pick<ValidateOptions, "rules" | "envoy">;
+type AskedOfMessage = Pick<ValidateOptions, "rules" | "envoy">;
 
 /** Like `validateMessage`, with the steps to each field. `unpack` avoids reading `Any`s twice. */
 export function checkMessage(
@@ -83,7 +83,7 @@ export function checkMessage(
   message: Message,
   registry: Registry,
   unpack: Unpack = createUnpack(registry),
-  asked: Asked = {},
+  asked: AskedOfMessage = {},
 ): readonly RuleProblem[] {
   const validator = new Validator(registry, unpack, readersOf(message), asked);
   validator.message(schema, message, undefined, 0);
@@ -109,7 +109,7 @@ class Validator {
   /** Whether the format strings of a message around are not judged. */
   private ownCommands: RegExp | undefined;
 
-  constructor(registry: Registry, unpack: Unpack, readers: Readers, { rules = true, envoy = false }: Asked) {
+  constructor(registry: Registry, unpack: Unpack, readers: Readers, { rules = true, envoy = false }: AskedOfMessage) {
     this.registry = registry;
     this.unpack = unpack;
     this.readers = readers;

@@ -32,7 +32,7 @@ export function isLong(text: string): boolean {
 }
 
 /** A block collection that may still be open. */
-type Collection = CST.BlockMap | CST.BlockSequence;
+type YamlCollection = CST.BlockMap | CST.BlockSequence;
 
 /** The items that were taken out of a collection, if a node is what is left of it. */
 type Earlier = (node: ParsedNode) => EarlierItems | undefined;
@@ -41,7 +41,7 @@ type Earlier = (node: ParsedNode) => EarlierItems | undefined;
 interface PartReader {
   /** Reads a part's items into a value. Throws `NeedsWhole` if something is wrong, or depends on what is outside. */
   read(
-    part: Collection,
+    part: YamlCollection,
     into: JsonObject | JsonValue[],
     depth: number,
     earlier: Earlier,
@@ -66,7 +66,7 @@ export class YamlParts {
   readonly #taken = new Map<number, TakenItems>();
   /** Where parts ended whose tokens are still there. */
   #retained: number[] = [];
-  #last: { readonly part: Part; readonly document: SourceDocument | undefined } | undefined;
+  #last: { readonly part: YamlPart; readonly document: SourceDocument | undefined } | undefined;
 
   constructor(text: string, options: YamlPartsOptions, reader: PartReader) {
     const { splits = false, tokens = 8_192, shortest = 4_096 } = options;
@@ -91,7 +91,7 @@ export class YamlParts {
       if (end - start < this.#shortest) continue;
       const before = this.#taken.get(token.offset);
       this.#taken.delete(token.offset);
-      const part = { ...token, offset: start, items: items.splice(0, items.length - 2) } as Collection;
+      const part = { ...token, offset: start, items: items.splice(0, items.length - 2) } as YamlCollection;
       const earlier = this.#takenWithin(start, end);
       const isRoot = index === 1;
       if (isRoot && this.#splits && token.type === "block-seq") yield this.#reader.read(part, [], 0, earlier).document;
@@ -131,7 +131,7 @@ export class YamlParts {
   }
 
   /** Reads a part again, at its own column: the first item may stand behind a dash. */
-  #again(part: Part): { readonly document: SourceDocument | undefined; readonly shift: number } {
+  #again(part: YamlPart): { readonly document: SourceDocument | undefined; readonly shift: number } {
     const { start, end } = part;
     const column = start - this.#text.lastIndexOf("\n", start - 1) - 1;
     if (this.#last?.part !== part)
@@ -141,14 +141,14 @@ export class YamlParts {
 }
 
 /** Items of a collection between two offsets. */
-interface Part {
+interface YamlPart {
   readonly start: number;
   readonly end: number;
   /** How many items came before. */
   readonly first: number;
 }
 
-type ReadAgain = (part: Part) => { readonly document: SourceDocument | undefined; readonly shift: number };
+type ReadAgain = (part: YamlPart) => { readonly document: SourceDocument | undefined; readonly shift: number };
 
 /** The items that were taken out of one collection. */
 class TakenItems implements EarlierItems {
@@ -156,9 +156,9 @@ class TakenItems implements EarlierItems {
   readonly offset: number;
   readonly #again: ReadAgain;
   readonly #offsets = new Map<string | number, number>();
-  readonly #parts: Part[] = [];
+  readonly #parts: YamlPart[] = [];
 
-  constructor({ type, offset }: Collection, again: ReadAgain) {
+  constructor({ type, offset }: YamlCollection, again: ReadAgain) {
     this.value = type === "block-seq" ? [] : {};
     this.offset = offset;
     this.#again = again;
@@ -168,7 +168,7 @@ class TakenItems implements EarlierItems {
     return this.#offsets.size;
   }
 
-  add(node: ParsedNode, range: Omit<Part, "first">, earlier: Earlier): void {
+  add(node: ParsedNode, range: Omit<YamlPart, "first">, earlier: Earlier): void {
     this.#parts.push({ ...range, first: this.count });
     if (isSeq(node)) {
       for (const item of node.items as ParsedNode[])

@@ -21,7 +21,7 @@ export interface Leaf<Type extends LeafType = LeafType> {
   readonly ambient: XdskitError | undefined;
 }
 
-interface Watched {
+interface WatchedLeaf {
   readonly leaf: Leaf;
   readonly watch: Watch | undefined;
 }
@@ -38,7 +38,7 @@ const schemas: { readonly [Type in LeafType]: GenMessage<LeafShapes[Type]> } = {
 export class Leaves {
   private readonly client: Pick<XdsClient, "watch">;
   private readonly changed: (leaf: Leaf, what: "state" | "ambient") => Promise<void>;
-  private readonly leaves: { readonly [Type in LeafType]: Map<ResourceName, Watched> } = {
+  private readonly leaves: { readonly [Type in LeafType]: Map<ResourceName, WatchedLeaf> } = {
     listener: new Map(),
     route: new Map(),
     cluster: new Map(),

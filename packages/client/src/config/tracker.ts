@@ -8,14 +8,14 @@ import { type Outcome, resolve } from "./resolve/resolve.js";
 import { assignmentName, withAssignments } from "./resolve/resolve-clusters.js";
 
 /** The result of following the listener, and the leaves that it used. */
-interface Result {
+interface Resolved {
   readonly outcome: Outcome;
   readonly leaves: ReadonlySet<Leaf>;
   /** The clusters that use each load assignment; made when first needed. */
   askers?: ReadonlyMap<ResourceName, readonly ResourceName[]>;
 }
 
-const nothing: Result = { outcome: { kind: "waiting" }, leaves: new Set() };
+const nothing: Resolved = { outcome: { kind: "waiting" }, leaves: new Set() };
 
 export interface TrackerOptions {
   readonly client: Pick<XdsClient, "watch">;
@@ -40,9 +40,9 @@ export class Tracker implements ConfigWatch {
   /** Complete or not. */
   private newest = nothing;
   /** Complete, and waits until the watcher is free. */
-  private pending: Result | undefined;
+  private pending: Resolved | undefined;
   /** The configuration that the watcher is busy with. */
-  private underWay: Result | undefined;
+  private underWay: Resolved | undefined;
   /** The configuration that the watcher took last. */
   private taken = nothing;
   private config: XdsConfig | undefined;
@@ -134,7 +134,7 @@ export class Tracker implements ConfigWatch {
   }
 
   /** Tells the watcher when it is free; a configuration equal to the last one is not told again. */
-  private putOff(result: Result): void {
+  private putOff(result: Resolved): void {
     const last = this.underWay ?? this.taken;
     this.pending = isSameConfig(last.outcome, result.outcome) ? undefined : result;
     if (this.pending !== undefined) return;

@@ -50,7 +50,7 @@ function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
   return metadata;
 }
 
-type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
+type GrpcConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
 /** TLS from files. The credentials of the gRPC library take contents, which they never read again. */
 class FileCredentials extends ChannelCredentials {
@@ -71,7 +71,7 @@ class FileCredentials extends ChannelCredentials {
     return this === other;
   }
 
-  _createSecureConnector(_target: unknown, _options: unknown, callCredentials?: CallCredentials): SecureConnector {
+  _createSecureConnector(_target: unknown, _options: unknown, callCredentials?: CallCredentials): GrpcConnector {
     const reader = this.#reader;
     const serverName = this.#serverName;
     let files: TlsFiles | undefined;

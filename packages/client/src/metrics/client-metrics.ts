@@ -24,7 +24,7 @@ export interface ClientMetrics {
   stop(): void;
 }
 
-type Values = ClientMetric["values"];
+type MetricValues = ClientMetric["values"];
 
 /**
  * Counts the events of a client from now on, without a metrics library. Pass `read` to the exporter of the metrics: a
@@ -48,7 +48,7 @@ export function createClientMetrics(client: XdsClient, options: ClientMetricsOpt
   const stop = client.on(counts.count);
   const metric = (name: string, kind: ClientMetric["kind"], unit: string, labels: readonly string[], help: string) => {
     const labelNames = ["grpc.target", ...labels];
-    return (values: Values): ClientMetric => {
+    return (values: MetricValues): ClientMetric => {
       const targeted = values.map(({ labels: own, value }) => ({ labels: { "grpc.target": target, ...own }, value }));
       return { name: `grpc.xds_client.${name}`, kind, unit, help, labelNames, values: targeted };
     };
@@ -115,7 +115,7 @@ export function createClientMetrics(client: XdsClient, options: ClientMetricsOpt
 const nameOf = (type: ResourceType) => type.typeUrl.slice(typeUrlPrefix.length);
 
 /** The number of resources by state and authority. */
-function countStates(status: ClientTypeStatus): Values {
+function countStates(status: ClientTypeStatus): MetricValues {
   const counted = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
   const add = (name: string, state: string) => {
     const authority = authorityOf(name) ?? "#old";

@@ -2,7 +2,7 @@ import { getOrInsert, type ResourceType } from "@xdskit/api";
 import type { ClientEvent } from "../events/client-event.js";
 
 /** The counts of one server. */
-interface ServerCount {
+interface CountsOfServer {
   /** Streams of one type, or of all types (undefined), whose last attempt brought no answer. */
   readonly failing: Set<ResourceType | undefined>;
   failures: number;
@@ -11,7 +11,7 @@ interface ServerCount {
 
 /** Counts events by server. */
 export function createServerCounts() {
-  const counts = new Map<string, ServerCount>();
+  const counts = new Map<string, CountsOfServer>();
   const of = (server: string) => {
     const known = getOrInsert(counts, server, () => ({ failing: new Set(), failures: 0, updates: new Map() }));
     return known;

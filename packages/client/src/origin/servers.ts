@@ -41,7 +41,7 @@ export interface ServersOwner {
   emit(event: () => ClientEvent): void;
 }
 
-interface Member {
+interface RankedServer {
   readonly position: number;
   readonly upstream: Upstream;
   /** Why the last attempt brought no answer, for a stream of one type or of all types (undefined). */
@@ -62,7 +62,7 @@ export class Servers {
   readonly #count: number;
   readonly #make: MakeUpstream;
   readonly #owner: ServersOwner;
-  readonly #members: Member[] = [];
+  readonly #members: RankedServer[] = [];
   /** Servers that were left and are closing. */
   readonly #leaving = new Set<Promise<void>>();
   #active = 0;
@@ -78,10 +78,10 @@ export class Servers {
     for (let position = 0; position < count; position += 1) this.#members.push(this.#memberAt(position));
   }
 
-  #memberAt(position: number): Member {
-    const away: Member["away"] = new Map();
-    const connected: Member["connected"] = new Set();
-    let member: Member | undefined;
+  #memberAt(position: number): RankedServer {
+    const away: RankedServer["away"] = new Map();
+    const connected: RankedServer["connected"] = new Set();
+    let member: RankedServer | undefined;
     const upstream = this.#make(
       position,
       this.#sinkOf(() => member),
@@ -91,7 +91,7 @@ export class Servers {
   }
 
   /** Tells a server the current resources and the wanted names, of one type or of all. */
-  #ask(member: Member, type: ResourceType | undefined, version: (known: Version) => Version): void {
+  #ask(member: RankedServer, type: ResourceType | undefined, version: (known: Version) => Version): void {
     const { upstream, revisions } = member;
     const owner = this.#owner;
     const wanted = [...owner.wanted(type)];
@@ -102,10 +102,10 @@ export class Servers {
     for (const [each, names] of wanted) upstream.subscribe(each, names);
   }
 
-  #sinkOf(self: () => Member | undefined): UpstreamSink {
+  #sinkOf(self: () => RankedServer | undefined): UpstreamSink {
     const server = () => self()?.upstream.server ?? "";
     /** Runs for a server in use, until the client closes. */
-    const when = (action: (member: Member) => void) => {
+    const when = (action: (member: RankedServer) => void) => {
       const member = self();
       if (member !== undefined && !member.left && this.#closing === undefined) action(member);
     };
@@ -165,19 +165,19 @@ export class Servers {
   }
 
   /** The server is well: the ones after it are not needed. */
-  #leaveBehind(member: Member): void {
+  #leaveBehind(member: RankedServer): void {
     if (member.position < this.#active) this.#switchTo(member);
     else if (this.#asked > member.position) this.#leaveAfter(member);
   }
 
-  #leaveAfter(member: Member): void {
+  #leaveAfter(member: RankedServer): void {
     this.#asked = member.position;
     for (const later of this.#members.splice(member.position + 1)) this.#leave(later);
     for (let position = this.#members.length; position < this.#count; position += 1)
       this.#members.push(this.#memberAt(position));
   }
 
-  #switchTo(member: Member): void {
+  #switchTo(member: RankedServer): void {
     const from = this.#members[this.#active]?.upstream.server ?? "";
     const to = member.upstream.server;
     this.#active = member.position;
@@ -190,7 +190,7 @@ export class Servers {
     });
   }
 
-  #leave(member: Member): void {
+  #leave(member: RankedServer): void {
     member.left = true;
     for (const type of member.connected) {
       this.#owner.emit(() => ({ kind: "disconnected", server: member.upstream.server, type, error: undefined }));

@@ -21,13 +21,13 @@ export type AnyDelivery = Pick<Delivery<never>, "busy" | "giveUp">;
 type AbsentFor = Parameters<typeof absentError>[2];
 
 /** A `CollectionChange` that is being built. */
-interface Change {
+interface CachedChange {
   readonly upserted: ReceivedResource[];
   readonly removed: ResourceName[];
   readonly added: Set<ResourceName>;
 }
 
-const noChange = (): Change => ({ upserted: [], removed: [], added: new Set() });
+const noChange = (): CachedChange => ({ upserted: [], removed: [], added: new Set() });
 
 /** All cached resources of one type, and their watchers. Names are canonical. */
 export class TypeCache {
@@ -68,7 +68,7 @@ export class TypeCache {
     return shared;
   }
 
-  #tellCollections(changes: ReadonlyMap<Entry<Collection>, Change>, deliveries: AnyDelivery[]): void {
+  #tellCollections(changes: ReadonlyMap<Entry<Collection>, CachedChange>, deliveries: AnyDelivery[]): void {
     for (const [entry, change] of changes) {
       let content = this.#members.get(entry.name);
       if (content === undefined) {
@@ -161,7 +161,7 @@ export class TypeCache {
     const deliveries: AnyDelivery[] = [];
     const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
     const gone = new Map<Entry<ReceivedResource>, readonly [error: Reason, lapsed: boolean]>();
-    const changes = new Map<Entry<Collection>, Change>();
+    const changes = new Map<Entry<Collection>, CachedChange>();
     const changeOf = (entry: Entry<Collection>) => {
       const change = changes.get(entry) ?? noChange();
       changes.set(entry, change);

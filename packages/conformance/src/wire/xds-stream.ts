@@ -26,7 +26,7 @@ export interface Picture {
 }
 
 /** What an answer repeats of a type: its names, and the last version that was accepted. */
-interface Asked {
+interface AskedOfServer {
   names: readonly string[];
   accepted: string;
 }
@@ -40,7 +40,7 @@ export class XdsStream extends CallStream {
   readonly #node: Node;
   readonly #responses: Received[] = [];
   #untaken: Received[] = [];
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, AskedOfServer>();
   #hasNode = false;
 
   constructor(options: CallOptions & { readonly variant: Variant; readonly node: Node }) {

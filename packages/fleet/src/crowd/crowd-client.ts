@@ -33,7 +33,7 @@ export interface Lack {
 }
 
 /** What one client holds of one type, and what it told the server on this stream. */
-interface Standing {
+interface CrowdStanding {
   readonly of: SharedType;
   readonly stream: number;
   holding: CrowdHolding;
@@ -49,8 +49,8 @@ interface Standing {
 }
 
 /** The response that was read and not answered yet. */
-interface Received {
-  readonly standing: Standing;
+interface CrowdResource {
+  readonly standing: CrowdStanding;
   readonly nonce: string;
   readonly outcome: TransitionOutcome<CrowdHolding>;
 }
@@ -64,9 +64,9 @@ export class CrowdClient {
   readonly #shared: SharedState;
   readonly #node: Uint8Array;
   readonly #group: number;
-  readonly #standings: readonly Standing[];
+  readonly #standings: readonly CrowdStanding[];
   readonly #isNodeSent: boolean[];
-  #received: Received | undefined;
+  #received: CrowdResource | undefined;
 
   /**
    * `node` is the serialized `Node`. Clients of one `group` should be sent the same: if not, it costs work, but no
@@ -122,7 +122,7 @@ export class CrowdClient {
   }
 
   /** A type with fixed names waits for the answer to the type before it; the others follow from the named resources. */
-  #isDue(standing: Standing): boolean {
+  #isDue(standing: CrowdStanding): boolean {
     for (const before of this.#standings) {
       if (before === standing) return true;
       const { of, answered, wanted } = before;
@@ -131,7 +131,7 @@ export class CrowdClient {
     return true;
   }
 
-  #request(standing: Standing): CrowdRequest {
+  #request(standing: CrowdStanding): CrowdRequest {
     const { of, stream, holding, wanted, requested, nonce, pending } = standing;
     const node = this.#isNodeSent[stream] === true ? undefined : this.#node;
     this.#isNodeSent[stream] = true;
@@ -174,7 +174,7 @@ export class CrowdClient {
   }
 
   /** The same response that others of the group got. */
-  #known(stream: number, bytes: Uint8Array): Received | undefined {
+  #known(stream: number, bytes: Uint8Array): CrowdResource | undefined {
     for (const standing of this.#standings) {
       if (standing.stream !== stream || standing.requested === undefined) continue;
       for (const transition of standing.holding.transitions(this.#group)) {
@@ -186,7 +186,7 @@ export class CrowdClient {
     return undefined;
   }
 
-  #read(stream: number, bytes: Uint8Array): Received | undefined {
+  #read(stream: number, bytes: Uint8Array): CrowdResource | undefined {
     const sent = this.#shared.readResponse(bytes);
     // A response of a per-type stream may leave out its type.
     const standing = this.#standings.find(
@@ -210,7 +210,7 @@ export class CrowdClient {
     if (error === undefined) this.#hold(standing, outcome.to);
   }
 
-  #hold(standing: Standing, to: CrowdHolding): void {
+  #hold(standing: CrowdStanding, to: CrowdHolding): void {
     if (standing.holding === to) return;
     standing.holding = this.#wantedOf(standing, to);
     if (!standing.of.refers) return;
@@ -226,7 +226,7 @@ export class CrowdClient {
     }
   }
 
-  #wantedOf({ of, wanted }: Standing, holding: CrowdHolding): CrowdHolding {
+  #wantedOf({ of, wanted }: CrowdStanding, holding: CrowdHolding): CrowdHolding {
     return holding.within(wanted, (entries) => {
       const kept = new Map(Array.from(entries, (entry) => [entry.name, entry] as const));
       return this.#shared.holding(of, kept, this.#shared.options.variant === "sotw" ? holding.version : "");
@@ -269,7 +269,7 @@ export class CrowdClient {
 
 const noChange = { subscribe: [], unsubscribe: [], claims: [] };
 
-function isComplete({ wanted, holding, answered }: Standing): boolean {
+function isComplete({ wanted, holding, answered }: CrowdStanding): boolean {
   return wanted.isOpen ? answered : holding.lacking(wanted) === 0;
 }
 

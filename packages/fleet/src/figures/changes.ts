@@ -6,7 +6,7 @@ import { type FigureSpread, rounded, Values } from "./spread.js";
  * A change that reached nodes which had everything before; of one group, where groups are sent different things. Times
  * are in milliseconds.
  */
-interface Change {
+interface MeasuredChange {
   readonly type: string;
   readonly version: string;
   readonly first: number;
@@ -41,8 +41,8 @@ const maxOpen = 10_000;
 
 /** Follows how changes spread over the nodes. The fleet does not know when they were made. */
 export class Changes {
-  #known = new WeakMap<CrowdHolding, Change>();
-  readonly #newest: Change[] = [];
+  #known = new WeakMap<CrowdHolding, MeasuredChange>();
+  readonly #newest: MeasuredChange[] = [];
   readonly #spreads = new Values();
   #count = 0;
 
@@ -58,14 +58,14 @@ export class Changes {
       known.nodes++;
       return;
     }
-    const change: Change = { type: current.type.name, version: current.version, first: at, last: at, nodes: 1 };
+    const change: MeasuredChange = { type: current.type.name, version: current.version, first: at, last: at, nodes: 1 };
     this.#known.set(current, change);
     this.#count++;
     this.#newest.push(change);
     if (this.#newest.length > maxOpen) this.#spread(this.#newest.shift());
   }
 
-  #spread(change: Change | undefined): void {
+  #spread(change: MeasuredChange | undefined): void {
     if (change !== undefined) this.#spreads.add(change.last - change.first);
   }
 

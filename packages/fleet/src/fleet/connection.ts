@@ -136,12 +136,12 @@ export function openConnection(
 /** For all streams of a connection together: they stop reading one by one. */
 const connectionWindow = 64 * 1024 * 1024;
 
-interface Call {
+interface FleetCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function openStream(session: ClientHttp2Session, { path, headers }: Call, listener: StreamListener): GrpcStream {
+function openStream(session: ClientHttp2Session, { path, headers }: FleetCall, listener: StreamListener): GrpcStream {
   const stream: ClientHttp2Stream = session.request(
     {
       ":method": "POST",

@@ -14,7 +14,7 @@ export interface UseLimits {
 }
 
 /** The use of an address by all its connections. */
-interface Use {
+interface UseOfClient {
   connections: number;
   streams: number;
   retained: number;
@@ -24,7 +24,7 @@ interface Use {
 interface UseOfAll {
   readonly limits: UseLimits;
   readonly limitName: (limit: keyof UseLimits) => string;
-  readonly addresses: Map<string, Use>;
+  readonly addresses: Map<string, UseOfClient>;
   retained: number;
 }
 
@@ -32,7 +32,7 @@ interface UseOfAll {
 export class ConnectionUse {
   readonly #all: UseOfAll;
   readonly #address: string;
-  readonly #ofAddress: Use;
+  readonly #ofAddress: UseOfClient;
   #retained = 0;
 
   constructor(all: UseOfAll, address: string) {
@@ -102,7 +102,7 @@ export function createClientUse(
   return (address) => new ConnectionUse(all, address);
 }
 
-function getOrInsert(addresses: Map<string, Use>, address: string): Use {
+function getOrInsert(addresses: Map<string, UseOfClient>, address: string): UseOfClient {
   const known = addresses.get(address);
   if (known !== undefined) return known;
   const use = { connections: 0, streams: 0, retained: 0 };

@@ -10,9 +10,9 @@ export interface RemakableBytes {
   rest(from: number): Iterator<Uint8Array>;
 }
 
-type Part = Uint8Array | RemakableBytes;
+type QueuedPart = Uint8Array | RemakableBytes;
 
-const nothing: Part[] = [];
+const nothing: QueuedPart[] = [];
 const noBytes = new Uint8Array(0);
 
 /**
@@ -34,7 +34,7 @@ export class OutgoingQueue {
   /** Bytes that wait. */
   bytes = 0;
 
-  push(part: Part): void {
+  push(part: QueuedPart): void {
     if (part.length === 0) return;
     if (this.#parts === nothing) this.#parts = [];
     this.#parts.push(part);
@@ -46,7 +46,7 @@ export class OutgoingQueue {
     this.bytes -= length;
     let left = length;
     while (left > 0) {
-      const part = this.#parts[this.#next] as Part;
+      const part = this.#parts[this.#next] as QueuedPart;
       const size = Math.min(left, part.length - this.#offset);
       this.#put(output, part, size);
       left -= size;
@@ -76,7 +76,7 @@ export class OutgoingQueue {
   }
 
   /** Puts this many bytes of the next part, from the offset on. */
-  #put(output: Output, part: Part, size: number): void {
+  #put(output: Output, part: QueuedPart, size: number): void {
     if (this.#rest === undefined) {
       const bytes = part instanceof Uint8Array ? part : this.isSparing ? undefined : part.atHand;
       if (bytes !== undefined) {

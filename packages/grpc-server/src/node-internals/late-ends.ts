@@ -4,19 +4,19 @@ import type { Socket } from "node:net";
 export type SocketEnd = "input" | "broken";
 
 /** Hears of the end of a socket. */
-type Ended = (socket: Socket, end: SocketEnd) => void;
+type EndedSocket = (socket: Socket, end: SocketEnd) => void;
 
 /** What is kept of a socket: its own functions, who hears of its end, and what was reported. */
 interface Told {
   readonly push: Socket["push"];
   readonly destroy: Socket["destroy"];
-  readonly ended: Ended;
+  readonly ended: EndedSocket;
   reported: SocketEnd | undefined;
 }
 
 const toldOf = Symbol("told of its end");
 
-type Followed = Socket & { [toldOf]: Told };
+type FollowedSocket = Socket & { [toldOf]: Told };
 
 /**
  * Hides from Node that a socket's peer sends no more, or that the connection broke, and reports each once to a
@@ -29,9 +29,9 @@ type Followed = Socket & { [toldOf]: Told };
  * public, but Node's calls to them are not documented. Fallback: if it does not, its own events come at once. `end` is
  * reported here as well, and after `close` nothing is left to do.
  */
-export function tellEnd(socket: Socket, ended: Ended): void {
+export function tellEnd(socket: Socket, ended: EndedSocket): void {
   const { push, destroy } = socket;
-  (socket as Followed)[toldOf] = { push, destroy, ended, reported: undefined };
+  (socket as FollowedSocket)[toldOf] = { push, destroy, ended, reported: undefined };
   socket.push = pushOrTell;
   socket.destroy = destroyOrTell;
   socket.on("end", tellInput);
@@ -39,12 +39,12 @@ export function tellEnd(socket: Socket, ended: Ended): void {
 
 /** Tells Node that the peer of a socket, whose end was told of, sends no more. */
 export function endReading(socket: Socket): void {
-  (socket as Followed)[toldOf].push.call(socket, null);
+  (socket as FollowedSocket)[toldOf].push.call(socket, null);
   // As Node does: it emits "end" even if nothing was read before.
   socket.read(0);
 }
 
-function tell(socket: Followed, end: SocketEnd): void {
+function tell(socket: FollowedSocket, end: SocketEnd): void {
   const told = socket[toldOf];
   // A broken connection has ended too.
   if (told.reported === end || told.reported === "broken") return;
@@ -52,19 +52,19 @@ function tell(socket: Followed, end: SocketEnd): void {
   told.ended(socket, end);
 }
 
-function pushOrTell(this: Followed, ...[chunk, encoding]: Parameters<Socket["push"]>): boolean {
+function pushOrTell(this: FollowedSocket, ...[chunk, encoding]: Parameters<Socket["push"]>): boolean {
   if (chunk !== null) return this[toldOf].push.call(this, chunk, encoding);
   tell(this, "input");
   return false;
 }
 
-function destroyOrTell(this: Followed, error?: Error): Followed {
+function destroyOrTell(this: FollowedSocket, error?: Error): FollowedSocket {
   // Without an error the program itself destroys the socket, on purpose.
   if (error === undefined || error === null) this[toldOf].destroy.call(this);
   else tell(this, "broken");
   return this;
 }
 
-function tellInput(this: Followed): void {
+function tellInput(this: FollowedSocket): void {
   tell(this, "input");
 }

@@ -10,7 +10,7 @@ export interface Answer {
   readonly error: string | undefined;
 }
 
-interface Waiting {
+interface WaitingAnswer {
   readonly answer: Answer;
   isReady: boolean;
   error: string | undefined;
@@ -18,7 +18,7 @@ interface Waiting {
 
 /** The answers to the responses of one type on one stream, in the order of the responses (rule 25). */
 export class Answers {
-  readonly #queue: Waiting[] = [];
+  readonly #queue: WaitingAnswer[] = [];
 
   get size(): number {
     return this.#queue.length;

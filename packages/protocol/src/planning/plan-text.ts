@@ -16,9 +16,9 @@ export interface StageOutline {
 /** The changes of one type in a stage. */
 export interface ChangeOutline {
   readonly type: TypeOutline;
-  readonly added: readonly Named[];
-  readonly changed: readonly { readonly after: Named }[];
-  readonly removed: readonly Named[];
+  readonly added: readonly NamedInPlan[];
+  readonly changed: readonly { readonly after: NamedInPlan }[];
+  readonly removed: readonly NamedInPlan[];
 }
 
 /** A wait. */
@@ -33,7 +33,7 @@ interface TypeOutline {
   readonly name: string;
 }
 
-interface Named {
+interface NamedInPlan {
   readonly name: ResourceName;
 }
 
@@ -77,9 +77,9 @@ export function formatPlan(plan: PlanOutline, options: PlanTextOptions = {}): st
 }
 
 /** `cluster a`, `clusters a, b … and 7 more`; with `counts` `2 clusters: a, b`. */
-type Words = (type: TypeOutline, names: readonly ResourceName[], counts?: "counts") => string;
+type PlanWords = (type: TypeOutline, names: readonly ResourceName[], counts?: "counts") => string;
 
-function wordsOf({ names: most, name: written = (name) => name }: PlanTextOptions): Words {
+function wordsOf({ names: most, name: written = (name) => name }: PlanTextOptions): PlanWords {
   return ({ name: noun }, names, counts) => {
     const shown = listNames(names.map(written), most);
     if (names.length === 1) return `${noun} ${shown}`;
@@ -101,19 +101,19 @@ function total({ stages }: PlanOutline): string {
   return `${stages.length} ${stages.length === 1 ? "stage" : "stages"}: ${counts.join(", ")}`;
 }
 
-type Row = readonly [sign: "+" | "~" | "-", type: TypeOutline, names: readonly ResourceName[]];
+type PlanRow = readonly [sign: "+" | "~" | "-", type: TypeOutline, names: readonly ResourceName[]];
 
-function rowsOf({ changes }: StageOutline): readonly Row[] {
-  const rows: readonly Row[] = [
-    ...changes.map(({ type, added }): Row => ["+", type, added.map(({ name }) => name)]),
-    ...changes.map(({ type, changed }): Row => ["~", type, changed.map(({ after }) => after.name)]),
-    ...changes.map(({ type, removed }): Row => ["-", type, removed.map(({ name }) => name)]),
+function rowsOf({ changes }: StageOutline): readonly PlanRow[] {
+  const rows: readonly PlanRow[] = [
+    ...changes.map(({ type, added }): PlanRow => ["+", type, added.map(({ name }) => name)]),
+    ...changes.map(({ type, changed }): PlanRow => ["~", type, changed.map(({ after }) => after.name)]),
+    ...changes.map(({ type, removed }): PlanRow => ["-", type, removed.map(({ name }) => name)]),
   ];
   return rows.filter(([, , names]) => names.length > 0);
 }
 
 /** The waits before a stage, each kind and type once, with all its names. `removed`: the removals of earlier stages. */
-function conditionsOf({ after }: StageOutline, removed: ReadonlySet<string>, words: Words): string {
+function conditionsOf({ after }: StageOutline, removed: ReadonlySet<string>, words: PlanWords): string {
   const conditions = new Map<
     string,
     { readonly say: Say; readonly type: TypeOutline; readonly names: Set<ResourceName> }

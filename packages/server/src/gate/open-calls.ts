@@ -15,7 +15,7 @@ export interface EndableCall {
 }
 
 /** When a call was opened, in milliseconds since 1970, and its position among those that end together, from 0 to 1. */
-interface Opened extends OpenCall {
+interface OpenedCall extends OpenCall {
   caller: Caller;
   readonly at: number;
   readonly position: number;
@@ -37,7 +37,7 @@ const changed = "the rules for callers have changed: connect again";
 /** The calls that are open: they end once what their callers proved has ended, or counts no more. */
 export class OpenCalls {
   readonly #gate: Gate;
-  readonly #open = new Map<EndableCall, Opened>();
+  readonly #open = new Map<EndableCall, OpenedCall>();
   readonly #position: () => number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;

@@ -6,7 +6,7 @@ import { IdentityShare, type RequestLimits } from "./identity-share.js";
 /** A limit that the calls of one identity share. */
 export type SharedLimit = "streams_per_identity" | "polls_per_identity" | "requests_per_second_per_identity";
 
-type Kind = "stream" | "poll";
+type ShareKind = "stream" | "poll";
 type Of = Pick<Caller, "identity">;
 
 /** So many identities without a call keep the count of their requests: else one could begin anew with each call. */
@@ -33,7 +33,7 @@ export class Shares {
   }
 
   /** Why the caller may open no more, if so. */
-  full({ identity }: Of, kind: Kind): string | undefined {
+  full({ identity }: Of, kind: ShareKind): string | undefined {
     const open = (identity === undefined ? undefined : this.#open.get(identity)?.open[kind]) ?? 0;
     const most = kind === "stream" ? this.#limits.streamsPerIdentity : this.#limits.pollsPerIdentity;
     if (identity === undefined || open < most) return undefined;
@@ -43,7 +43,7 @@ export class Shares {
   }
 
   /** A stream or poll begins; call `close` once it is gone. Undefined: no rule tells its caller apart. */
-  open({ identity }: Of, kind: Kind): { readonly share: IdentityShare; readonly close: () => void } | undefined {
+  open({ identity }: Of, kind: ShareKind): { readonly share: IdentityShare; readonly close: () => void } | undefined {
     if (identity === undefined) return undefined;
     const share = this.#of(identity);
     share.open[kind] += 1;

@@ -40,7 +40,7 @@ export interface RulesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-interface Rule {
+interface RuleOfNode {
   readonly conditions: readonly Condition[];
   readonly token: string | undefined;
   readonly jwt: JwtCondition | undefined;
@@ -83,7 +83,7 @@ export function createRules(whens: readonly When[], options: RulesOptions = {}):
 
   function proveFrom(first: number, shown: Shown, evidence: Evidence): ReturnType<Rules["prove"]> {
     for (let index = first; index < rules.length; index++) {
-      const rule = rules[index] as Rule;
+      const rule = rules[index] as RuleOfNode;
       const proven = holding(rule, shown, evidence);
       if (proven === undefined) continue;
       const certificateEnd = rule.asksCertificate ? shown.names?.validTo : undefined;
@@ -105,7 +105,11 @@ export function createRules(whens: readonly When[], options: RulesOptions = {}):
     return undefined;
   }
 
-  function holding({ conditions, token }: Rule, shown: Shown, evidence: Evidence): readonly Proven[] | undefined {
+  function holding(
+    { conditions, token }: RuleOfNode,
+    shown: Shown,
+    evidence: Evidence,
+  ): readonly Proven[] | undefined {
     const proven: Proven[] = [];
     for (const condition of conditions) {
       const one = condition(shown);
@@ -124,7 +128,7 @@ export function createRules(whens: readonly When[], options: RulesOptions = {}):
   };
 }
 
-function readRule(when: When, reviewToken: TokenReview | undefined): Rule {
+function readRule(when: When, reviewToken: TokenReview | undefined): RuleOfNode {
   const { spiffe, dns, uri, subject, token, jwt } = when;
   return {
     conditions: readConditions(when).conditions,

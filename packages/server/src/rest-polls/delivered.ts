@@ -38,7 +38,7 @@ export interface Poller {
   readonly subscription: Subscription;
 }
 
-interface Delivery {
+interface PollDelivery {
   /** The version that the client said it has, shortened. */
   readonly polled: string;
   readonly answered: Version;
@@ -61,7 +61,7 @@ const lastingMs = 60_000;
  * Without this memory, as on another replica, a client is answered again, which does no harm.
  */
 export function createDelivered(limit = remembered) {
-  const deliveries = new Map<string, Delivery>();
+  const deliveries = new Map<string, PollDelivery>();
   return {
     judge(from: Poller, { version, nonce, error }: JsonRequest): Verdict {
       const key = keyOf(from);

@@ -21,7 +21,7 @@ export function createHealth(options: {
   /** All services of the server. */
   readonly services: () => readonly string[];
 }) {
-  const watchers = new Set<Watcher>();
+  const watchers = new Set<HealthWatcher>();
   const names = () => ["", ...options.services()];
   const statusNow = () => (options.isServing() ? status.serving : status.notServing);
   const statusOf = (name: string) => (names().includes(name) ? statusNow() : status.serviceUnknown);
@@ -46,7 +46,7 @@ export function createHealth(options: {
       Watch: {
         unary: false,
         accept: (call) => {
-          const watcher = new Watcher(call, statusOf, () => watchers.delete(watcher));
+          const watcher = new HealthWatcher(call, statusOf, () => watchers.delete(watcher));
           watchers.add(watcher);
           return watcher;
         },
@@ -63,7 +63,7 @@ export function createHealth(options: {
 }
 
 /** Tells a client each change of a service's status. Unread changes are not queued: it gets the newest. */
-class Watcher implements ServiceHandler {
+class HealthWatcher implements ServiceHandler {
   readonly #call: Call;
   readonly #statusOf: (name: string) => number;
   readonly #gone: () => void;

@@ -4,7 +4,7 @@ import { type ServerTls, type TlsContents, tlsSource } from "./server-tls.js";
 import type { TlsSource } from "./tls-source.js";
 import { type CertificateDates, datesOf, expiredList, type Validity, validityOf } from "./validity.js";
 
-type Files = Awaited<ReturnType<TlsSource["read"]>>;
+type CertificateFiles = Awaited<ReturnType<TlsSource["read"]>>;
 
 /** A server's certificates, followed as they change on disk. */
 export interface Certificates {
@@ -40,7 +40,7 @@ export interface CertificatesListener {
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
   const isOptional = settings.clientCertificates === "optional";
   const reader = tlsSource(settings);
-  let files: Files | undefined;
+  let files: CertificateFiles | undefined;
   let dates: CertificateDates | undefined;
   let reported: string | undefined;
   /** The last state that was told: of the certificate, and of the list of revoked ones. */
@@ -101,7 +101,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   };
 }
 
-function contentsOf({ ca, certificate, key, revocations }: Files, isOptional: boolean): TlsContents {
+function contentsOf({ ca, certificate, key, revocations }: CertificateFiles, isOptional: boolean): TlsContents {
   const isMutual = ca !== undefined;
   return {
     cert: String(certificate),

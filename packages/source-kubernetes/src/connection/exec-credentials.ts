@@ -32,7 +32,7 @@ export interface ExecCredentials {
 }
 
 /** What a program says, or will say. */
-interface Said {
+interface ProgramAnswer {
   readonly made: Promise<OwnCredentials>;
   readonly end: AbortController;
   until: number;
@@ -46,17 +46,17 @@ const spareMs = 10_000;
 
 /** `folder`: a command with a path is relative to it. */
 export function execCredentials(settings: ExecSettings, folder: string): ExecCredentials {
-  let kept: Said | undefined;
-  const drop = (said: Said) => {
+  let kept: ProgramAnswer | undefined;
+  const drop = (said: ProgramAnswer) => {
     if (kept === said) kept = undefined;
   };
-  const begin = (): Said => {
+  const begin = (): ProgramAnswer => {
     const end = new AbortController();
     const made = ask(settings, folder, end.signal).then(({ until, ...credentials }) => {
       said.until = until;
       return credentials;
     });
-    const said: Said = { made, end, until: Number.POSITIVE_INFINITY, waiting: 0 };
+    const said: ProgramAnswer = { made, end, until: Number.POSITIVE_INFINITY, waiting: 0 };
     made.catch(() => drop(said));
     return said;
   };

@@ -15,7 +15,7 @@ export interface EventWriterOptions {
   readonly clock?: Clock | undefined;
 }
 
-interface Cause {
+interface EventCause {
   readonly fault: ObjectFault;
   /** It is still there. */
   isThere: boolean;
@@ -40,7 +40,7 @@ export class EventWriter {
   readonly #clock: Clock;
   readonly #end = new AbortController();
   /** By the name of the Event. */
-  readonly #causes = new Map<string, Cause>();
+  readonly #causes = new Map<string, EventCause>();
   #forget: (() => void) | undefined;
   #writing: Promise<void> | undefined;
 
@@ -74,7 +74,7 @@ export class EventWriter {
   #plan(): void {
     if (this.#writing !== undefined || this.#end.signal.aborted) return;
     this.#forget?.();
-    let next: Cause | undefined;
+    let next: EventCause | undefined;
     for (const cause of this.#causes.values())
       if (cause.isThere && (next === undefined || cause.dueAt < next.dueAt)) next = cause;
     if (next === undefined) return;
@@ -88,7 +88,7 @@ export class EventWriter {
   }
 
   /** What fails is tried again as rarely as what succeeds: an Event is only a hint, and findings say the same. */
-  async #write(cause: Cause): Promise<void> {
+  async #write(cause: EventCause): Promise<void> {
     const { failed } = this.#options;
     let error: Error | undefined;
     try {

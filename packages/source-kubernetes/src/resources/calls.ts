@@ -3,10 +3,10 @@ import type { RouteOption } from "@xdskit/api/builders";
 import type { RouteRule } from "../objects/mesh-route.js";
 import type { Policy } from "../objects/policy.js";
 
-type Calls = NonNullable<RouteOption["route"]>;
+type RoutedCalls = NonNullable<RouteOption["route"]>;
 
 /** What every call of a Service has, and those of one rule of a route. */
-export function callsOf(policy: Policy, rule: Partial<RouteRule> = {}): Calls {
+export function callsOf(policy: Policy, rule: Partial<RouteRule> = {}): RoutedCalls {
   const { hashHeader } = policy;
   const { timeoutMs = policy.timeoutMs } = rule;
   const retryPolicy = retriesOf(policy, rule);
@@ -34,7 +34,7 @@ const codes: Readonly<Record<number, string>> = {
 function retriesOf(
   { retries, retryOn, backoffMs }: Policy,
   { retry, tryTimeoutMs }: Partial<RouteRule>,
-): Calls["retryPolicy"] | undefined {
+): RoutedCalls["retryPolicy"] | undefined {
   const perTry = tryTimeoutMs === undefined ? {} : { perTryTimeout: durationFromMs(tryTimeoutMs) };
   if (retry !== undefined) {
     const words = retry.codes.flatMap((code) => codes[code] ?? []);

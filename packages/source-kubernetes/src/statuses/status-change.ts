@@ -13,10 +13,10 @@ export interface ObjectStatus {
 export interface ParentStatus {
   readonly parentRef: object;
   readonly controllerName: string;
-  readonly conditions?: readonly Condition[];
+  readonly conditions?: readonly StatusCondition[];
 }
 
-interface Condition extends Omit<Verdict, "type"> {
+interface StatusCondition extends Omit<Verdict, "type"> {
   readonly type: string;
   readonly observedGeneration?: number;
   readonly lastTransitionTime: string;
@@ -54,7 +54,7 @@ export function changedParents(
   context: StatusContext,
 ): readonly ParentStatus[] | undefined {
   const own = parents.filter((one) => one.controllerName === controllerName);
-  const isNewer = ({ observedGeneration = 0 }: Condition) => observedGeneration > wanted.generation;
+  const isNewer = ({ observedGeneration = 0 }: StatusCondition) => observedGeneration > wanted.generation;
   if (own.some(({ conditions = [] }) => conditions.some(isNewer))) return undefined;
   const made = wanted.parents.flatMap(({ parentRef, conditions }) => {
     const known = own.find((one) => isDeepStrictEqual(one.parentRef, parentRef));
@@ -70,11 +70,11 @@ export function changedParents(
 }
 
 function conditionsOf(
-  before: readonly Condition[],
+  before: readonly StatusCondition[],
   verdicts: readonly Verdict[],
   observedGeneration: number,
   context: StatusContext,
-): readonly Condition[] {
+): readonly StatusCondition[] {
   const made = verdicts.map((verdict) => {
     const known = before.find(({ type }) => type === verdict.type);
     // Clients of several servers may reject it, each in its own words: the first ones stay, however old they are, or
@@ -86,8 +86,8 @@ function conditionsOf(
         : new Date(context.now).toISOString().replace(/\.\d+/, "");
     return { ...verdict, observedGeneration, lastTransitionTime };
   });
-  const isRecent = (one: Condition) => Date.parse(one.lastTransitionTime) + othersRejectionMs > context.now;
-  const isKept = (one: Condition) =>
+  const isRecent = (one: StatusCondition) => Date.parse(one.lastTransitionTime) + othersRejectionMs > context.now;
+  const isKept = (one: StatusCondition) =>
     !ownTypes.includes(one.type) || (isOthersRejection(one, observedGeneration, context) && isRecent(one));
   // The order of conditions is not ours to change.
   return [
@@ -101,6 +101,6 @@ function isOf(type: string) {
 }
 
 /** Whether it is what another server wrote of a rejection. */
-function isOthersRejection(one: Condition, generation: number, { ownRejections }: StatusContext): boolean {
+function isOthersRejection(one: StatusCondition, generation: number, { ownRejections }: StatusContext): boolean {
   return one.type === rejectedType && one.observedGeneration === generation && !ownRejections.has(one.message);
 }

@@ -16,7 +16,7 @@ export interface StatusWriterOptions {
   readonly clock?: Clock | undefined;
 }
 
-interface Entry {
+interface WaitingStatus {
   wanted: WantedStatus | undefined;
   current: ObjectStatus | undefined;
   /** What was to be when it was written last. */
@@ -43,7 +43,7 @@ export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #clock: Clock;
   readonly #end = new AbortController();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, WaitingStatus>();
   readonly #due = new Set<string>();
   #writing: Promise<void> | undefined;
   #forget: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class StatusWriter {
     await this.#writing;
   }
 
-  #set(key: string, change: Partial<Entry>): void {
+  #set(key: string, change: Partial<WaitingStatus>): void {
     const entry = { ...(this.#entries.get(key) ?? unknown), ...change };
     if (entry.wanted === undefined && entry.current === undefined) this.#entries.delete(key);
     else this.#entries.set(key, entry);
@@ -136,7 +136,7 @@ export class StatusWriter {
   }
 
   /** Whether it is too early to write it; then that is done later. */
-  #waits(key: string, { freeAt }: Entry): boolean {
+  #waits(key: string, { freeAt }: WaitingStatus): boolean {
     const ms = freeAt - this.#clock.now();
     if (ms <= 0) return false;
     this.#forgets.get(key)?.();
@@ -165,7 +165,7 @@ export class StatusWriter {
   }
 }
 
-const unknown: Entry = {
+const unknown: WaitingStatus = {
   wanted: undefined,
   current: undefined,
   written: undefined,

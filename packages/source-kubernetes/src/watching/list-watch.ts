@@ -28,7 +28,7 @@ export interface ListWatchOptions<Value> {
 }
 
 /** An event of a watch. */
-interface WatchEvent {
+interface ListWatchEvent {
   readonly type?: string;
   readonly object?: ObjectShape & { readonly code?: number; readonly message?: string };
 }
@@ -155,7 +155,7 @@ export class ListWatch<Value> {
         if (initial === undefined) this.#heard();
       },
       line: (value) => {
-        const event = value as WatchEvent;
+        const event = value as ListWatchEvent;
         if (initial !== undefined) {
           initial = this.#takeInitial(initial, event);
           return;
@@ -169,7 +169,7 @@ export class ListWatch<Value> {
   }
 
   /** Returns undefined once everything is there. */
-  #takeInitial(initial: Map<string, Value>, { type, object = {} }: WatchEvent): Map<string, Value> | undefined {
+  #takeInitial(initial: Map<string, Value>, { type, object = {} }: ListWatchEvent): Map<string, Value> | undefined {
     if (type === "ERROR") {
       // Its etcd is too old for it, which it says only now.
       this.#streamsLists = false;
@@ -184,7 +184,7 @@ export class ListWatch<Value> {
     return undefined;
   }
 
-  #take({ type, object = {} }: WatchEvent): void {
+  #take({ type, object = {} }: ListWatchEvent): void {
     if (type === "ERROR") throw errorOf(object);
     if (type !== "BOOKMARK") this.#set(keyOf(object), type === "DELETED" ? undefined : this.#read(object));
     this.#version = object.metadata?.resourceVersion ?? this.#version;
@@ -237,7 +237,7 @@ export class ListWatch<Value> {
   }
 }
 
-function errorOf({ code = 500, message = "" }: NonNullable<WatchEvent["object"]>): ApiError {
+function errorOf({ code = 500, message = "" }: NonNullable<ListWatchEvent["object"]>): ApiError {
   return new ApiError(code, JSON.stringify({ message }));
 }
 

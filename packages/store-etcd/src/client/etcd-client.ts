@@ -44,12 +44,12 @@ export interface EtcdOptions {
   readonly keepalive?: { readonly timeMs: number; readonly timeoutMs: number } | undefined;
 }
 
-interface Member {
+interface EtcdMember {
   readonly endpoint: string;
   readonly client: Client;
 }
 
-type Members = readonly [Member, ...Member[]];
+type EtcdMembers = readonly [EtcdMember, ...EtcdMember[]];
 
 /** A call whose outcome is unknown: etcd may have carried it out. */
 export class UnknownOutcome extends Error {}
@@ -68,20 +68,20 @@ const usualKeepalive = { timeMs: 10_000, timeoutMs: 3_000 };
 /** The largest message: etcd's own limit of a request is 1.5 MiB, and a page of an answer is cut by keys. */
 const maxBytes = 512 * 1024 * 1024;
 
-type Method<In extends DescMessage, Out extends DescMessage> =
+type EtcdMethod<In extends DescMessage, Out extends DescMessage> =
   | DescMethodUnary<In, Out>
   | DescMethodBiDiStreaming<In, Out>;
 
 /** Calls etcd: any member that answers. */
 export class EtcdClient {
   readonly #options: EtcdOptions;
-  #clients: Members;
+  #clients: EtcdMembers;
   /** The member that answered last. */
   #current = 0;
   #token: Promise<string> | undefined;
   readonly #renewal: TlsRenewal | undefined;
   /** Members that were replaced, or may replace the others. */
-  readonly #further = new Set<Members>();
+  readonly #further = new Set<EtcdMembers>();
   #isClosed = false;
 
   constructor(options: EtcdOptions) {
@@ -199,13 +199,13 @@ export class EtcdClient {
     return true;
   }
 
-  #drop(members: Members): void {
+  #drop(members: EtcdMembers): void {
     this.#further.delete(members);
     closeAll(members);
   }
 
   /** Whether one of the members answers, be it by a refusal. */
-  async #answers(members: Members): Promise<boolean> {
+  async #answers(members: EtcdMembers): Promise<boolean> {
     const request = rangeRequest({ key: "\u0000", keysOnly: true });
     const answers = members.map(({ client }) =>
       this.#send(client, KV.method.range, request, new Metadata(), probeMs).catch((error: ServiceError) => {
@@ -220,7 +220,7 @@ export class EtcdClient {
 
   /** `isOnce`: it must not be carried out twice. */
   async #call<In extends DescMessage, Out extends DescMessage>(
-    method: Method<In, Out>,
+    method: EtcdMethod<In, Out>,
     request: MessageInitShape<In>,
     { isOnce = false, timeoutMs }: { readonly isOnce?: boolean; readonly timeoutMs?: number | undefined } = {},
   ): Promise<MessageShape<Out>> {
@@ -271,7 +271,7 @@ export class EtcdClient {
   /** Sends one message, on a stream too, and takes the first that comes back. */
   #send<In extends DescMessage, Out extends DescMessage>(
     client: Client,
-    method: Method<In, Out>,
+    method: EtcdMethod<In, Out>,
     request: MessageInitShape<In>,
     metadata: Metadata,
     timeoutMs?: number,
@@ -300,10 +300,10 @@ export class EtcdClient {
   }
 }
 
-function membersOf({ endpoints, tls, keepalive }: Pick<EtcdOptions, "endpoints" | "tls" | "keepalive">): Members {
+function membersOf({ endpoints, tls, keepalive }: Pick<EtcdOptions, "endpoints" | "tls" | "keepalive">): EtcdMembers {
   const { timeMs, timeoutMs } = keepalive ?? usualKeepalive;
   const channel = channelCredentials(tls);
-  const member = (endpoint: string): Member => ({
+  const member = (endpoint: string): EtcdMember => ({
     endpoint,
     client: new Client(endpoint, channel, {
       "grpc.max_receive_message_length": maxBytes,
@@ -319,7 +319,12 @@ function membersOf({ endpoints, tls, keepalive }: Pick<EtcdOptions, "endpoints" 
 }
 
 /** How a method is called: where, and with which bytes. */
-function codecOf<In extends DescMessage, Out extends DescMessage>({ parent, name, input, output }: Method<In, Out>) {
+function codecOf<In extends DescMessage, Out extends DescMessage>({
+  parent,
+  name,
+  input,
+  output,
+}: EtcdMethod<In, Out>) {
   return {
     path: `/${parent.typeName}/${name}`,
     write: (request: MessageInitShape<In>) => Buffer.from(toBinary(input, create(input, request))),
@@ -327,7 +332,7 @@ function codecOf<In extends DescMessage, Out extends DescMessage>({ parent, name
   };
 }
 
-function closeAll(members: Members): void {
+function closeAll(members: EtcdMembers): void {
   for (const { client } of members) client.close();
 }
 

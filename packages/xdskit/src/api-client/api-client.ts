@@ -11,7 +11,7 @@ export interface ApiClient {
   get<T>(path: string, withinMs?: number): Promise<T>;
   /** The same for a page that is not JSON, such as that of the metrics. */
   text(path: string): Promise<string>;
-  post<T>(path: string, body?: object, headers?: Asked["headers"]): Promise<T>;
+  post<T>(path: string, body?: object, headers?: ApiCall["headers"]): Promise<T>;
   /** Ends connections that are still open. */
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface ApiClientOptions {
 }
 
 /** What a request may have besides its path. */
-interface Asked {
+interface ApiCall {
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly withinMs?: number | undefined;
@@ -40,7 +40,7 @@ export function createApiClient({ server: asked, timeoutMs: usualMs }: ApiClient
   const send = async (
     method: "GET" | "POST",
     path: string,
-    { body, headers, withinMs: timeoutMs = usualMs }: Asked = {},
+    { body, headers, withinMs: timeoutMs = usualMs }: ApiCall = {},
   ): Promise<string> => {
     const url = socketPath === undefined ? below(server, path) : new URL(path, "http://localhost");
     const proof = await credentials();
@@ -66,7 +66,7 @@ export function createApiClient({ server: asked, timeoutMs: usualMs }: ApiClient
     server: shown,
     get: <T>(path: string, withinMs?: number) => ask<T>("GET", path, { withinMs }),
     text: (path: string) => send("GET", path),
-    post: <T>(path: string, body?: object, headers?: Asked["headers"]) => ask<T>("POST", path, { body, headers }),
+    post: <T>(path: string, body?: object, headers?: ApiCall["headers"]) => ask<T>("POST", path, { body, headers }),
     close: () => closed.abort(),
   };
 }

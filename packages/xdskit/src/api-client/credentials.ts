@@ -6,7 +6,7 @@ import { ApiError } from "./api-error.js";
 import type { ApiServer } from "./api-server.js";
 
 /** What a request shows the server. Nothing of it may appear in a message. */
-interface Credentials {
+interface ApiCredentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Pick<TlsOptions, "ca" | "cert" | "key">;
 }
@@ -15,11 +15,11 @@ interface Credentials {
 const maxTokenLength = 8_192;
 
 /** Reads the credentials of a server again for each request: files are replaced. Rejects with an ApiError. */
-export function credentialsOf({ url, tokenFile, tlsCa, tlsCert, tlsKey }: ApiServer): () => Promise<Credentials> {
+export function credentialsOf({ url, tokenFile, tlsCa, tlsCert, tlsKey }: ApiServer): () => Promise<ApiCredentials> {
   const reader = createTlsReader({ caFile: tlsCa, certificateFile: tlsCert, keyFile: tlsKey });
   const isTls = url.protocol === "https:";
   return async () => {
-    const headers: Credentials["headers"] =
+    const headers: ApiCredentials["headers"] =
       tokenFile === undefined ? {} : { authorization: `Bearer ${await tokenIn(tokenFile, url)}` };
     if (!isTls) return { headers, tls: {} };
     const { ca, certificate: cert, key } = await reader.read();

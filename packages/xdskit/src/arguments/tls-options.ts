@@ -12,13 +12,13 @@ export const tlsOptionNames = [
 ] as const satisfies readonly (keyof TlsOptions)[];
 
 /** Client and server, as the help calls them. */
-interface Words {
+interface TlsWords {
   readonly client?: string;
   readonly server?: string;
 }
 
 /** Adds the options for TLS to a server. */
-export function addTlsOptions(command: Command, { client = "client", server = "server" }: Words = {}): Command {
+export function addTlsOptions(command: Command, { client = "client", server = "server" }: TlsWords = {}): Command {
   return command
     .option("--tls", "use TLS, and trust the certificates that Node.js trusts")
     .option("--tls-ca <file>", "use TLS, and trust the certificates in a PEM file")

@@ -101,7 +101,7 @@ function hostOf({ host }: Address, server: Server): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-async function respond(response: ServerResponse, answered: () => Promise<Answer>): Promise<void> {
+async function respond(response: ServerResponse, answered: () => Promise<ReplicaAnswer>): Promise<void> {
   const { status, body } = await answered().catch((error: unknown) => {
     const code = error instanceof XdskitError ? error.code : undefined;
     return { status: 500, body: { code, message: (error as Error).message } };
@@ -111,7 +111,7 @@ async function respond(response: ServerResponse, answered: () => Promise<Answer>
   response.end(text);
 }
 
-function tokenRefusal({ headers }: IncomingMessage, token: string): Answer | undefined {
+function tokenRefusal({ headers }: IncomingMessage, token: string): ReplicaAnswer | undefined {
   if (showsToken(headers.authorization, token)) return undefined;
   return refusalOf(401, "it shows another token than that of the store");
 }
@@ -125,7 +125,7 @@ function refusedAsker({ socket, url = "", headers }: IncomingMessage): CallerRef
   return { peer: peer.text, called: url.slice(0, 200), rule: undefined, proved, claimed: undefined };
 }
 
-async function answer(request: IncomingMessage, answers: () => Promise<ReplicaAnswers>): Promise<Answer> {
+async function answer(request: IncomingMessage, answers: () => Promise<ReplicaAnswers>): Promise<ReplicaAnswer> {
   const { method, url = "" } = request;
   const name = url.startsWith(askPath) ? url.slice(askPath.length) : "";
   const known = await answers();
@@ -139,11 +139,11 @@ async function answer(request: IncomingMessage, answers: () => Promise<ReplicaAn
   return { status: 200, body: await asked(question.value as never) };
 }
 
-interface Answer {
+interface ReplicaAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-function refusalOf(status: number, message: string): Answer {
+function refusalOf(status: number, message: string): ReplicaAnswer {
   return { status, body: { message } };
 }

@@ -8,13 +8,13 @@ interface EtcdCredentials {
   readonly user?: { readonly name: string; readonly password: string };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EtcdEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * What XDSKIT_ETCD_CA, XDSKIT_ETCD_CERT and XDSKIT_ETCD_KEY name, which are PEM files, and `NAME:PASSWORD` in
  * XDSKIT_ETCD_USER.
  */
-export function etcdCredentials(env: Environment = process.env): EtcdCredentials {
+export function etcdCredentials(env: EtcdEnvironment = process.env): EtcdCredentials {
   const isNamed = (name: string) => env[name] !== undefined && env[name] !== "";
   const hasFiles = isNamed("XDSKIT_ETCD_CA") || isNamed("XDSKIT_ETCD_CERT");
   const [name = "", ...password] = (env.XDSKIT_ETCD_USER ?? "").split(":");
@@ -24,7 +24,7 @@ export function etcdCredentials(env: Environment = process.env): EtcdCredentials
   };
 }
 
-async function readFiles(env: Environment) {
+async function readFiles(env: EtcdEnvironment) {
   const read = async (name: string) => {
     const file = env[name];
     if (file === undefined || file === "") return undefined;

@@ -101,7 +101,7 @@ export async function openState(options: StateOptions): Promise<ServerState> {
     return { store, findings, heads: await store.heads(), directory: undefined, isDurable: true, trouble: undefined };
   }
   const directory = stateFolder(url?.directory ?? option, own);
-  let found: Opened;
+  let found: OpenedState;
   try {
     if (failed !== undefined) throw failed;
     found = directory === undefined ? nowhere : await openLocal(directory);
@@ -122,13 +122,13 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   return { store, heads, directory: store && (temporary ?? directory), isDurable, findings, trouble };
 }
 
-interface Opened extends Pick<ServerState, "store" | "findings" | "trouble"> {
+interface OpenedState extends Pick<ServerState, "store" | "findings" | "trouble"> {
   readonly isReadOnly: boolean;
 }
 
-const nowhere: Opened = { store: undefined, findings: [], trouble: undefined, isReadOnly: false };
+const nowhere: OpenedState = { store: undefined, findings: [], trouble: undefined, isReadOnly: false };
 
-async function openLocal(directory: string): Promise<Opened> {
+async function openLocal(directory: string): Promise<OpenedState> {
   // Loaded only now: it is native, and may be missing on a machine.
   const { openSqliteStore } = await import("@xdskit/store-sqlite");
   const { store, findings, isLost, isReadOnly } = await openSqliteStore(directory);

@@ -25,7 +25,7 @@ export interface RollbackOptions extends CommitOptions {
 }
 
 /** What to go back to. */
-interface Target {
+interface RollbackTarget {
   readonly layer: string;
   /** Undefined: what was before the head. */
   readonly to?: string;
@@ -48,13 +48,17 @@ export function runRollback(options: RollbackOptions, terminal: Terminal): Promi
   });
 }
 
-function targetOf({ id, layer }: RevisionJson, asked: string | undefined): Target {
+function targetOf({ id, layer }: RevisionJson, asked: string | undefined): RollbackTarget {
   if (asked === undefined || asked === layer) return { layer, to: id };
   throw new ApiError(`revision ${id} is one of layer "${layer}", not of "${asked}"`);
 }
 
 /** The newest change, if it may be taken back; a number is the exit status where it may not. */
-async function takenBack(client: ApiClient, options: RollbackOptions, terminal: Terminal): Promise<Target | number> {
+async function takenBack(
+  client: ApiClient,
+  options: RollbackOptions,
+  terminal: Terminal,
+): Promise<RollbackTarget | number> {
   const { layer: named, dryRun = false, yes = false } = options;
   const ask = yes || dryRun ? undefined : terminal.ask;
   // Who may operate need not be one who may read.

@@ -61,8 +61,8 @@ class SettingsWatch implements WatchedSettings {
   readonly #log: Log;
   readonly #take: TakeSettings;
   readonly #everyMs: number;
-  #before: Seen;
-  #reported: Seen;
+  #before: SeenFile;
+  #reported: SeenFile;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #looking: Promise<void> = Promise.resolve();
@@ -114,7 +114,7 @@ class SettingsWatch implements WatchedSettings {
     await this.#tell(now);
   }
 
-  async #tell(text: Seen): Promise<void> {
+  async #tell(text: SeenFile): Promise<void> {
     const { file, check } = this.#disk;
     if (typeof text !== "string") {
       await this.#take(undefined);
@@ -187,14 +187,14 @@ class SettingsWatch implements WatchedSettings {
 }
 
 /** Undefined: the file does not exist. */
-type Seen = string | undefined | { readonly error: string };
+type SeenFile = string | undefined | { readonly error: string };
 
-function same(one: Seen, other: Seen): boolean {
+function same(one: SeenFile, other: SeenFile): boolean {
   if (typeof one !== "object" || typeof other !== "object") return one === other;
   return one.error === other.error;
 }
 
-async function textOf(file: string): Promise<Seen> {
+async function textOf(file: string): Promise<SeenFile> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {

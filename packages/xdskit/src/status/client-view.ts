@@ -82,12 +82,12 @@ export interface ClientView {
   readonly types: readonly TypeView[];
 }
 
-type StatusEntry = ClientConfig["genericXdsConfigs"][number];
+type ViewEntry = ClientConfig["genericXdsConfigs"][number];
 
 /** Reads the report about one client, from a server or from the client itself. */
 export function clientView(config: ClientConfig): ClientView {
   const { node, clientScope } = config;
-  const byType = new Map<string, StatusEntry[]>();
+  const byType = new Map<string, ViewEntry[]>();
   let revisions: readonly NodeRevision[] | undefined;
   for (const entry of [...config.genericXdsConfigs, ...olderEntries(config)]) {
     const found = readRevisionsEntry(entry);
@@ -111,7 +111,7 @@ export function clientView(config: ClientConfig): ClientView {
 }
 
 /** Servers that report types only, as xdskit in its summary and Istio do, give entries without names. */
-function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
+function typeView(typeUrl: string, entries: readonly ViewEntry[]): TypeView {
   const whole = entries.filter(({ name }) => name === "");
   const named = entries.filter(({ name }) => name !== "").map(resourceView);
   const behind = named.filter(({ state }) => state !== "synced");
@@ -146,7 +146,7 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
 }
 
 /** The versions that the client is known to use. */
-function used(entries: readonly StatusEntry[]): readonly string[] {
+function used(entries: readonly ViewEntry[]): readonly string[] {
   const acked = ClientResourceStatus.ACKED;
   const inUse = entries.filter(
     ({ configStatus, clientStatus }) => clientStatus === acked || configStatus === ConfigStatus.SYNCED,
@@ -154,7 +154,7 @@ function used(entries: readonly StatusEntry[]): readonly string[] {
   return inUse.filter(({ configStatus }) => configStatus !== ConfigStatus.STALE).map(({ versionInfo }) => versionInfo);
 }
 
-function resourceView(entry: StatusEntry): ResourceStatusView {
+function resourceView(entry: ViewEntry): ResourceStatusView {
   const { name, versionInfo, lastUpdated, errorState } = entry;
   return {
     name,
@@ -170,7 +170,7 @@ function resourceView(entry: StatusEntry): ResourceStatusView {
 }
 
 /** A server reports one field, a client the other; xdskit reports both. */
-function clientState({ configStatus, clientStatus }: StatusEntry): ClientState {
+function clientState({ configStatus, clientStatus }: ViewEntry): ClientState {
   if (clientStatus === ClientResourceStatus.DOES_NOT_EXIST) return "missing";
   switch (configStatus) {
     case ConfigStatus.SYNCED:
@@ -203,7 +203,7 @@ const olderTypes = {
 } as const;
 
 /** The older field: a status for each type. */
-function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly StatusEntry[] {
+function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly ViewEntry[] {
   if (genericXdsConfigs.length > 0) return [];
   return xdsConfig.flatMap(({ status, clientStatus, perXdsConfig }) => {
     if (perXdsConfig.case === undefined) return [];

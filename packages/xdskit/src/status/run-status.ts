@@ -77,9 +77,9 @@ interface StatusView {
 }
 
 /** The result, or why there is none. */
-type Look = StatusView | { readonly problem: string };
+type StatusLook = StatusView | { readonly problem: string };
 
-async function lookOnce(client: StatusClient, options: StatusOptions, types: ReadonlySet<string>): Promise<Look> {
+async function lookOnce(client: StatusClient, options: StatusOptions, types: ReadonlySet<string>): Promise<StatusLook> {
   const { node, nodes, timeout: timeoutMs } = options;
   try {
     const configs = await client.ask({ nodes: node === undefined ? nodes : [node], timeoutMs });
@@ -96,7 +96,7 @@ async function lookOnce(client: StatusClient, options: StatusOptions, types: Rea
   }
 }
 
-async function once(look: () => Promise<Look>, options: StatusOptions, terminal: Terminal): Promise<number> {
+async function once(look: () => Promise<StatusLook>, options: StatusOptions, terminal: Terminal): Promise<number> {
   const found = await look();
   if ("problem" in found) {
     reportFailure(terminal, "status", found.problem);
@@ -112,7 +112,7 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
   return isWell || !options.check ? exitStatus.ok : exitStatus.failed;
 }
 
-async function watch(look: () => Promise<Look>, options: StatusOptions, terminal: Terminal): Promise<number> {
+async function watch(look: () => Promise<StatusLook>, options: StatusOptions, terminal: Terminal): Promise<number> {
   const page = createScreenPage(terminal, options.json ? undefined : options.screen);
   try {
     await untilStopped(terminal, options.interval, look, (found) => {

@@ -21,7 +21,7 @@ const longRunMs = 60_000;
 const stopMs = 4_800;
 
 /** A process, as the others see it. */
-interface Slot {
+interface WorkerOfSlot {
   readonly slot: number;
   worker: Worker | undefined;
   startedAt: number;
@@ -64,7 +64,7 @@ class Supervisor {
   readonly #terminal: Terminal;
   readonly #log: Log;
   readonly #notify: () => void;
-  readonly #slots: Slot[] = [];
+  readonly #slots: WorkerOfSlot[] = [];
   readonly #said = new Set<string>();
   readonly #ended = new Set<() => void>();
   #isStopping = false;
@@ -109,7 +109,7 @@ class Supervisor {
     for (const { worker } of this.#slots) worker?.process.kill(signal);
   }
 
-  #launch(one: Slot): void {
+  #launch(one: WorkerOfSlot): void {
     const { slot } = one;
     const own = { slot, count: this.#count, isAgain: one.startedAt > 0, directory: this.#directory };
     const worker = cluster.fork(environmentOf(own));
@@ -132,7 +132,7 @@ class Supervisor {
   }
 
   /** The others follow once the first one has opened its state, and says where it is, or what it waits for. */
-  #listening({ slot }: Slot, name: string, line: string): void {
+  #listening({ slot }: WorkerOfSlot, name: string, line: string): void {
     if (this.#said.has(name)) return;
     this.#said.add(name);
     this.#terminal.out(`${line}\n`);
@@ -141,7 +141,7 @@ class Supervisor {
       this.#launch({ slot: other, worker: undefined, startedAt: 0, restartMs: firstRestartMs, wasReady: false });
   }
 
-  #ready(one: Slot): void {
+  #ready(one: WorkerOfSlot): void {
     if (one.wasReady)
       this.#log.info("worker-back", { worker: one.slot }, "a worker serves in the place of one that ended");
     one.wasReady = true;
@@ -151,7 +151,7 @@ class Supervisor {
     this.#notify();
   }
 
-  #exited(one: Slot, code: number | null, signal: string | null): void {
+  #exited(one: WorkerOfSlot, code: number | null, signal: string | null): void {
     one.worker = undefined;
     for (const ended of this.#ended) ended();
     this.#ended.clear();

@@ -7,7 +7,7 @@ export interface WorkerMetrics {
   readonly text: string;
 }
 
-interface Family {
+interface MetricFamily {
   /** Its HELP and TYPE. */
   readonly about: string[];
   readonly samples: string[];
@@ -18,9 +18,9 @@ interface Family {
  * described once.
  */
 export function metricsOfWorkers(texts: readonly WorkerMetrics[]): string {
-  const families = new Map<string, Family>();
+  const families = new Map<string, MetricFamily>();
   for (const { worker, text } of texts) {
-    let family: Family | undefined;
+    let family: MetricFamily | undefined;
     let isNew = false;
     for (const line of text.split("\n")) {
       const [, kind, name = ""] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? [];

@@ -16,7 +16,7 @@ export interface RegexShape {
 }
 
 /** A part of an expression. */
-interface PatternPart {
+interface RegexPart {
   readonly size: number;
   readonly least: number;
   readonly repeats: number;
@@ -32,21 +32,21 @@ interface Sequence {
   repeats: number;
   parts: number;
   stays: boolean;
-  last: PatternPart | undefined;
+  last: RegexPart | undefined;
 }
 
 /** An open parenthesis, or the expression itself: the alternatives before the current one. */
-interface Group {
+interface RegexGroup {
   readonly captures: boolean;
-  before: PatternPart | undefined;
+  before: RegexPart | undefined;
   now: Sequence;
 }
 
-const nothing: PatternPart = { size: 0, least: 0, repeats: 1, form: "other", stays: false };
-const character: PatternPart = { size: 1, least: 1, repeats: 1, form: "character", stays: true };
+const nothing: RegexPart = { size: 0, least: 0, repeats: 1, form: "other", stays: false };
+const character: RegexPart = { size: 1, least: 1, repeats: 1, form: "character", stays: true };
 /** A class that may be empty, such as [^\d\D]. */
-const perhapsNoCharacter: PatternPart = { ...character, least: 0, stays: false };
-const position: PatternPart = { ...nothing, size: 1 };
+const perhapsNoCharacter: RegexPart = { ...character, least: 0, stays: false };
+const position: RegexPart = { ...nothing, size: 1 };
 
 const unicodeClass = /^\\[pP](?:\{[^}\\]*\}|[^{])/su;
 /** Each token of an expression. No alternative backtracks far: an unclosed part extends to the end. */
@@ -60,16 +60,16 @@ const token =
 export function shapeOfRegex(expression: string, isUnicodeClass: (word: string) => boolean): RegexShape {
   const plain: string[] = [];
   const short: string[] = [];
-  const groups: Group[] = [openGroup(false)];
+  const groups: RegexGroup[] = [openGroup(false)];
   for (const match of expression.matchAll(token)) {
     const [text] = match;
     const { quoted, flags, ends, from, comma, to, lazy = "" } = match.groups ?? {};
-    const group = groups.at(-1) as Group;
+    const group = groups.at(-1) as RegexGroup;
     if (text.startsWith("\\Q")) for (const _ of quoted ?? "") put(group.now, character);
     else if (text === "|") nextAlternative(group, 1);
     else if (text === ")" && groups.length > 1) {
       groups.pop();
-      put((groups.at(-1) as Group).now, closed(group));
+      put((groups.at(-1) as RegexGroup).now, closed(group));
     } else if (text.startsWith("(")) {
       if (ends !== ")") groups.push(openGroup(flags === undefined && !text.startsWith("(?:")));
     } else if (text.startsWith("*")) repeat(group.now, 0, Number.POSITIVE_INFINITY);
@@ -88,14 +88,14 @@ export function shapeOfRegex(expression: string, isUnicodeClass: (word: string) 
     short.push(cheap);
   }
   while (groups.length > 1) {
-    const inner = groups.pop() as Group;
-    put((groups.at(-1) as Group).now, closed(inner));
+    const inner = groups.pop() as RegexGroup;
+    put((groups.at(-1) as RegexGroup).now, closed(inner));
   }
-  const { size, least, repeats } = closed(groups[0] as Group);
+  const { size, least, repeats } = closed(groups[0] as RegexGroup);
   return { plain: plain.join(""), short: short.join(""), size: size + 2, least, repeats };
 }
 
-function openGroup(captures: boolean): Group {
+function openGroup(captures: boolean): RegexGroup {
   return { captures, before: undefined, now: emptySequence() };
 }
 
@@ -103,7 +103,7 @@ function emptySequence(): Sequence {
   return { size: 0, least: 0, repeats: 1, parts: 0, stays: false, last: undefined };
 }
 
-function put(sequence: Sequence, part: PatternPart): void {
+function put(sequence: Sequence, part: RegexPart): void {
   settle(sequence);
   sequence.last = part;
   sequence.parts += 1;
@@ -121,7 +121,7 @@ function settle(sequence: Sequence): void {
 }
 
 /** RE2 shares the common prefix of alternatives: only the largest one surely remains. */
-function nextAlternative(group: Group, more: 0 | 1): PatternPart {
+function nextAlternative(group: RegexGroup, more: 0 | 1): RegexPart {
   const { now, before } = group;
   const form = now.parts === 1 ? (now.last?.form ?? "other") : "other";
   settle(now);
@@ -140,7 +140,7 @@ function nextAlternative(group: Group, more: 0 | 1): PatternPart {
   return group.before;
 }
 
-function closed(group: Group): PatternPart {
+function closed(group: RegexGroup): RegexPart {
   const part = nextAlternative(group, 0);
   if (group.captures) return { ...part, size: part.size + 2, form: "other" };
   // Several characters make a class.
@@ -173,14 +173,14 @@ function repeat(sequence: Sequence, from: number, to: number): string | undefine
 export const maxRepeats = 1000;
 
 /** RE2 merges a*a{0,9} into a*, and treats (?:a+)? as a*. It writes out all other repetitions. */
-function leastOf(part: PatternPart, from: number, copies: number): number {
+function leastOf(part: RegexPart, from: number, copies: number): number {
   if (copies === 0) return 0;
   if (part.form === "character") return from * part.least;
   if (copies === 1) return part.form === "repeated character" ? 0 : part.least;
   return copies * Math.max(part.least, part.stays ? (part.form === "repeated character" ? 2 : 1) : 0);
 }
 
-function atomOf(text: string): PatternPart {
+function atomOf(text: string): RegexPart {
   if (text === "^" || text === "$" || /^\\[AzbB]$/.test(text)) return position;
   if (text.startsWith("\\P") || /^\[\^?.*(?:\\|\[:|\u{10ffff})/su.test(text)) return perhapsNoCharacter;
   return character;

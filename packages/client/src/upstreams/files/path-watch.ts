@@ -6,7 +6,7 @@ import { FolderWatches, type Turn } from "@xdskit/api/disk";
 export type PathEvent = "moved" | "written";
 
 /** The names that matter in a watched folder. */
-interface Names {
+interface WatchedNames {
   names: Set<string>;
 }
 
@@ -17,7 +17,7 @@ interface Names {
 export class PathWatch {
   readonly #watchedDirectory: string | undefined;
   readonly #onEvent: (event: PathEvent) => void;
-  readonly #watches: FolderWatches<Names>;
+  readonly #watches: FolderWatches<WatchedNames>;
 
   constructor(watchedDirectory: string | undefined, onEvent: (event: PathEvent) => void) {
     this.#watchedDirectory = watchedDirectory;

@@ -12,7 +12,7 @@ import { contentSteps } from "./file-content.js";
 import { type FileLook, WatchedFile, type WatchedFileOptions } from "./watched-file.js";
 
 /** A file is watched. Invariants: something is wanted, and the content is known once a look was good. */
-interface Watching {
+interface WatchingFile {
   readonly kind: "watching";
   readonly file: Pick<WatchedFile, "close">;
   /** What the last look found. */
@@ -29,8 +29,8 @@ interface Watching {
  */
 type TypeFileState =
   | { readonly kind: "idle" }
-  | { readonly kind: "preparing"; readonly again: Watching | undefined }
-  | Watching
+  | { readonly kind: "preparing"; readonly again: WatchingFile | undefined }
+  | WatchingFile
   | { readonly kind: "closed" };
 
 /** One type and its file: connects reading the file, the current resources and the sink. */
@@ -42,7 +42,7 @@ export class TypeFile {
   readonly #sink: UpstreamSink;
   readonly #reading: ReadingThread;
   readonly #subscription: FileSubscription;
-  readonly #watch: (options: WatchedFileOptions) => Watching["file"];
+  readonly #watch: (options: WatchedFileOptions) => WatchingFile["file"];
   #state: TypeFileState = { kind: "idle" };
   /** Files that are not needed any more, until they are closed. */
   readonly #closing = new Set<Promise<void>>();
@@ -57,7 +57,7 @@ export class TypeFile {
     context: UpstreamContext,
     sink: UpstreamSink,
     reading: ReadingThread,
-    watch: (options: WatchedFileOptions) => Watching["file"] = (options) => new WatchedFile(options),
+    watch: (options: WatchedFileOptions) => WatchingFile["file"] = (options) => new WatchedFile(options),
   ) {
     this.#type = type;
     this.#path = path;
@@ -116,7 +116,7 @@ export class TypeFile {
     await Promise.all(this.#closing);
   }
 
-  #open(): Watching {
+  #open(): WatchingFile {
     const file = this.#watch({
       path: this.#path,
       watchedDirectory: this.#watchedDirectory,
@@ -124,14 +124,14 @@ export class TypeFile {
       clock: this.#context.clock,
       onLook: (look) => (this.#state === opened ? this.#seen(opened, look) : Promise.resolve(true)),
     });
-    const opened: Watching = { kind: "watching", file, last: "nothing", newcomers: "none" };
+    const opened: WatchingFile = { kind: "watching", file, last: "nothing", newcomers: "none" };
     return opened;
   }
 
   /**
    * The last moment for the client to tell its resources from another server: it unsubscribes, and subscribes again.
    */
-  #prepare(again: Watching | undefined): void {
+  #prepare(again: WatchingFile | undefined): void {
     const preparing: TypeFileState = { kind: "preparing", again };
     this.#state = preparing;
     this.#sink.attempting(this.#type);
@@ -141,7 +141,7 @@ export class TypeFile {
   }
 
   /** The content answers new subscribers; once for all of them. */
-  #bringSoon(state: Watching): void {
+  #bringSoon(state: WatchingFile): void {
     if (state.newcomers === "waiting") return;
     state.newcomers = "waiting";
     queueMicrotask(() => {
@@ -155,12 +155,12 @@ export class TypeFile {
     });
   }
 
-  #close({ file }: Watching): void {
+  #close({ file }: WatchingFile): void {
     const closing = file.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 
-  async #seen(state: Watching, look: FileLook): Promise<boolean> {
+  async #seen(state: WatchingFile, look: FileLook): Promise<boolean> {
     switch (look.kind) {
       case "unwatched": {
         const message = `the operating system refuses to watch ${look.reason}; the file is checked every few seconds`;
@@ -182,7 +182,7 @@ export class TypeFile {
   }
 
   /** Whether the content can be used. */
-  async #read(state: Watching, bytes: Uint8Array, isNew: boolean): Promise<boolean> {
+  async #read(state: WatchingFile, bytes: Uint8Array, isNew: boolean): Promise<boolean> {
     const { clock } = this.#context;
     if (state.last === "unreadable") {
       state.last = "nothing";

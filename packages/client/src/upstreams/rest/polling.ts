@@ -35,7 +35,7 @@ const maxRetryMs = 30_000;
 /** The longest `retry-after` that counts. */
 const maxRetryAfterMs = 120_000;
 
-interface Asking {
+interface AskingPoll {
   readonly kind: "asking";
   readonly startedAt: number;
   readonly abort: AbortController;
@@ -53,7 +53,7 @@ interface Asking {
 type PollingState =
   | { readonly kind: "idle" | "opening" | "closed" }
   | { readonly kind: "waiting"; readonly stop: () => void }
-  | Asking
+  | AskingPoll
   | { readonly kind: "taking"; lacksNames: boolean };
 
 /** The polls of one type: one after the other, while any name is wanted. */
@@ -157,7 +157,7 @@ export class Polling {
   async #poll(): Promise<void> {
     const { machine, refreshDelayMs, context } = this.#options;
     const startedAt = context.clock.now();
-    const asking: Asking = { kind: "asking", startedAt, abort: new AbortController(), stopRenewal: undefined };
+    const asking: AskingPoll = { kind: "asking", startedAt, abort: new AbortController(), stopRenewal: undefined };
     this.#state = asking;
     this.#notBefore = startedAt + Math.min(leastGapMs, refreshDelayMs);
     const { signal } = asking.abort;
@@ -181,7 +181,7 @@ export class Polling {
   }
 
   /** Returns the wait before the next poll in milliseconds, unless it must be later or there are new names. */
-  async #take(came: HttpAnswer | Problem): Promise<number> {
+  async #take(came: HttpAnswer | PollProblem): Promise<number> {
     const { refreshDelayMs, context } = this.#options;
     const problem = "error" in came ? came : await this.#answered(came).catch(problemOf);
     if (this.#isOver) return 0;
@@ -198,7 +198,7 @@ export class Polling {
    * A server may hold a poll until something changes. A poll that lacks wanted names is given up, each time after a
    * longer wait. Returns a function that ends the wait.
    */
-  #renew({ startedAt, abort }: Asking): () => void {
+  #renew({ startedAt, abort }: AskingPoll): () => void {
     const { clock } = this.#options.context;
     const gap = leastGapMs * 2 ** Math.min(this.#renewals, 10);
     return clock.after(Math.max(0, startedAt + gap - clock.now()), () => {
@@ -208,11 +208,11 @@ export class Polling {
   }
 
   /** Takes an answer, and waits for the watchers; returns why it cannot be used. */
-  async #answered(answer: HttpAnswer): Promise<Problem | undefined> {
+  async #answered(answer: HttpAnswer): Promise<PollProblem | undefined> {
     const { type, path, poster, unread, reading, api } = this.#options;
     // The thread may take the body's memory.
     const shown = { ...answer, body: Buffer.from(answer.body.subarray(0, shownBytes)) };
-    const refuse = (message?: string): Problem => {
+    const refuse = (message?: string): PollProblem => {
       const error = answerError({ type, path, answer: shown, message, withoutSecrets: poster.withoutSecrets });
       return { error, retryAfterMs: retryAfterMs(answer) };
     };
@@ -234,7 +234,7 @@ export class Polling {
     return broken === undefined ? undefined : refuse(broken);
   }
 
-  #failed({ error, retryAfterMs }: Problem): void {
+  #failed({ error, retryAfterMs }: PollProblem): void {
     const { type, poster, sink, context } = this.#options;
     const why = error instanceof XdskitError ? error : awayError(poster.server, messageOf(error));
     this.#stream.shut(why.message);
@@ -244,13 +244,13 @@ export class Polling {
 }
 
 /** Why a poll brought nothing. */
-interface Problem {
+interface PollProblem {
   readonly error: unknown;
   /** The wait that the server asks for; 0 if it asks for none. */
   readonly retryAfterMs: number;
 }
 
-function problemOf(error: unknown): Problem {
+function problemOf(error: unknown): PollProblem {
   return { error, retryAfterMs: 0 };
 }
 

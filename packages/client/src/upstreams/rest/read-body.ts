@@ -3,9 +3,9 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { XdskitError } from "@xdskit/api";
 
-type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+type BodyDecompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
-const decompressors: Readonly<Record<string, Decompress>> = {
+const decompressors: Readonly<Record<string, BodyDecompress>> = {
   gzip: promisify(gunzip),
   "x-gzip": promisify(gunzip),
   deflate: promisify(inflate),

@@ -11,7 +11,7 @@ import { known } from "./answering.js";
 const [cluster, endpoint, route] = ["cluster", "endpoint", "route"].map(typeUrlOf) as [string, string, string];
 
 /** A server with a listener, its routes and the cluster that they lead to. */
-class Serving {
+class ServingPeer {
   readonly #stream: ClientStream;
   readonly #answered = new Map<string, string>();
   #version = 0;
@@ -48,10 +48,10 @@ class Serving {
   }
 }
 
-async function following(client: ClientPeer): Promise<{ stream: ClientStream; serving: Serving }> {
+async function following(client: ClientPeer): Promise<{ stream: ClientStream; serving: ServingPeer }> {
   await client.start();
   const stream = await client.stream();
-  const serving = new Serving(stream);
+  const serving = new ServingPeer(stream);
   await needed(
     () => serving.until("a request for what others name", () => stream.subscribed(endpoint).has("a")),
     "the client asks for nothing that other resources name",

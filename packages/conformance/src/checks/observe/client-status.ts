@@ -27,7 +27,7 @@ async function statusOf(peer: Peer, id: string, excludeResourceContents = false)
 
 let nodes = 0;
 
-interface Known {
+interface KnownStatus {
   readonly type: string;
   readonly node: Node;
   readonly stream: XdsStream;
@@ -37,7 +37,7 @@ interface Known {
  * A node of its own that has a stream and a type's resources, accepted or rejected. Throws Skipped if the server does
  * not know such a node, or says nothing of it.
  */
-async function known(peer: Peer, answer: "ack" | "nack" = "ack"): Promise<Known> {
+async function known(peer: Peer, answer: "ack" | "nack" = "ack"): Promise<KnownStatus> {
   // A server without the service is not asked for more.
   await statusOf(peer, "nobody");
   const { type } = peer.content.wildcard(1);
@@ -54,7 +54,7 @@ function openedBy(peer: Peer, node: Node): XdsStream {
   return peer.open(peer.offers("sotw") ? "sotw" : "delta", node);
 }
 
-async function configOf(peer: Peer, { node }: Known, excludeResourceContents = false): Promise<ClientConfig> {
+async function configOf(peer: Peer, { node }: KnownStatus, excludeResourceContents = false): Promise<ClientConfig> {
   const [config] = await statusOf(peer, node.id, excludeResourceContents);
   if (config === undefined) throw new Skipped("the server says nothing of a node that has a stream");
   return config;

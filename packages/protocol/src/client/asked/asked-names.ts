@@ -1,7 +1,7 @@
 import type { ResourceName } from "@xdskit/api";
 
 /** The change that one request makes to the names that the server knows. */
-interface AskedChange {
+interface NamesChange {
   readonly plus: ReadonlySet<ResourceName>;
   readonly minus: ReadonlySet<ResourceName>;
 }
@@ -82,7 +82,7 @@ export class AskedNames {
   }
 
   /** The next request; from then on the server counts as informed. `only`: add no name but this one. */
-  take(only?: ResourceName): AskedChange {
+  take(only?: ResourceName): NamesChange {
     const minus = this.#again.size === 0 ? this.#minus : new Set([...this.#minus, ...this.#again]);
     const all = this.#plus;
     const plus = only === undefined ? all : new Set([only]);

@@ -4,7 +4,7 @@ export interface Expiring {
   expires: number | undefined;
 }
 
-interface Entry<Item> {
+interface Expiry<Item> {
   readonly due: number;
   readonly item: Item;
 }
@@ -15,9 +15,9 @@ interface Entry<Item> {
  * of all are invalid.
  */
 export class Expiries<Item extends Expiring> {
-  readonly #heap: Entry<Item>[] = [];
+  readonly #heap: Expiry<Item>[] = [];
   /** The entry that counts. */
-  readonly #inside = new Map<Item, Entry<Item>>();
+  readonly #inside = new Map<Item, Expiry<Item>>();
   #dropped = 0;
 
   /** Call it when an item gets its first end, or an earlier one. */
@@ -59,7 +59,7 @@ export class Expiries<Item extends Expiring> {
     return ended;
   }
 
-  #enter(entry: Entry<Item>): void {
+  #enter(entry: Expiry<Item>): void {
     this.#inside.set(entry.item, entry);
     this.#push(entry);
   }
@@ -69,7 +69,7 @@ export class Expiries<Item extends Expiring> {
     if (this.#dropped * 2 > this.#heap.length) this.#rebuild();
   }
 
-  #push(entry: Entry<Item>): void {
+  #push(entry: Expiry<Item>): void {
     const heap = this.#heap;
     let at = heap.push(entry) - 1;
     while (at > 0) {

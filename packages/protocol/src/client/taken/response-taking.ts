@@ -271,10 +271,10 @@ function arrived({ key, sent }: NamedResource, { wanted, rejections, draft }: Ta
   }
 }
 
-type Absence = Pick<Taking, "wanted" | "current" | "draft" | "rejections" | "options">;
+type TakenAbsence = Pick<Taking, "wanted" | "current" | "draft" | "rejections" | "options">;
 
 /** The server says that a requested name does not exist. */
-export function takeAbsence(key: ResourceName, taking: Absence, error?: ResourceError): void {
+export function takeAbsence(key: ResourceName, taking: TakenAbsence, error?: ResourceError): void {
   const { wanted, current, draft, rejections, options } = taking;
   rejections.delete(key);
   const kept = options.keepRemoved ? current.find(key) : undefined;

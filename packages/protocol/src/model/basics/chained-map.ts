@@ -12,7 +12,7 @@
 export class ChainedMap<Value> {
   readonly #position: MapPosition<Value>;
 
-  private constructor(state: Newest<Value> | Older<Value>, before?: MapPosition<Value>) {
+  private constructor(state: NewestMap<Value> | OlderMap<Value>, before?: MapPosition<Value>) {
     this.#position = { state, before: before && new WeakRef(before) };
     left.register(this, this.#position as MapPosition<unknown>);
   }
@@ -103,16 +103,16 @@ export class ChainedMap<Value> {
 
 /** The position of a map in its lineage. It leads to newer ones and not to their maps, so these can be collected. */
 interface MapPosition<Value> {
-  state: Newest<Value> | Older<Value>;
+  state: NewestMap<Value> | OlderMap<Value>;
   before: WeakRef<MapPosition<Value>> | undefined;
 }
 
-interface Newest<Value> {
+interface NewestMap<Value> {
   readonly kind: "newest";
   readonly entries: Map<string, Value>;
 }
 
-interface Older<Value> {
+interface OlderMap<Value> {
   readonly kind: "older";
   /** This map's values for keys with another value in the next map. */
   differs: Map<string, Value | undefined>;

@@ -2,7 +2,7 @@ import { isGlobName, type ResourceName, withSmallHost } from "@xdskit/api";
 import { isLocator, nameOf } from "./locator.js";
 
 /** Sums over names. */
-interface Counts {
+interface NameCounts {
   readonly characters: number;
   /** Names that stand for all resources beside each other somewhere. */
   readonly collections: number;
@@ -13,10 +13,10 @@ interface Counts {
 }
 
 /** What else a name is found by: without its parameters, or in small letters. */
-type Kind = "locators" | "capitals";
+type NameKind = "locators" | "capitals";
 
 /** Of one kind, the names by what else they are found by; made when first needed. */
-type Indexes = { [Key in Kind]?: ReadonlyMap<ResourceName, readonly ResourceName[]> };
+type Indexes = { [Key in NameKind]?: ReadonlyMap<ResourceName, readonly ResourceName[]> };
 
 /** Names from which many others are made by small changes, and the facts about them that are worked out once. */
 interface Base {
@@ -37,7 +37,7 @@ export class Names {
   /** By name, whether it was added to the base or taken away. */
   readonly #differs: ReadonlyMap<ResourceName, boolean> | undefined;
   readonly size: number;
-  #counts: Counts | undefined;
+  #counts: NameCounts | undefined;
   #indexes: Indexes | undefined;
 
   private constructor(base: Base, differs: ReadonlyMap<ResourceName, boolean> | undefined, size: number) {
@@ -64,7 +64,7 @@ export class Names {
     for (const [name, isAdded] of differs) if (isAdded) yield name;
   }
 
-  get counts(): Counts {
+  get counts(): NameCounts {
     this.#counts ??= countsOf(this, none, 1);
     return this.#counts;
   }
@@ -79,7 +79,7 @@ export class Names {
     return this.#found("capitals", name);
   }
 
-  *#found(kind: Kind, by: ResourceName): Iterable<ResourceName> {
+  *#found(kind: NameKind, by: ResourceName): Iterable<ResourceName> {
     const { names, indexes } = this.#base;
     indexes[kind] ??= indexOf(names, kind);
     for (const name of indexes[kind].get(by) ?? []) if (this.has(name)) yield name;
@@ -133,10 +133,10 @@ export class Names {
   }
 }
 
-const none: Counts = { characters: 0, collections: 0, locators: 0, capitals: 0 };
+const none: NameCounts = { characters: 0, collections: 0, locators: 0, capitals: 0 };
 const noDifferences: ReadonlyMap<ResourceName, boolean> = new Map();
 
-function countsOf(names: Iterable<ResourceName>, before: Counts, by: 1 | -1): Counts {
+function countsOf(names: Iterable<ResourceName>, before: NameCounts, by: 1 | -1): NameCounts {
   const { characters, collections, locators, capitals } = before;
   const counts = { characters, collections, locators, capitals };
   for (const name of names) {
@@ -157,7 +157,7 @@ function hasCapitals(name: ResourceName): boolean {
   return /[A-Z]/.test(name) && withSmallHost(name) !== name;
 }
 
-function indexOf(names: Iterable<ResourceName>, kind: Kind): ReadonlyMap<ResourceName, readonly ResourceName[]> {
+function indexOf(names: Iterable<ResourceName>, kind: NameKind): ReadonlyMap<ResourceName, readonly ResourceName[]> {
   const index = new Map<ResourceName, ResourceName[]>();
   for (const name of names) {
     if (!(kind === "locators" ? isLocator : hasCapitals)(name)) continue;

@@ -50,7 +50,10 @@ export function mixtureOf(version: Version, sets: readonly ResourceSet[]): Resou
  */
 class Mixtures {
   /** By the lower half of the fingerprint. */
-  readonly #byLow = new Map<number, { readonly family: Family; readonly index: number; readonly high: number }>();
+  readonly #byLow = new Map<
+    number,
+    { readonly family: MixtureFamily; readonly index: number; readonly high: number }
+  >();
 
   #differences = 0;
 
@@ -80,14 +83,14 @@ class Mixtures {
     this.#addFamily(window);
   }
 
-  #addFamily(family: Family): void {
+  #addFamily(family: MixtureFamily): void {
     for (const [index, { high, low }] of family.fingerprints().entries())
       if (!this.#byLow.has(low)) this.#byLow.set(low, { family, index, high });
   }
 }
 
 /** Mixtures of the same sets. */
-interface Family {
+interface MixtureFamily {
   /** In the order of their indexes. */
   fingerprints(): readonly Fingerprint[];
   at(index: number): ResourceSet;
@@ -97,7 +100,7 @@ interface Family {
  * The first set with all that the next ones had and it lacks, up to each of these: a client has that after changes one
  * upon another, of which each took something away that stays for drains.
  */
-class Unions implements Family {
+class Unions implements MixtureFamily {
   readonly #base: ResourceSet;
   readonly #others: readonly ResourceSet[];
 
@@ -141,7 +144,7 @@ interface Choice {
 }
 
 /** Some sets, and the contents of each under the keys in which they differ. */
-class Window implements Family {
+class Window implements MixtureFamily {
   readonly #base: ResourceSet;
   readonly #choices: readonly (readonly Choice[])[];
   /** The number of keys in which they differ. */

@@ -4,7 +4,7 @@ import { fingerprintOf } from "../names/fingerprint.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { hasContent } from "./unknown-content.js";
 
-type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
+type BranchChanges = ReadonlyMap<ResourceName, Resource | undefined>;
 
 const known = new PerKey<ResourceSet, ResourceSet>();
 
@@ -13,11 +13,11 @@ const known = new PerKey<ResourceSet, ResourceSet>();
  * identity, so a stage that is worked out again with an equal result moves no stream. The same map, which must not
  * change, costs a lookup; another map with equal entries costs its size.
  */
-export function sharedBranch(set: ResourceSet, changes: Changes): ResourceSet {
+export function sharedBranch(set: ResourceSet, changes: BranchChanges): ResourceSet {
   return branchBy(changes, set);
 }
 
-const branchBy = perPair((changes: Changes, set: ResourceSet): ResourceSet => {
+const branchBy = perPair((changes: BranchChanges, set: ResourceSet): ResourceSet => {
   const words = Array.from(changes, ([key, resource]) => JSON.stringify([key, ...contentOf(resource)]));
   const key = words.sort().join();
   return known.get(set, key) ?? known.set(set, key, ResourceSets.branch(set, changes));

@@ -21,7 +21,7 @@ export interface SharedResponse {
 }
 
 /** The content of a response, and its resources with a TTL once they are needed. */
-interface Known {
+interface KnownResponse {
   readonly content: Content;
   perishable: NameSet | undefined;
 }
@@ -29,7 +29,7 @@ interface Known {
 /** Weighed in bytes. A thousand streams ask for the same response within milliseconds; older bodies may go. */
 const bodies = new BoundedCache<{ readonly body: SharedBody; readonly bytes: Uint8Array }>(32 << 20);
 /** Weighed by the bytes of their resources, which they keep alive. `null`: there is nothing to send. */
-const contents = new BoundedCache<Known | null>(32 << 20);
+const contents = new BoundedCache<KnownResponse | null>(32 << 20);
 
 /** The response for a need, worked out and encoded once for all streams. Undefined if there is none. */
 export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseHead): SharedResponse | undefined {

@@ -25,7 +25,7 @@ import { KeptMemory } from "./kept-memory.js";
 import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 
 /** The phase of a stream: before its first request, served, or ended. */
-type Phase =
+type StreamPhase =
   | { readonly kind: "new" }
   | { readonly kind: "identified"; readonly node: Node }
   | { readonly kind: "closed" };
@@ -41,7 +41,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
   /** In delivery order (rules 117–119), whatever the order of the requests. */
   subscribers: Kind[] = [];
   readonly warming: StreamWarming;
-  phase: Phase = { kind: "new" };
+  phase: StreamPhase = { kind: "new" };
   lineage: SnapshotLineage | undefined;
   /** The resources that the client came back with, as they were put together last, until it has another target. */
   claimed: ClaimedSnapshot | undefined;

@@ -21,7 +21,7 @@ export interface ClaimedVersions {
   toMap(): ReadonlyMap<ResourceName, Version>;
 }
 
-class Claims implements ClaimedVersions {
+class ClaimedRange implements ClaimedVersions {
   readonly size: number;
   readonly fingerprint: Fingerprint;
   readonly #bytes: Uint8Array;
@@ -60,7 +60,7 @@ class Claims implements ClaimedVersions {
 }
 
 /** The claims of a client that has nothing, or claims nothing. */
-export const noClaims: ClaimedVersions = new Claims(0, emptyFingerprint, new Uint8Array(), []);
+export const noClaims: ClaimedVersions = new ClaimedRange(0, emptyFingerprint, new Uint8Array(), []);
 
 /** Takes the entries of one request. */
 export class ClaimsReader {
@@ -120,10 +120,10 @@ export class ClaimsReader {
     const { value } = this.#sum;
     // Not `slice`: a `Buffer` would share its memory.
     if (this.#runs !== undefined) {
-      return new Claims(this.#count, value, new Uint8Array(bytes), [...this.#runs, this.#from, this.#to]);
+      return new ClaimedRange(this.#count, value, new Uint8Array(bytes), [...this.#runs, this.#from, this.#to]);
     }
     const own = new Uint8Array(bytes.subarray(this.#from, this.#to));
-    const claims = new Claims(this.#count, value, own, [0, own.length]);
+    const claims = new ClaimedRange(this.#count, value, own, [0, own.length]);
     known.keep({ bytes: own, value: claims });
     return claims;
   }

@@ -49,9 +49,9 @@ export function readJsonRequest(json: unknown): ReadJsonRequest {
   }
 }
 
-type JsonFields = { readonly [key: string]: unknown };
+type RequestFields = { readonly [key: string]: unknown };
 
-function nodeIn(node: JsonFields): Node {
+function nodeIn(node: RequestFields): Node {
   const locality = objectAt(field(node, "locality"), "node.locality") ?? {};
   return {
     id: shortText(node, "id", "node."),
@@ -71,7 +71,7 @@ function nodeIn(node: JsonFields): Node {
 }
 
 /** `BuildVersion.version` as `1.40.0`. */
-function buildVersion(node: JsonFields): string {
+function buildVersion(node: RequestFields): string {
   const build = objectAt(field(node, "userAgentBuildVersion"), "node.user_agent_build_version");
   const version = objectAt(build && field(build, "version"), "node.user_agent_build_version.version");
   if (version === undefined) return "";
@@ -79,7 +79,7 @@ function buildVersion(node: JsonFields): string {
 }
 
 /** `resource_locators` of the newest protos name resources too, with parameters. */
-function locatedNames(top: JsonFields): readonly ResourceName[] {
+function locatedNames(top: RequestFields): readonly ResourceName[] {
   return listAt(field(top, "resourceLocators"), "resource_locators").map((item, index) => {
     const path = `resource_locators[${index}]`;
     const locator = objectAt(item, path) ?? {};
@@ -98,7 +98,7 @@ function locatedNames(top: JsonFields): readonly ResourceName[] {
   });
 }
 
-function readError(status: JsonFields | undefined): ErrorDetail | undefined {
+function readError(status: RequestFields | undefined): ErrorDetail | undefined {
   if (status === undefined) return undefined;
   return {
     code: Number(field(status, "code") ?? 0) | 0,
@@ -106,19 +106,19 @@ function readError(status: JsonFields | undefined): ErrorDetail | undefined {
   };
 }
 
-function field(object: JsonFields, jsonName: string): unknown {
+function field(object: RequestFields, jsonName: string): unknown {
   const value = own(object, jsonName) ?? own(object, snakeCase(jsonName));
   // JSON's null is the field's default.
   return value === null ? undefined : value;
 }
 
-function own(object: JsonFields, key: string): unknown {
+function own(object: RequestFields, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-function objectAt(value: unknown, path: string): JsonFields | undefined {
+function objectAt(value: unknown, path: string): RequestFields | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === "object" && !Array.isArray(value)) return value as JsonFields;
+  if (typeof value === "object" && !Array.isArray(value)) return value as RequestFields;
   throw new MalformedMessage(expected(path, "an object", value));
 }
 
@@ -128,12 +128,12 @@ function listAt(value: unknown, path: string): readonly unknown[] {
   throw new MalformedMessage(expected(path, "a list", value));
 }
 
-function textIn(object: JsonFields, jsonName: string, prefix = ""): string {
+function textIn(object: RequestFields, jsonName: string, prefix = ""): string {
   return textAt(field(object, jsonName) ?? "", `${prefix}${snakeCase(jsonName)}`);
 }
 
 /** As over gRPC: text of a node that goes to logs and pages. */
-function shortText(object: JsonFields, jsonName: string, prefix: string): string {
+function shortText(object: RequestFields, jsonName: string, prefix: string): string {
   return short(textIn(object, jsonName, prefix), `${prefix}${snakeCase(jsonName)}`);
 }
 
@@ -152,7 +152,7 @@ function textAt(value: unknown, path: string): string {
   return value;
 }
 
-function texts(object: JsonFields, jsonName: string, prefix = ""): readonly string[] {
+function texts(object: RequestFields, jsonName: string, prefix = ""): readonly string[] {
   const path = `${prefix}${snakeCase(jsonName)}`;
   return listAt(field(object, jsonName), path).map((value, index) => textAt(value, `${path}[${index}]`));
 }

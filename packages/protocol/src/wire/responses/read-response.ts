@@ -63,13 +63,13 @@ export function readDeltaResponse(bytes: Uint8Array, most: number): SentResponse
   return readResponse(bytes, { removed: 6, removedNames: 8, errors: 9 }, most);
 }
 
-interface Numbers {
+interface FieldNumbers {
   readonly removed: number;
   readonly removedNames: number;
   readonly errors: number;
 }
 
-function readResponse(bytes: Uint8Array, numbers: Numbers, most: number): SentResponse {
+function readResponse(bytes: Uint8Array, numbers: FieldNumbers, most: number): SentResponse {
   const counted = new Set([2, numbers.removed, numbers.removedNames, numbers.errors].map(delimited));
   const reader = new WireReader(bytes);
   let count = 0;

@@ -16,7 +16,7 @@ import {
 } from "./responses.js";
 
 /** One field of a body, not written yet. */
-interface Field {
+interface RestField {
   /** With its head. */
   readonly length: number;
   /** Shared bytes in it: if they are many, they are not copied. */
@@ -48,7 +48,7 @@ function* sotwFields(
   head: ResponseHead,
   resources: readonly Resource[],
   errors: readonly ResourceError[],
-): Iterable<Field> {
+): Iterable<RestField> {
   yield textField(1, head.version);
   for (const resource of resources) {
     const any = sotwEntry(head, resource);
@@ -65,7 +65,7 @@ function* sotwFields(
   for (const error of errors) yield bytesField(7, errorBytes(error));
 }
 
-function* deltaFields(head: ResponseHead, content: DeltaContent): Iterable<Field> {
+function* deltaFields(head: ResponseHead, content: DeltaContent): Iterable<RestField> {
   const { resources, heartbeats = [], unresolved, removed, removedVariants = [], errors = [] } = content;
   yield textField(1, head.version);
   for (const resource of resources) yield entryField(deltaEntry(head, resource));
@@ -81,7 +81,7 @@ function* deltaFields(head: ResponseHead, content: DeltaContent): Iterable<Field
   for (const error of errors) yield bytesField(9, errorBytes(error));
 }
 
-function entryField(entry: SizedResource): Field {
+function entryField(entry: SizedResource): RestField {
   return {
     length: fieldLength(entry.length),
     value: entry.any?.value,
@@ -92,16 +92,16 @@ function entryField(entry: SizedResource): Field {
   };
 }
 
-function textField(field: number, text: string): Field {
+function textField(field: number, text: string): RestField {
   const length = utf8Length(text);
   return { length: fieldLength(length), value: undefined, write: (writer) => writer.text(field, text, length) };
 }
 
-function bytesField(field: number, bytes: Uint8Array): Field {
+function bytesField(field: number, bytes: Uint8Array): RestField {
   return { length: fieldLength(bytes.length), value: bytes, write: (writer) => writer.field(field, bytes) };
 }
 
-function* restOf(fields: Iterable<Field>, from: number): Generator<Uint8Array> {
+function* restOf(fields: Iterable<RestField>, from: number): Generator<Uint8Array> {
   let ahead = from;
   for (const field of fields) {
     if (ahead >= field.length) {
@@ -115,7 +115,7 @@ function* restOf(fields: Iterable<Field>, from: number): Generator<Uint8Array> {
   }
 }
 
-function piecesOf({ length, value, write }: Field): readonly Uint8Array[] {
+function piecesOf({ length, value, write }: RestField): readonly Uint8Array[] {
   const leftOut = value !== undefined && value.length >= sharedBytes ? value : undefined;
   const writer = new WireWriter(length - (leftOut?.length ?? 0), leftOut);
   write(writer);

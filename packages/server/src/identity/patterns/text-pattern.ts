@@ -19,7 +19,7 @@ export interface PatternRules {
 const maxLength = 2_048;
 
 /** One part between separators: text, then perhaps something that stands for any text, then text. */
-interface PatternPart {
+interface TextPart {
   readonly before: string;
   /** Undefined: the part is `before`, exactly. An empty name: `*`. */
   readonly name: string | undefined;
@@ -35,7 +35,7 @@ const placeholder = /\{([A-Za-z_][A-Za-z0-9_]*)\}|\*/g;
  */
 export function readPattern(pattern: string, rules: PatternRules): TextPattern | string {
   if (pattern === "") return "it must not be empty";
-  const parts: PatternPart[] = [];
+  const parts: TextPart[] = [];
   const names = new Set<string>();
   let starBefore = false;
   for (const text of pattern.split(rules.separator)) {
@@ -61,7 +61,7 @@ export function namesIn(pattern: string): readonly string[] {
   return [...pattern.matchAll(placeholder)].flatMap(([, name]) => name ?? []);
 }
 
-function matchParts(parts: readonly PatternPart[], text: string, separator: string): Captured | undefined {
+function matchParts(parts: readonly TextPart[], text: string, separator: string): Captured | undefined {
   if (text.length > maxLength) return undefined;
   const given = text.split(separator);
   if (given.length !== parts.length) return undefined;

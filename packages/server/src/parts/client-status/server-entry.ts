@@ -6,7 +6,7 @@ import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 import { summaryTypeUrl } from "./type-summary.js";
 
-type Entry = ClientConfig["genericXdsConfigs"][number];
+type ShownEntry = ClientConfig["genericXdsConfigs"][number];
 
 /**
  * The part of a summary about the server itself: an entry without a type and a name, for a client without a node. A
@@ -28,7 +28,7 @@ export function revisionsEntry(revisions: readonly NodeRevision[]): StatusEntry 
 }
 
 /** Undefined if an entry has no revisions. The peer may send anything. */
-export function readRevisionsEntry(entry: Entry): readonly NodeRevision[] | undefined {
+export function readRevisionsEntry(entry: ShownEntry): readonly NodeRevision[] | undefined {
   return entry.name === "" ? readNameless(entry, "revisions")?.flatMap(readRevision) : undefined;
 }
 
@@ -44,7 +44,7 @@ function namelessEntry(configStatus: StatusEntry["configStatus"], said: JsonObje
 }
 
 /** The list that such an entry has under a key; undefined if it has none. */
-function readNameless({ typeUrl, xdsConfig }: Entry, key: string): readonly unknown[] | undefined {
+function readNameless({ typeUrl, xdsConfig }: ShownEntry, key: string): readonly unknown[] | undefined {
   if (typeUrl !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
   try {
     const said = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;

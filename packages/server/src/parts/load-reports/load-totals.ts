@@ -14,7 +14,7 @@ const other = "(other)";
 const otherLocality: Node["locality"] = { region: other, zone: other, subZone: other };
 
 type MutableTotals<T> = { -readonly [K in keyof T]: T[K] };
-interface Row {
+interface TotalsRow {
   readonly localities: Map<string, MutableTotals<LocalityTotals>>;
   readonly categories: Map<string, MutableTotals<DropTotals>>;
 }
@@ -25,9 +25,9 @@ interface Row {
  */
 export function createLoadCounters(limits: { readonly [K in keyof typeof most]: number } = most) {
   /** The cluster that was not reported for longest is the first. */
-  const clusters = new Map<string, Row>();
+  const clusters = new Map<string, TotalsRow>();
 
-  function rowOf(cluster: string): Row {
+  function rowOf(cluster: string): TotalsRow {
     const row = clusters.get(cluster) ?? { localities: new Map(), categories: new Map() };
     clusters.delete(cluster);
     clusters.set(cluster, row);
@@ -41,7 +41,11 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
     return row;
   }
 
-  function localityOf({ localities }: Row, cluster: string, asked: Node["locality"]): MutableTotals<LocalityTotals> {
+  function localityOf(
+    { localities }: TotalsRow,
+    cluster: string,
+    asked: Node["locality"],
+  ): MutableTotals<LocalityTotals> {
     const full = localities.size >= limits.localities && !localities.has(localityKey(asked));
     const locality = full ? otherLocality : asked;
     return getOrInsert(localities, localityKey(locality), () => ({
@@ -54,7 +58,7 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
     }));
   }
 
-  function drop({ categories }: Row, cluster: string, asked: string, count: number): void {
+  function drop({ categories }: TotalsRow, cluster: string, asked: string, count: number): void {
     if (count <= 0) return;
     const category = categories.size >= limits.categories && !categories.has(asked) ? other : asked;
     getOrInsert(categories, category, () => ({ cluster, category, count: 0 })).count += count;

@@ -23,22 +23,22 @@ export interface LayerIndexEntry {
 export interface IndexedChange {
   readonly update: LayerUpdate;
   /** The places of the resources that the update upserts, then of those it removes, in order. */
-  readonly upserted: readonly Place[];
-  readonly removed: readonly Place[];
+  readonly upserted: readonly EntryPlace[];
+  readonly removed: readonly EntryPlace[];
   /** Places that have no difference left once the change is made. */
-  readonly done: readonly Place[];
+  readonly done: readonly EntryPlace[];
 }
 
 /** All places of one type. */
 interface Places {
   readonly type: ResourceType;
-  readonly byKey: Map<Resource["key"], Place>;
+  readonly byKey: Map<Resource["key"], EntryPlace>;
   /** The number of applied ones. */
   applied: number;
 }
 
 /** The entries of one type and key. */
-interface Place {
+interface EntryPlace {
   readonly ofType: Places;
   readonly key: Resource["key"];
   /** The entry in a file; undefined if there is none. */
@@ -66,9 +66,9 @@ const none: readonly LayerIndexEntry[] = [];
 export class LayerIndex {
   readonly layer: LayerName;
   readonly #places = new Map<TypeUrl, Places>();
-  #touched: Place[] = [];
+  #touched: EntryPlace[] = [];
   /** Places with more than one entry. */
-  readonly #doubled = new Set<Place>();
+  readonly #doubled = new Set<EntryPlace>();
   readonly #kept = new KeptNames();
 
   constructor(layer: LayerName) {
@@ -175,11 +175,11 @@ export class LayerIndex {
   change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): IndexedChange | undefined {
     const upsert: Resource[] = [];
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
-    const upserted: Place[] = [];
-    const removed: Place[] = [];
+    const upserted: EntryPlace[] = [];
+    const removed: EntryPlace[] = [];
     const files = new Set<string>();
     // All touched places, except entries of the files left out.
-    const done: Place[] = leftOut.size === 0 ? this.#touched.slice() : [];
+    const done: EntryPlace[] = leftOut.size === 0 ? this.#touched.slice() : [];
     for (const place of this.#touched) {
       const { applied } = place;
       const entries = leftOut.size === 0 ? none : entriesOf(place);
@@ -219,7 +219,7 @@ export class LayerIndex {
       place.ofType.applied -= 1;
     }
     for (let index = 0; index < upserted.length; index += 1) {
-      const place = upserted[index] as Place;
+      const place = upserted[index] as EntryPlace;
       if (place.applied === undefined) place.ofType.applied += 1;
       place.applied = update.upsert[index];
       place.appliedFile = place.file;
@@ -233,11 +233,11 @@ export class LayerIndex {
     this.#touched = done.length === this.#touched.length ? [] : this.#touched.filter(({ isTouched }) => isTouched);
   }
 
-  #isKept({ ofType, key }: Place): boolean {
+  #isKept({ ofType, key }: EntryPlace): boolean {
     return this.#kept.has({ type: ofType.type, key });
   }
 
-  #touch(place: Place): void {
+  #touch(place: EntryPlace): void {
     if (place.isTouched) return;
     place.isTouched = true;
     this.#touched.push(place);
@@ -248,7 +248,7 @@ export class LayerIndex {
   }
 }
 
-function entriesOf({ entry, file, others }: Place): readonly LayerIndexEntry[] {
+function entriesOf({ entry, file, others }: EntryPlace): readonly LayerIndexEntry[] {
   if (entry === undefined) return none;
   const first = { resource: entry.resource, where: entry.where, file };
   return others === undefined ? [first] : [first, ...Array.from(others).flatMap(ofFile)];
@@ -259,7 +259,7 @@ function ofFile([file, entries]: readonly [string, readonly PositionedResource[]
 }
 
 /** Replaces an entry that is gone by the next one. */
-function takeNext(place: Place): void {
+function takeNext(place: EntryPlace): void {
   place.entry = undefined;
   for (const [file, [entry, ...more]] of place.others ?? []) {
     if (more.length === 0) place.others?.delete(file);

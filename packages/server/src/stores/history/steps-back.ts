@@ -11,7 +11,7 @@ const maxSteps = 10;
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
 
 /** The content of a layer at a step, as far as a later revision changed it. */
-type LayerContent = Map<string, Resource | undefined>;
+type StepContent = Map<string, Resource | undefined>;
 
 /**
  * Walks back from what layers hold now, which is their heads' content, through the revisions before. It goes on to
@@ -25,9 +25,7 @@ export async function stepsBack(
   late: AbortSignal,
   since = Number.POSITIVE_INFINITY,
 ): Promise<readonly StepBack[]> {
-  const contents = new Map(
-    now.map(({ layer, upsert }): [string, LayerContent] => [layer, new Map(upsert.map(withId))]),
-  );
+  const contents = new Map(now.map(({ layer, upsert }): [string, StepContent] => [layer, new Map(upsert.map(withId))]));
   const steps: StepBack[] = [];
   let changes = 0;
   for (const revisions of await commits(store, [...contents.keys()], since)) {
@@ -84,7 +82,7 @@ function isSince(revisions: readonly Revision[], since: number): boolean {
 async function waysOf(
   store: Store,
   { id, layer }: Revision,
-  content: LayerContent,
+  content: StepContent,
   reading: RevisionReading,
   late: AbortSignal,
 ): Promise<{ readonly back: LayerUpdate; readonly forward: LayerUpdate } | undefined> {

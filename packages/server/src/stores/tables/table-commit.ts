@@ -15,7 +15,7 @@ import { headOf } from "./table-reading.js";
 import type { Reader, Writer } from "./tables.js";
 
 /** One entry of `index` and what a commit makes of it. */
-interface Difference extends StoredChange {
+interface HeadDifference extends StoredChange {
   readonly entry: string;
   /** Undefined where the resource goes. */
   readonly resource: StoredResource | undefined;
@@ -85,8 +85,8 @@ function commitLayer(
   return revision;
 }
 
-function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): readonly Difference[] {
-  const differences = new Map<string, Difference>();
+function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): readonly HeadDifference[] {
+  const differences = new Map<string, HeadDifference>();
   const note = ({ type, key }: StoredKey, resource?: StoredResource): string => {
     const entry = layerHash + resourceHash(type, key);
     const from = reader.get<StoredVersion>("index", entry)?.version;

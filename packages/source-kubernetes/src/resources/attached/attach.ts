@@ -54,11 +54,11 @@ export function attachRoutes(parent: Parent, all: readonly ResolvedRoute[]): Att
 type Ports = Map<number, { readonly kind: MeshRoute["kind"]; readonly routes: RankedRoute[] }>;
 
 /** The ports where a route counts, by what is made for them, or why it counts nowhere. */
-type Judged = readonly string[] | Pick<Verdict, "reason" | "message">;
+type JudgedRoute = readonly string[] | Pick<Verdict, "reason" | "message">;
 
-function attachOne({ key, service }: Parent, resolved: ResolvedRoute, ref: RouteParent, ports: Ports): Judged {
+function attachOne({ key, service }: Parent, resolved: ResolvedRoute, ref: RouteParent, ports: Ports): JudgedRoute {
   const { route, rules, dropped } = resolved;
-  const noParent = (message: string): Judged => ({ reason: "NoMatchingParent", message });
+  const noParent = (message: string): JudgedRoute => ({ reason: "NoMatchingParent", message });
   if (ref.namespace !== route.namespace)
     return noParent(`Service ${key}: only routes of its own namespace count, which all its clients follow`);
   if (service === undefined) return noParent(`Service ${key}: there is none that is served`);
@@ -92,7 +92,7 @@ function attachOne({ key, service }: Parent, resolved: ResolvedRoute, ref: Route
 
 function verdictOf(
   { route, dropped, problems }: ResolvedRoute,
-  judged: Judged,
+  judged: JudgedRoute,
 ): Pick<AttachedVerdict, "conditions" | "ports"> {
   const [problem] = problems;
   // Several rules may name the same backend.

@@ -59,7 +59,7 @@ function noFolder(layers: readonly string[]): Source {
   };
 }
 
-interface Surroundings {
+interface FolderContext {
   readonly server: XdsServer;
   readonly loaded: LoadedSettings;
   readonly registry: Registry;
@@ -89,7 +89,7 @@ export class ServedFolder {
   readonly source: Source;
   /** Undefined: no revisions are kept, and there is nothing to roll back to. */
   readonly kept: KeptSource | undefined;
-  readonly #around: Surroundings;
+  readonly #around: FolderContext;
   readonly #stopListening: () => void;
   readonly #dangling: DanglingCheck;
   readonly #logReading: ReturnType<typeof createSourceLog>;
@@ -99,7 +99,7 @@ export class ServedFolder {
   /** Why the newest revision is not kept. */
   #problems: readonly Finding[] = [];
 
-  constructor(options: ServedFolderOptions, around: Surroundings) {
+  constructor(options: ServedFolderOptions, around: FolderContext) {
     const { server, loaded, registry, types, log, store, hasLastGood, before } = around;
     const isSuccessor = before !== undefined;
     const { settings } = loaded;

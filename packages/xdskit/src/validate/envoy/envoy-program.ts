@@ -43,7 +43,7 @@ async function validate(path: string, file: string, timeoutMs: number): Promise<
   return isCrash ? { is: "crashed", reason: String(end) } : { is: "refused", reason: last };
 }
 
-interface Ended {
+interface EndedProgram {
   readonly out: string;
   readonly err: string;
   /** The exit status or the signal. */
@@ -51,7 +51,7 @@ interface Ended {
 }
 
 /** Runs a program to its end, or kills it. It gets no input. */
-function run(path: string, args: readonly string[], timeoutMs: number): Promise<Ended> {
+function run(path: string, args: readonly string[], timeoutMs: number): Promise<EndedProgram> {
   return new Promise((resolve, reject) => {
     const child = spawn(path, args, { stdio: ["ignore", "pipe", "pipe"] });
     const said = { out: "", err: "" };

@@ -12,7 +12,7 @@ import type { Member } from "../members/member.js";
 import type { Keyed } from "../members/overrides.js";
 
 /** A set of a type that one or several streams acknowledged. */
-interface Acknowledged {
+interface AcknowledgedContents {
   readonly set: ResourceSet;
   /** The time of the last acknowledgement. */
   at: number;
@@ -25,11 +25,11 @@ interface Acknowledged {
 }
 
 /** The part that is read from a stream, and kept of a closed one. Each kept set grows with every publication. */
-interface Known extends Pick<TypeStatus, "acknowledged" | "subscription"> {
+interface KnownContents extends Pick<TypeStatus, "acknowledged" | "subscription"> {
   readonly rejects: boolean;
 }
 
-function knownOf({ acknowledged, subscription, rejected }: TypeStatus): Known {
+function knownOf({ acknowledged, subscription, rejected }: TypeStatus): KnownContents {
   return { acknowledged, subscription, rejects: rejected !== undefined };
 }
 
@@ -49,7 +49,7 @@ const lookedAt = 64;
  * rejects something.
  */
 export class LastAcknowledged {
-  readonly #gone = new Map<ResourceType, readonly Known[]>();
+  readonly #gone = new Map<ResourceType, readonly KnownContents[]>();
   /** The contents of rejected responses without a named culprit: streams that were sent the same share them. */
   readonly #seen = new WeakSet<readonly Resource[]>();
 
@@ -122,8 +122,8 @@ export class LastAcknowledged {
    * The sets of a type that other streams acknowledged, the last first, then the set that the client itself had before.
    */
   #acknowledged(type: ResourceType, { before }: Rejection, from: Member, members: Iterable<Member>) {
-    const bySet = new Map<ResourceSet, Acknowledged>();
-    const add = ({ acknowledged, subscription, rejects }: Known) => {
+    const bySet = new Map<ResourceSet, AcknowledgedContents>();
+    const add = ({ acknowledged, subscription, rejects }: KnownContents) => {
       if (acknowledged === undefined) return;
       const { set, at = 0 } = acknowledged;
       const known = getOrInsert(bySet, set, () => ({ set, at, wildcard: false, names: new Set(), proves: false }));
@@ -144,7 +144,7 @@ export class LastAcknowledged {
   }
 }
 
-function uses({ wildcard, names }: Acknowledged, key: ResourceName): boolean {
+function uses({ wildcard, names }: AcknowledgedContents, key: ResourceName): boolean {
   if (wildcard) return true;
   for (const each of names) if (each.has(key)) return true;
   return false;

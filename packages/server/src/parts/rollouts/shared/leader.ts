@@ -29,7 +29,7 @@ const seldomMs = 1_000;
 /** Nodes answer one after the other: they are not asked anew for each. */
 const leastMs = 50;
 
-interface Seen {
+interface SeenCounts {
   readonly phase: string;
   readonly at: number;
 }
@@ -42,7 +42,7 @@ interface Seen {
 export class Leader {
   readonly #options: LeaderOptions;
   readonly #watch: StoreWatch;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, SeenCounts>();
   #session: SharedSession | undefined;
   /** The version of the lease that it wrote last. */
   #lease: SharedVersion | undefined;

@@ -28,7 +28,7 @@ export interface RejectedContentsOptions {
 }
 
 /** What one server says of one group. */
-interface Said {
+interface SharedRejections {
   readonly group: string;
   readonly contents: readonly RejectedContent[];
 }
@@ -36,7 +36,7 @@ interface Said {
 /** A value of another server, as it was written and read. */
 interface OthersValue {
   readonly value: string;
-  readonly said: Said;
+  readonly said: SharedRejections;
 }
 
 /** The most contents of a group that are told, and the most characters of each client's message. */
@@ -80,7 +80,10 @@ export class RejectedContents {
   tell(group: string, contents: readonly RejectedContent[]): void {
     const sent = contents.slice(-maxContents).map((each) => ({ ...each, message: each.message.slice(0, maxMessage) }));
     if (sent.length === 0 && !this.#wanted.has(group)) return;
-    this.#wanted.set(group, sent.length === 0 ? "" : JSON.stringify({ group, contents: sent } satisfies Said));
+    this.#wanted.set(
+      group,
+      sent.length === 0 ? "" : JSON.stringify({ group, contents: sent } satisfies SharedRejections),
+    );
     this.#write();
   }
 
@@ -138,7 +141,7 @@ export class RejectedContents {
     for (const { key, value } of entries) {
       if (key.endsWith(this.#own)) continue;
       const known = before.get(key);
-      this.#others.set(key, known?.value === value ? known : { value, said: JSON.parse(value) as Said });
+      this.#others.set(key, known?.value === value ? known : { value, said: JSON.parse(value) as SharedRejections });
     }
     const changed = [...before, ...this.#others].filter(([key]) => before.get(key) !== this.#others.get(key));
     const groups = new Set(changed.map(([, { said }]) => said.group));
