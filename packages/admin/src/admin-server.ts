@@ -215,8 +215,8 @@ function problem(status: number, code: XdskitErrorCode, message: string): HttpAn
   return problemAnswer(problemDocument(status, [{ code, severity: "error", message }]));
 }
 
-function problemAnswer(said: ProblemDocument): HttpAnswer {
-  return { status: said.status, contentType: "application/problem+json", body: `${JSON.stringify(said)}\n` };
+function problemAnswer(problem: ProblemDocument): HttpAnswer {
+  return { status: problem.status, contentType: "application/problem+json", body: `${JSON.stringify(problem)}\n` };
 }
 
 /** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */

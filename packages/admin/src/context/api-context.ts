@@ -118,9 +118,9 @@ export class ApiContext {
   }
 
   /** Who sends a request, for a revision. Without roles that is what it says itself. */
-  senderOf(env: unknown, said: string | undefined): { readonly author: string; readonly address: string } {
+  senderOf(env: unknown, given: string | undefined): { readonly author: string; readonly address: string } {
     const caller = this.#callerOf(env);
-    const author = typeof caller === "object" ? caller.name : (said ?? "api");
+    const author = typeof caller === "object" ? caller.name : (given ?? "api");
     return { author, address: addressOf(env) };
   }
 

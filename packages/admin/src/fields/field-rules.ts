@@ -20,8 +20,8 @@ export function fieldRules(registry: Registry, field: DescField): readonly strin
 function rulesIn({ message, ...kinds }: JsonObject, field: DescField): readonly string[] {
   const isRequired = (message as JsonObject | undefined)?.required === true;
   const [set = {}] = Object.values(kinds) as JsonObject[];
-  const said = Object.entries(set).flatMap(([name, value]) => ruleText(name, value, field));
-  return [...new Set([...(isRequired ? ["required"] : []), ...said])];
+  const texts = Object.entries(set).flatMap(([name, value]) => ruleText(name, value, field));
+  return [...new Set([...(isRequired ? ["required"] : []), ...texts])];
 }
 
 function ruleText(name: string, value: JsonValue, field: DescField): readonly string[] {

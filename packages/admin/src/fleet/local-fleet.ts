@@ -152,13 +152,14 @@ async function contentsOf(
   const shown = (resource: typeof wanted) =>
     resource === undefined ? null : (show(resource) as NodeContentsJson["wanted"]);
   const types = node.streams.flatMap((stream) => stream.types);
-  const saidOfType = types.find((one) => one.typeUrl === type.typeUrl && one.rejected !== undefined)?.rejected;
+  const rejectionOfType = types.find((one) => one.typeUrl === type.typeUrl && one.rejected !== undefined)?.rejected;
   // A rejection is about the resources that it blames, and about no others of the type.
-  const said = state === "rejected" || saidOfType?.blamed?.includes(name) === true ? saidOfType : undefined;
+  const rejection =
+    state === "rejected" || rejectionOfType?.blamed?.includes(name) === true ? rejectionOfType : undefined;
   const where = whereIs?.(node.group, { type: type.typeUrl, key: wanted?.key ?? name });
   /** The field that the client names in its words, as long as the written content is the rejected one. */
   const causeOf = (): NodeContentsJson["cause"] => {
-    const steps = state === "rejected" && said !== undefined ? fieldNamedIn(said.message) : undefined;
+    const steps = state === "rejected" && rejection !== undefined ? fieldNamedIn(rejection.message) : undefined;
     if (steps === undefined) return null;
     const isWritten = where !== undefined && wanted !== undefined && rejected?.version === wanted.version;
     return { field: fieldText(steps), where: isWritten ? whereJson(whereField?.(where, wanted, steps)) : null };
@@ -169,12 +170,12 @@ async function contentsOf(
     state,
     version: wanted?.version ?? null,
     acknowledged: used?.version ?? null,
-    isBlamed: said?.blamed?.includes(name) === true,
+    isBlamed: rejection?.blamed?.includes(name) === true,
     wanted: shown(wanted),
     newest: shown(newest),
     running: shown(used),
     rejected: shown(rejected),
-    rejection: said === undefined ? null : rejectionJson(said),
+    rejection: rejection === undefined ? null : rejectionJson(rejection),
     where: whereJson(where),
     cause: causeOf(),
   };

@@ -38,7 +38,7 @@ export function createReplicatedFleet(
     async nodes({ state, limit, ...query }) {
       if (state === undefined) {
         const { silent, ...page } = await nodesPage(local, peers(), { ...query, limit });
-        return { ...page, ...saidOf(silent) };
+        return { ...page, ...rejectionOf(silent) };
       }
       // Only all parts of a node tell its state.
       const found: ListedNode[] = [];
@@ -47,13 +47,13 @@ export function createReplicatedFleet(
         found.push(...page.nodes.filter((node) => node.state === state));
         after = page.next;
         if (after !== undefined && found.length <= limit) continue;
-        return { ...firstOf(found, limit), ...saidOf(page.silent) };
+        return { ...firstOf(found, limit), ...rejectionOf(page.silent) };
       }
     },
     async node(id, query) {
       const asked = await askPeers(peers(), "node", { id, ...query });
       const node = mergedNode(partsOf(id, await local.node(id, query), asked));
-      return node && { ...node, ...saidOf(asked.silent) };
+      return node && { ...node, ...rejectionOf(asked.silent) };
     },
     async row(id) {
       const { rows, silent } = await cache.rows();
@@ -128,7 +128,7 @@ function partsOf<T>(id: string, own: T | undefined, { answers, silent }: Gathere
 }
 
 /** Servers that did not answer: what is told may not be all. */
-function saidOf(silent: readonly Silent[]): { readonly silent?: readonly Silent[] } {
+function rejectionOf(silent: readonly Silent[]): { readonly silent?: readonly Silent[] } {
   return silent.length === 0 ? {} : { silent };
 }
 

@@ -12,9 +12,9 @@ export interface RolloutsJson {
  * unless another one knows already that it is decided, and all of them give the nodes. A node with streams at two
  * servers counts twice.
  */
-export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): readonly RolloutJson[] {
+export function mergedRollouts(reported: readonly (readonly RolloutJson[])[]): readonly RolloutJson[] {
   const groups = new Map<string, RolloutJson[]>();
-  for (const one of said.flat()) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
+  for (const one of reported.flat()) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
   return Array.from(groups.values(), (all) => {
     const newest = Math.max(...all.map(({ id }) => id));
     const same = all.filter(({ id }) => id === newest);
@@ -39,9 +39,9 @@ export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): reado
 }
 
 /** Each content once, however many servers keep it from nodes. */
-export function mergedQuarantines(said: readonly (readonly QuarantineJson[])[]): readonly QuarantineJson[] {
+export function mergedQuarantines(reported: readonly (readonly QuarantineJson[])[]): readonly QuarantineJson[] {
   const all = new Map<string, QuarantineJson>();
-  for (const each of said.flat()) {
+  for (const each of reported.flat()) {
     const { group, type, name, version } = each;
     const id = JSON.stringify([group, type, name, version]);
     if (!all.has(id)) all.set(id, each);

@@ -26,7 +26,7 @@ export function createBlockLog(
   { servesSince = () => new Date(0), now = Date.now }: BlockLogOptions = {},
 ): (block: EventLoopBlock) => void {
   let last = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
+  let unlogged = 0;
   let recent: { readonly at: number; readonly ms: number }[] = [];
   return ({ at, ms, gcMs, cpuMs, work }) => {
     const fields = { ms: Math.round(ms), gcMs: Math.round(gcMs), cpuMs: Math.round(cpuMs), ...work };
@@ -43,16 +43,16 @@ export function createBlockLog(
     recent = [...recent.filter(({ at: time }) => now() - time < pauseMs), { at: now(), ms }];
     const isFelt = ms >= longMs || recent.reduce((sum, one) => sum + one.ms, 0) >= oftenMs;
     if (!isFelt || now() - last < pauseMs) {
-      if (isFelt) unsaid += 1;
+      if (isFelt) unlogged += 1;
       log.debug("event-loop-blocked", fields, "the event loop was blocked");
       return;
     }
     last = now();
     log.warn(
       "event-loop-blocked",
-      { ...fields, ...(unsaid > 0 ? { more: unsaid } : {}) },
+      { ...fields, ...(unlogged > 0 ? { more: unlogged } : {}) },
       `the event loop was blocked${gcMs > ms / 2 ? ", mostly by garbage collection" : ""}`,
     );
-    unsaid = 0;
+    unlogged = 0;
   };
 }

@@ -1,7 +1,7 @@
 import type { RolloutOutcome, ServerEvent } from "@xdskit/server";
 import type { Log } from "./log.js";
 
-const said: Readonly<Record<RolloutOutcome, string>> = {
+const texts: Readonly<Record<RolloutOutcome, string>> = {
   started: "a change goes to the first step of its rollout",
   restarted: "another change came on top: the rollout is at its first step again",
   advanced: "the rollout goes on to the next step",
@@ -18,8 +18,8 @@ export function logRollout(log: Log, { outcome, rollout }: Extract<ServerEvent, 
   const { id, group, step, steps, changed, nodes, reason } = rollout;
   const fields = { outcome, group, rollout: id, step: `${step}/${steps.length}`, changed, ...nodes };
   const ways = `publish a fix, or: xdskit rollout resume, promote or undo ${group}`;
-  if (outcome === "halted") log.warn("rollout", { ...fields, reason }, `${said[outcome]}: ${ways}`);
-  else log.info("rollout", fields, said[outcome]);
+  if (outcome === "halted") log.warn("rollout", { ...fields, reason }, `${texts[outcome]}: ${ways}`);
+  else log.info("rollout", fields, texts[outcome]);
 }
 
 /** A line for the start and the end of a quarantine. */

@@ -39,7 +39,11 @@ export function rollbackRoute(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(rollback, async (c) => {
     const layer = context.layer(c.req.valid("param").layer);
     const form = bodyForm(c.req.header("content-type") ?? null);
-    const { to: asked, dryRun = false, ...said } = readJson(await context.bodies.read(c.req.raw), form, rollbackSchema);
+    const {
+      to: asked,
+      dryRun = false,
+      ...given
+    } = readJson(await context.bodies.read(c.req.raw), form, rollbackSchema);
     const { store } = layer;
     if (store === undefined) throw noRevisions(layer);
     const head = await context.head(layer);
@@ -56,7 +60,7 @@ export function rollbackRoute(app: OpenAPIHono, context: ApiContext): void {
     const expected = asked === undefined ? read : tag;
     const page = pageOfDryRun(c.req.valid("query"), dryRun);
     const info = {
-      ...infoOf(said, context.senderOf(c.env, said.author)),
+      ...infoOf(given, context.senderOf(c.env, given.author)),
       cause: { kind: "rollback", to: to ?? "" } as const,
     };
     return answerInTurns(c, await rollBackLayer(context, layer, { to, contents, expected, dryRun, info, page }));

@@ -52,10 +52,10 @@ function endpointOf(host: JsonObject): JsonObject {
   const hostname = textOf(host, "hostname");
   const weight = fieldOf(host, "weight");
   const health = fieldOf(host, "health_status");
-  const said = isObject(health) ? textOf(health, "eds_health_status") : undefined;
+  const status = isObject(health) ? textOf(health, "eds_health_status") : undefined;
   return {
     endpoint: { address: fieldOf(host, "address") ?? null, ...(hostname === undefined ? {} : { hostname }) },
     ...(weight === undefined || weight === 0 ? {} : { load_balancing_weight: weight }),
-    ...(said === undefined || said === "HEALTHY" || said === "UNKNOWN" ? {} : { health_status: said }),
+    ...(status === undefined || status === "HEALTHY" || status === "UNKNOWN" ? {} : { health_status: status }),
   };
 }

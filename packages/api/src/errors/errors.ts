@@ -40,10 +40,10 @@ export function describe(finding: Omit<Finding, "severity">): string {
   ];
   const what = subject.filter((part) => part !== undefined).join(", ");
   const start = [place, what].filter((part) => part !== "").map((part) => `${part}: `);
-  const said = `${start.join("")}${shortened(finding.message, 2_000)}${rule === undefined ? "" : ` (${rule})`}`;
+  const text = `${start.join("")}${shortened(finding.message, 2_000)}${rule === undefined ? "" : ` (${rule})`}`;
   const code = ` [${finding.code}]`;
   // The words of another error may end with it.
-  return said.endsWith(code) ? said : said + code;
+  return text.endsWith(code) ? text : text + code;
 }
 
 function cut<Text extends string | undefined>(text: Text): Text | string {

@@ -7,29 +7,29 @@ export function protoComments(source: string): ReadonlyMap<string, string> {
   /** What is open: a name, or undefined for what gives its members none (a oneof, an option's value). */
   const open: (string | undefined)[] = [];
   let packageName = "";
-  let said: readonly string[] = [];
+  let comment: readonly string[] = [];
   let words: string[] = [];
   const scope = () => [packageName, ...open].filter((name) => name !== undefined && name !== "").join(".");
   const note = (name: string) => {
-    if (said.length > 0) found.set(`${scope()}.${name}`, said.join("\n"));
+    if (comment.length > 0) found.set(`${scope()}.${name}`, comment.join("\n"));
   };
   for (const token of tokensOf(source)) {
     if (token.kind === "comment") {
-      if (words.length === 0) said = token.lines;
+      if (words.length === 0) comment = token.lines;
     } else if (token.text === "{" && !isValue(words)) {
       const [word = "", name = ""] = words;
       const isNamed = word === "message" || word === "enum" || word === "service";
       if (isNamed) note(name);
       open.push(isNamed ? name : undefined);
-      [words, said] = [[], []];
+      [words, comment] = [[], []];
     } else if (token.text === "}" && !isValue(words)) {
       open.pop();
-      [words, said] = [[], []];
+      [words, comment] = [[], []];
     } else if (token.text === ";" && !isInside(words)) {
       if (words[0] === "package") packageName = words[1] ?? "";
       const name = words[words.indexOf("=") - 1];
       if (name !== undefined && open.length > 0 && !others.has(words[0] ?? "")) note(name);
-      [words, said] = [[], []];
+      [words, comment] = [[], []];
     } else words.push(token.text);
   }
   return found;

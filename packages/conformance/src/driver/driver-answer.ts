@@ -14,6 +14,6 @@ export function readDriverAnswer(text: string): ReadonlySet<DriverSkill> {
   }
   const { ok, can, error } = (answer ?? {}) as { readonly ok?: unknown; readonly can?: unknown; error?: unknown };
   if (ok !== true) throw new Failed(`the driver could not do it: ${String(error ?? text).slice(0, shownAnswer)}`);
-  const said: readonly unknown[] = Array.isArray(can) ? can : [];
-  return new Set(driverSkills.filter((skill) => said.includes(skill)));
+  const listed: readonly unknown[] = Array.isArray(can) ? can : [];
+  return new Set(driverSkills.filter((skill) => listed.includes(skill)));
 }

@@ -17,10 +17,10 @@ export function junitReport(peer: string, results: readonly Result[]): string {
     const opening = `  <testcase classname="${check.tier}" name="${check.id}" time="${milliseconds / 1_000}"`;
     const inside = elementOf(result);
     if (inside === undefined) return `${opening}/>`;
-    const said = `${inside} message="${xml(message === "" ? check.says : message)}"`;
-    if (inside === "skipped") return `${opening}><${said}/></testcase>`;
+    const attributes = `${inside} message="${xml(message === "" ? check.says : message)}"`;
+    if (inside === "skipped") return `${opening}><${attributes}/></testcase>`;
     const text = [check.says, ...transcript, check.link].map((line) => `${xml(line)}\n`).join("");
-    return `${opening}><${said}>${text}</${inside}></testcase>`;
+    return `${opening}><${attributes}>${text}</${inside}></testcase>`;
   });
   const failures = results.filter(isAgainst).length;
   const skipped = results.filter((result) => elementOf(result) === "skipped").length;

@@ -55,12 +55,12 @@ export class EntryReading {
       const sent = this.#variant === "sotw" ? readSotwResource(bytes, span) : readDeltaResource(bytes, span);
       const { body, version } = sent;
       const value = body?.value ?? { start: span.end, end: span.end };
-      const said = sent.name ?? nameField(bytes, value);
-      if (said === undefined) {
+      const named = sent.name ?? nameField(bytes, value);
+      if (named === undefined) {
         problem ??= "a resource has no name";
         continue;
       }
-      const name = canonicalName(said);
+      const name = canonicalName(named);
       const before = known.get(name);
       if (body === undefined) {
         // A heartbeat changes nothing; without a TTL it could not be resolved (rule 138).

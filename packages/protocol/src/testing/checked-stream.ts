@@ -58,7 +58,7 @@ function checkExchange({ exchange: { lastSent, inFlight, lastAcked } }: Subscrib
 
 function checkUsed({ sent, used, assumed, exchange }: Subscriber, holds: Holds): void {
   const { lastSent, inFlight, lastAcked } = exchange;
-  const said = assumed?.said ?? used;
+  const said = assumed?.answered ?? used;
   for (const state of [used, said]) {
     const { set, rejection, lastGood, perhaps, faulty } = state;
     const isNone = lastGood.size + perhaps.length + faulty.size === 0;

@@ -20,12 +20,12 @@ export function verdictOf(
   if (rejected === 0 || (policy === "all" && acknowledged > 0)) return undefined;
   const { count, characters } = rejectionReasons;
   // Of clients with the same reason, one is named.
-  const said = new Map<string, string>();
-  for (const { node, message } of rejections) if (!said.has(message)) said.set(message, node);
-  const reasons = Array.from(said)
+  const byReason = new Map<string, string>();
+  for (const { node, message } of rejections) if (!byReason.has(message)) byReason.set(message, node);
+  const reasons = Array.from(byReason)
     .slice(0, count)
     .map(([message, node]) => `${cutReason(node, 100)}: ${cutReason(redactErrorText(message), characters)}`);
-  const more = said.size > count ? `; and ${said.size - count} other reasons` : "";
+  const more = byReason.size > count ? `; and ${byReason.size - count} other reasons` : "";
   return cutReason(
     `rejected by ${rejected} of ${rejected + acknowledged} clients: ${reasons.join("; ")}${more}`,
     longestVerdict,

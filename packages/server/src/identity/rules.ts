@@ -105,11 +105,7 @@ export function createRules(whens: readonly When[], options: RulesOptions = {}):
     return undefined;
   }
 
-  function holding(
-    { conditions, token }: RuleOfNode,
-    shown: Shown,
-    evidence: Evidence,
-  ): readonly Proven[] | undefined {
+  function holding({ conditions, token }: RuleOfNode, shown: Shown, evidence: Evidence): readonly Proven[] | undefined {
     const proven: Proven[] = [];
     for (const condition of conditions) {
       const one = condition(shown);

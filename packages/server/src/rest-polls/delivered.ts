@@ -79,11 +79,11 @@ export function createDelivered(limit = remembered) {
       }
       if (known === undefined) return { kind: "fresh" };
       known.repeated += 1;
-      const said = { kind: "unaccepted", version: known.answered, notified: false } as const;
+      const unaccepted = { kind: "unaccepted", version: known.answered, notified: false } as const;
       // A missing or unknown version may come from a program that keeps none.
-      if (!isSetVersion(version)) return { ...said, again: known.repeated > 2 ? "after-hold" : "at-once" };
-      if (known.repeated === 1 || performance.now() - known.at > lastingMs) return { ...said, again: "at-once" };
-      return { ...said, again: "never" };
+      if (!isSetVersion(version)) return { ...unaccepted, again: known.repeated > 2 ? "after-hold" : "at-once" };
+      if (known.repeated === 1 || performance.now() - known.at > lastingMs) return { ...unaccepted, again: "at-once" };
+      return { ...unaccepted, again: "never" };
     },
     /** Records that the client was sent this version. */
     note(from: Poller, { version }: JsonRequest, answered: Version) {

@@ -243,7 +243,7 @@ export class ParkedPoll implements GroupClient {
     const count = counters.type(type, "sotw");
     count.rejected += 1;
     count.rejectedVersions += 1;
-    const { code, message: said } = reported.request.error ?? unsaid;
+    const { code, message: said } = reported.request.error ?? noMessage;
     // As over gRPC: clients quote what they reject.
     const message = redactErrorText(said);
     events.emit("rejected", () => ({ stream: reported.info, type, version, code, message, names: [] }));
@@ -272,7 +272,7 @@ const unavailable = { kind: "refused", status: 503, message: "", retryAfterS: 1 
 export const shuttingDown = { ...unavailable, message: "the server is shutting down" } as const;
 
 /** gRPC's UNKNOWN. */
-const unsaid = {
+const noMessage = {
   code: 2,
   message: "it polls again with the version that it had before; over REST, Envoy does not say why",
 } as const;

@@ -47,32 +47,32 @@ const spareMs = 10_000;
 /** `folder`: a command with a path is relative to it. */
 export function execCredentials(settings: ExecSettings, folder: string): ExecCredentials {
   let kept: ProgramAnswer | undefined;
-  const drop = (said: ProgramAnswer) => {
-    if (kept === said) kept = undefined;
+  const drop = (answer: ProgramAnswer) => {
+    if (kept === answer) kept = undefined;
   };
   const begin = (): ProgramAnswer => {
     const end = new AbortController();
     const made = ask(settings, folder, end.signal).then(({ until, ...credentials }) => {
-      said.until = until;
+      answer.until = until;
       return credentials;
     });
-    const said: ProgramAnswer = { made, end, until: Number.POSITIVE_INFINITY, waiting: 0 };
-    made.catch(() => drop(said));
-    return said;
+    const answer: ProgramAnswer = { made, end, until: Number.POSITIVE_INFINITY, waiting: 0 };
+    made.catch(() => drop(answer));
+    return answer;
   };
   return {
     get(signal) {
       if (kept === undefined || Date.now() >= kept.until) kept = begin();
-      const said = kept;
-      said.waiting++;
+      const answer = kept;
+      answer.waiting++;
       const left = () => {
-        said.waiting--;
-        if (said.waiting > 0) return;
-        drop(said);
-        said.end.abort();
+        answer.waiting--;
+        if (answer.waiting > 0) return;
+        drop(answer);
+        answer.end.abort();
       };
       signal?.addEventListener("abort", left, { once: true });
-      return said.made.finally(() => signal?.removeEventListener("abort", left));
+      return answer.made.finally(() => signal?.removeEventListener("abort", left));
     },
     forget() {
       kept = undefined;

@@ -26,8 +26,8 @@ async function becomes(client: ClientPeer, type: string, due: ClientResourceStat
   for (;;) {
     const statuses = await statusesOf(client, type);
     if (statuses.includes(due)) return;
-    const said = statuses.map((status) => ClientResourceStatus[status]).join(", ") || "nothing";
-    if (Date.now() > end) throw new Failed(`the client says ${said}`);
+    const reported = statuses.map((status) => ClientResourceStatus[status]).join(", ") || "nothing";
+    if (Date.now() > end) throw new Failed(`the client says ${reported}`);
     await pause(everyMs);
   }
 }

@@ -12,9 +12,9 @@ const longestLocality = 512;
  * it does not say.
  */
 export const localityParameters = perObject(({ locality: { region, zone, subZone } }: Node): Parameters => {
-  const said = Object.entries({ region, zone, sub_zone: subZone }).filter(([, value]) => value !== "");
+  const given = Object.entries({ region, zone, sub_zone: subZone }).filter(([, value]) => value !== "");
   if (region.length + zone.length + subZone.length > longestLocality) return "";
-  return writeParameters(new Map(said.map(([key, value]) => [`xds.node.locality.${key}`, value])));
+  return writeParameters(new Map(given.map(([key, value]) => [`xds.node.locality.${key}`, value])));
 });
 
 const known = new PerKey<NameSet, NameSet>();

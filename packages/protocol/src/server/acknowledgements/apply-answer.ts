@@ -14,8 +14,8 @@ import { type Accepted, forgiven, isRejecting, rejecting, using } from "./used-s
  */
 
 /** The client's use by its own answers, without assumptions. */
-export function saidBy({ assumed, used }: Subscriber): UsedState {
-  return assumed?.said ?? used;
+export function answeredBy({ assumed, used }: Subscriber): UsedState {
+  return assumed?.answered ?? used;
 }
 
 /** Records that the client acknowledged a response. `before`: older responses that this also answers (SotW). */
@@ -103,8 +103,8 @@ function isSomeRejectedGone({ subscription, sent, used }: Subscriber, { after }:
  * Assumes that a client, which did not answer in time, acknowledged the response `upTo` and all before it. Its next
  * answer ends the assumption.
  */
-export function assume(subscriber: Subscriber, { upTo, set }: Omit<Assumption, "said">): void {
-  subscriber.assumed = { upTo, set, said: saidBy(subscriber) };
+export function assume(subscriber: Subscriber, { upTo, set }: Omit<Assumption, "answered">): void {
+  subscriber.assumed = { upTo, set, answered: answeredBy(subscriber) };
   useNext(subscriber, set, noKeys);
 }
 
@@ -115,7 +115,7 @@ export function assume(subscriber: Subscriber, { upTo, set }: Omit<Assumption, "
 export function takeBack(subscriber: Subscriber): Assumption | undefined {
   const { assumed } = subscriber;
   if (assumed === undefined) return undefined;
-  subscriber.used = assumed.said;
+  subscriber.used = assumed.answered;
   subscriber.assumed = undefined;
   return assumed;
 }

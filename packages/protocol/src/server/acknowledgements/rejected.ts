@@ -132,15 +132,15 @@ export function toSendAgain(
     used: { lastGood, faulty, rejection },
   } = subscriber;
   if (isWhole || lastGood.size === 0 || rejection === undefined) return [];
-  const said = new Set(accepted);
+  const explained = new Set(accepted);
   // A resource that was sent again before the rejection came may be missing in `lastGood`.
   const suspected = [...lastGood.keys(), ...rejection.carried.map(({ key }) => key)];
-  const isAnother = rejection.blamed !== undefined || suspected.some((key) => said.has(key));
+  const isAnother = rejection.blamed !== undefined || suspected.some((key) => explained.has(key));
   if (!isAnother) return [];
-  for (const response of inFlight) for (const key of keysIn(response)) said.add(key);
+  for (const response of inFlight) for (const key of keysIn(response)) explained.add(key);
   const again: ResourceName[] = [];
   for (const key of lastGood.keys()) {
-    if (said.has(key) || faulty.has(key)) continue;
+    if (explained.has(key) || faulty.has(key)) continue;
     const resource = ResourceSets.get(sentSet, key);
     const isAsked =
       resource === undefined

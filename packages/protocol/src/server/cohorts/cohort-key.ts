@@ -5,7 +5,7 @@ import type { StreamOptions } from "../contract/options.js";
 import { numberOf } from "../ordering/past-snapshots.js";
 import { isFirst } from "../ordering/shared-stage.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
-import { isAbsenceUnsaid } from "../responses/absence.js";
+import { isAbsenceUnreported } from "../responses/absence.js";
 import type { ReportedDetails } from "../responses/reported-details.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
 import { isDecided } from "../state/undecided-names.js";
@@ -69,7 +69,7 @@ export function keyOfRequests(
       (wildcard ? 1 : 0) +
       (tellsVariants ? 2 : 0) +
       (reports.ttl(type) ? 4 : 0) +
-      (isAbsenceUnsaid(type, node) ? 8 : 0) +
+      (isAbsenceUnreported(type, node) ? 8 : 0) +
       (api === "v2" ? 16 : 0);
     key += `${numberOf(type)}.${names.id}.${flags}.${parameters.length}.${parameters} `;
   }

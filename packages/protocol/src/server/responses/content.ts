@@ -30,8 +30,8 @@ export interface Need {
   readonly pending: NameSet;
   /** The client waits for a response, even one without resources. */
   readonly mustAnswer: boolean;
-  /** The client is not told that pending names do not exist (`isAbsenceUnsaid`). */
-  readonly absenceUnsaid: boolean;
+  /** The client is not told that pending names do not exist (`isAbsenceUnreported`). */
+  readonly absenceUnreported: boolean;
   /** The client understands variants: it names resources by locators. */
   readonly tellsVariants: boolean;
   /** Set if the client is told why resources are absent. */
@@ -43,7 +43,7 @@ export function needOf(
   { api, subscription, tellsVariants, sent: { set: sentSet, everything, mustAnswer } }: Subscriber,
   current: ResourceSet,
   pending: NameSet,
-  { sotwOrDelta, absenceUnsaid, errors }: Pick<Need, "sotwOrDelta" | "absenceUnsaid" | "errors">,
+  { sotwOrDelta, absenceUnreported, errors }: Pick<Need, "sotwOrDelta" | "absenceUnreported" | "errors">,
 ): Need {
   return {
     sotwOrDelta,
@@ -54,7 +54,7 @@ export function needOf(
     everything,
     pending,
     mustAnswer,
-    absenceUnsaid,
+    absenceUnreported,
     tellsVariants,
     errors,
   };
@@ -78,7 +78,7 @@ export function keyOf(need: Need): string {
   const flags =
     (need.everything ? 1 : 0) +
     (need.mustAnswer ? 2 : 0) +
-    (need.absenceUnsaid ? 4 : 0) +
+    (need.absenceUnreported ? 4 : 0) +
     (subscription.wildcard ? 8 : 0) +
     (need.tellsVariants ? 16 : 0);
   return `${need.sotwOrDelta}${need.api} ${ResourceSets.id(need.sentSet)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.pending.id} ${flags}${need.errors === undefined ? "" : keyOfErrors(need.errors)} ${subscription.parameters ?? ""}`;

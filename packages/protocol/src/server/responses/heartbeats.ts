@@ -25,7 +25,7 @@ interface HeartbeatNeed extends Need {
 }
 
 /** The fields of a need for a client that holds everything and waits for no names. */
-const allSent = { everything: false, pending: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
+const allSent = { everything: false, pending: NameSet.empty, mustAnswer: false, absenceUnreported: false } as const;
 
 /** The heartbeat that restarts a client's TTLs, if one is due. Only for a client that holds its whole target. */
 export function heartbeatOf(

@@ -67,7 +67,7 @@ export interface Assumption {
   /** The set of that response. */
   readonly set: ResourceSet;
   /** The client's use by its own answers. */
-  readonly said: UsedState;
+  readonly answered: UsedState;
 }
 
 export const noLastGood: LastGood = new Map();

@@ -13,7 +13,7 @@ import { sendingOf } from "../cohorts/sending.js";
 import type { StreamOptions } from "../contract/options.js";
 import { isFirst } from "../ordering/shared-stage.js";
 import { among, mustWait, undecidedIn } from "../requests/demand.js";
-import { isAbsenceUnsaid } from "../responses/absence.js";
+import { isAbsenceUnreported } from "../responses/absence.js";
 import { isUnconcerned, needOf } from "../responses/content.js";
 import { heartbeatOf } from "../responses/heartbeats.js";
 import { type Brought, headOf, outgoing } from "../responses/outgoing.js";
@@ -102,8 +102,8 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     const { pending } = subscriber.sent;
     const waitingNames = waitingAmong(pending, waiting, snapshot.of(type));
     const later = among(pending, undecided).with(waitingNames);
-    const absenceUnsaid = isAbsenceUnsaid(type, node);
-    const about = { sotwOrDelta: this.#rules.sotwOrDelta, absenceUnsaid, errors };
+    const absenceUnreported = isAbsenceUnreported(type, node);
+    const about = { sotwOrDelta: this.#rules.sotwOrDelta, absenceUnreported, errors };
     let need = needOf(subscriber, current, pending.without(later), about);
     // A name that is not in a full state counts as absent, so the answer to its request comes with it.
     if (this.#rules.sotwOrDelta === "sotw" && type.fullState && waitingNames.size > 0)

@@ -147,7 +147,7 @@ function content(need: Need): Content | undefined {
     for (const name of pending) {
       const found = find(current, name);
       for (const resource of found) all.add(resource);
-      if (found.length === 0 && !need.absenceUnsaid) missing.push(nameOf(name));
+      if (found.length === 0 && !need.absenceUnreported) missing.push(nameOf(name));
     }
     resources = [...all];
   }

@@ -100,9 +100,9 @@ function identify<Asked extends Request, Kind extends Subscriber>(
   const { options, kept } = state;
   const large = beyondNode(nodeLengthOf(bytes, request), options.limits);
   if (large !== undefined) return state.close(statusCode.resourceExhausted, large);
-  const said = nodeOf(bytes, request) ?? options.defaultNode;
-  if (said === undefined) return state.close(statusCode.invalidArgument, "the first request has no node");
-  const node = options.retainedMemory?.sameNode(said) ?? said;
+  const reported = nodeOf(bytes, request) ?? options.defaultNode;
+  if (reported === undefined) return state.close(statusCode.invalidArgument, "the first request has no node");
+  const node = options.retainedMemory?.sameNode(reported) ?? reported;
   state.phase = { kind: "identified", node };
   const much = kept.change(undefined, node);
   if (much !== undefined) return state.close(statusCode.resourceExhausted, much);

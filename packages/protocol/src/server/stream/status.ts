@@ -3,7 +3,7 @@ import type { Wait } from "../../model/basics/wait.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import { lackedSince } from "../../model/snapshots/published.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
-import { saidBy } from "../acknowledgements/apply-answer.js";
+import { answeredBy } from "../acknowledgements/apply-answer.js";
 import { firstPublished, inFlightSinceAck } from "../acknowledgements/in-flight.js";
 import { perishable } from "../acknowledgements/lifetimes.js";
 import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js";
@@ -42,7 +42,7 @@ function statusOf(
     exchange,
     sent: { set: sentSet },
   } = subscriber;
-  const { set: usedSet, rejection } = saidBy(subscriber);
+  const { set: usedSet, rejection } = answeredBy(subscriber);
   const { lastSent, lastAcked } = exchange;
   const inFlight = inFlightSinceAck(exchange);
   return {
@@ -84,7 +84,7 @@ function lackedBy(
  * the version that it acknowledged last.
  */
 function versionOf(subscriber: Subscriber, usedSet: ResourceSet): Version {
-  return saidBy(subscriber).lastGood.size === 0 ? usedSet.version : (subscriber.exchange.lastAcked?.version ?? "");
+  return answeredBy(subscriber).lastGood.size === 0 ? usedSet.version : (subscriber.exchange.lastAcked?.version ?? "");
 }
 
 /**

@@ -73,10 +73,10 @@ export class UsualAnswer {
     // Copied, since the rest of the request's buffer is larger and not ours. A `Buffer` has another `slice`.
     const copy = (from: number, to: number) => new Uint8Array(bytes.subarray(from, to));
     const head = copy(0, versionAt === undefined ? 0 : versionAt.start - 1);
-    const isSaid = nodeFrom !== undefined;
-    const middle = copy(isSaid ? nodeTo : start, nonceAt.start - 1);
+    const hasNode = nodeFrom !== undefined;
+    const middle = copy(hasNode ? nodeTo : start, nonceAt.start - 1);
     const tail = copy(nonceAt.end, bytes.length);
-    return new UsualAnswer(head, version !== undefined, isSaid ? delimited(node) : undefined, middle, tail);
+    return new UsualAnswer(head, version !== undefined, hasNode ? delimited(node) : undefined, middle, tail);
   }
 
   /** The bytes are the usual acknowledgement of the response with this version and nonce, and nothing else. */

@@ -32,14 +32,14 @@ export function readRevisionsEntry(entry: ShownEntry): readonly NodeRevision[] |
   return entry.name === "" ? readNameless(entry, "revisions")?.flatMap(readRevision) : undefined;
 }
 
-function namelessEntry(configStatus: StatusEntry["configStatus"], said: JsonObject): StatusEntry {
+function namelessEntry(configStatus: StatusEntry["configStatus"], summary: JsonObject): StatusEntry {
   return {
     typeUrl: "",
     name: "",
     version: "",
     configStatus,
     clientStatus: ClientResourceStatus.UNKNOWN,
-    content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, fromJson(StructSchema, said)) },
+    content: { typeUrl: summaryTypeUrl, value: toBinary(StructSchema, fromJson(StructSchema, summary)) },
   };
 }
 
@@ -47,8 +47,8 @@ function namelessEntry(configStatus: StatusEntry["configStatus"], said: JsonObje
 function readNameless({ typeUrl, xdsConfig }: ShownEntry, key: string): readonly unknown[] | undefined {
   if (typeUrl !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
   try {
-    const said = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
-    const list = said[key];
+    const summary = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
+    const list = summary[key];
     return Array.isArray(list) ? list : undefined;
   } catch {
     return undefined;

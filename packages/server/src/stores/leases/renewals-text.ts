@@ -4,7 +4,7 @@ import { maxSharedValue } from "../../contracts/stores/shared-keys.js";
 export type Renewals = ReadonlyMap<string, number>;
 
 /** The renewals that a server reports. */
-export interface RenewalsSaid {
+export interface RenewalsReported {
   /** The number of the first batch that is still there. */
   readonly first: number;
   readonly batches: readonly Renewals[];
@@ -14,7 +14,7 @@ export interface RenewalsSaid {
 const frame = 100;
 
 /** What others read; older batches are left out where there is no room. */
-export function renewalsText({ first, batches }: RenewalsSaid): string {
+export function renewalsText({ first, batches }: RenewalsReported): string {
   const texts = batches.map((batch) => JSON.stringify(Object.fromEntries(batch)));
   let length = 0;
   let from = texts.length;
@@ -26,7 +26,7 @@ export function renewalsText({ first, batches }: RenewalsSaid): string {
 }
 
 /** Reads what `renewalsText` made. */
-export function readRenewals(text: string): RenewalsSaid {
+export function readRenewals(text: string): RenewalsReported {
   const { first, batches } = JSON.parse(text) as {
     readonly first: number;
     readonly batches: readonly Readonly<Record<string, number>>[];

@@ -75,8 +75,8 @@ function commitLayer(
   const number = (before?.number ?? 0) + 1;
   const removed = changes.filter(({ to }) => to === undefined).length;
   const counts = { upserted: changes.length - removed, removed, ...leasesAfter(before, info.cause) };
-  const said = { layer, parent, number, ...info, ...counts };
-  const revision: Revision = { id: revisionId(JSON.stringify([said, changes])), ...said };
+  const described = { layer, parent, number, ...info, ...counts };
+  const revision: Revision = { id: revisionId(JSON.stringify([described, changes])), ...described };
   writer.put("revisions", revision.id, revision);
   writer.put("history", layerHash + numberKey(number), revision.id);
   writer.put("heads", layerHash, revision.id);

@@ -16,7 +16,7 @@ import { urlOf } from "../../testing/running-server.js";
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 
 /** The bytes of one client: its head and its own names in frames of a few bytes, and a ping behind them. */
-function saidBy(client: number, names: readonly string[]): Buffer {
+function answeredBy(client: number, names: readonly string[]): Buffer {
   const block = Buffer.concat([headBlock(path), encodeHeaders([["x-client", `${client}`.repeat(1 + 3 * client)]])]);
   const typeUrl = urlOf("endpoint");
   const request = create(DeltaDiscoveryRequestSchema, {
@@ -60,7 +60,7 @@ it("requests that are cut anywhere and mixed with others are read as if each cli
   try {
     for (let index = 0; index < 8; index++) {
       const names = Array.from({ length: 1 + random(400) }, (_, name) => `${index}-${name}-${"x".repeat(random(30))}`);
-      clients.push({ raw: await rawHttp2(grpc), names, left: saidBy(index, names) });
+      clients.push({ raw: await rawHttp2(grpc), names, left: answeredBy(index, names) });
     }
     for (let isMore = true; isMore; ) {
       isMore = false;

@@ -60,9 +60,9 @@ function withNotices(
   const whoSays = ({ kind }: WatchEvent) => (isBad.has(kind) ? paintOf(terminal, "err")("error", who) : who);
   const say = (event: WatchEvent) => {
     // The end of a stream includes its reason.
-    const isSaid = event.kind === "error" && event.message === ended;
+    const isReported = event.kind === "error" && event.message === ended;
     ended = event.kind === "disconnected" ? event.error : undefined;
-    if (isSaid) return;
+    if (isReported) return;
     const notice = noticeOf(event);
     // The client tries again and again while a server is away.
     if (notice !== last) tell(terminal, `${whoSays(event)} ${printable(notice)}\n`, "err");

@@ -262,8 +262,8 @@ export class ServedFolder {
     this.#last = summary;
     this.#status = sourceAfter(this.#status, summary, new Date());
     // Where one cannot take the place of another one, who tries it says why.
-    const isSaid = summary.serving || this.#around.before === undefined;
-    const result = isSaid ? this.#logReading(summary) : undefined;
+    const isReported = summary.serving || this.#around.before === undefined;
+    const result = isReported ? this.#logReading(summary) : undefined;
     if (result !== undefined) this.#around.noteFiles(filesOf(summary, result), result);
     if (!summary.serving) this.#around.nothingServed(summary.findings);
     this.checkNames();

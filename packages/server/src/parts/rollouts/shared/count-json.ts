@@ -48,15 +48,19 @@ export function countJson(record: RolloutRecord, count: ServerCount, isWhole: bo
 }
 
 /** Reads the counts of a server. A server with counts for another change has not carried this one out. */
-export function countIn(said: CountJson | undefined, { id, change }: RolloutRecord, server: string): ServerCount {
-  if (said === undefined || said.id !== id || said.change !== change) return silentCount(server);
+export function countIn(reported: CountJson | undefined, { id, change }: RolloutRecord, server: string): ServerCount {
+  if (reported === undefined || reported.id !== id || reported.change !== change) return silentCount(server);
   return {
-    ...said,
+    ...reported,
     server,
-    waitsFor: () => new Set(said.waitsFor),
+    waitsFor: () => new Set(reported.waitsFor),
     rejections: () =>
-      said.rejections.map(({ at, version, ...rest }) => ({ ...rest, version: version as Version, at: new Date(at) })),
-    candidates: () => said.candidates,
+      reported.rejections.map(({ at, version, ...rest }) => ({
+        ...rest,
+        version: version as Version,
+        at: new Date(at),
+      })),
+    candidates: () => reported.candidates,
   };
 }
 

@@ -100,16 +100,16 @@ export class Leader {
     const { count, replica } = this.#options;
     const answers = await Promise.all(
       others.map(async ({ name, counts }) => {
-        const said = await counts({ isWhole }).catch(() => []);
-        return { name, said: said as readonly CountJson[] };
+        const counted = await counts({ isWhole }).catch(() => []);
+        return { name, counted: counted as readonly CountJson[] };
       }),
     );
     return new Map(
       this.#underWay().map((record) => {
         const own = { ...(count(record) ?? silentCount(replica)), server: replica };
-        const theirs = answers.map(({ name, said }) => {
+        const theirs = answers.map(({ name, counted }) => {
           return countIn(
-            said.find(({ group }) => group === record.group),
+            counted.find(({ group }) => group === record.group),
             record,
             name,
           );

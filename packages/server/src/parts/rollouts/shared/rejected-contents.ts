@@ -36,7 +36,7 @@ interface SharedRejections {
 /** A value of another server, as it was written and read. */
 interface OthersValue {
   readonly value: string;
-  readonly said: SharedRejections;
+  readonly rejections: SharedRejections;
 }
 
 /** The most contents of a group that are told, and the most characters of each client's message. */
@@ -53,7 +53,7 @@ export class RejectedContents {
   readonly #watch: StoreWatch;
   /** By group: what must be reported, and what was. */
   readonly #wanted = new Map<string, string>();
-  readonly #said = new Map<string, string>();
+  readonly #rejections = new Map<string, string>();
   /** What others say, by key. */
   #others = new Map<string, OthersValue>();
   #session: SharedSession | undefined;
@@ -73,7 +73,9 @@ export class RejectedContents {
 
   /** What clients of other servers rejected. */
   others(group: string): readonly RejectedContent[] {
-    return [...this.#others.values()].flatMap(({ said }) => (said.group === group ? said.contents : []));
+    return [...this.#others.values()].flatMap(({ rejections }) =>
+      rejections.group === group ? rejections.contents : [],
+    );
   }
 
   /** Says this of a group from now on. */
@@ -109,26 +111,26 @@ export class RejectedContents {
 
   async #writeAll(): Promise<void> {
     for (;;) {
-      const [next] = [...this.#wanted].filter(([group, value]) => (this.#said.get(group) ?? "") !== value);
+      const [next] = [...this.#wanted].filter(([group, value]) => (this.#rejections.get(group) ?? "") !== value);
       if (next === undefined || this.#isClosed) return;
       const [group, value] = next;
       const key = rejectedKey(group, this.#own);
       const { shared } = this.#options;
       if (value === "") {
         await shared.remove(key, "any");
-        this.#said.delete(group);
+        this.#rejections.delete(group);
         if (this.#wanted.get(group) === "") this.#wanted.delete(group);
         continue;
       }
       await shared.put({ key, value, expected: "any", session: await this.#openSession() });
-      this.#said.set(group, value);
+      this.#rejections.set(group, value);
     }
   }
 
   async #openSession(): Promise<SharedSession> {
     if (this.#session !== undefined && !this.#session.isOver) return this.#session;
     const lost = () => {
-      this.#said.clear();
+      this.#rejections.clear();
       this.#write();
     };
     this.#session = await this.#options.shared.session({ ttlMs: sessionMs, lost });
@@ -141,10 +143,13 @@ export class RejectedContents {
     for (const { key, value } of entries) {
       if (key.endsWith(this.#own)) continue;
       const known = before.get(key);
-      this.#others.set(key, known?.value === value ? known : { value, said: JSON.parse(value) as SharedRejections });
+      this.#others.set(
+        key,
+        known?.value === value ? known : { value, rejections: JSON.parse(value) as SharedRejections },
+      );
     }
     const changed = [...before, ...this.#others].filter(([key]) => before.get(key) !== this.#others.get(key));
-    const groups = new Set(changed.map(([, { said }]) => said.group));
+    const groups = new Set(changed.map(([, { rejections }]) => rejections.group));
     for (const group of groups) this.#options.changed(group);
   }
 }
