@@ -37,6 +37,37 @@ const logged = (name: string, inline_string: string): Case => ({
   },
 });
 
+/** Formats that no resource of the corpus has. */
+const inFilters: readonly Case[] = (
+  [
+    [
+      "ext_authz.v3.ExtAuthz",
+      {
+        http_service: {
+          server_uri: { uri: "http://a", cluster: "backend", timeout: "1s" },
+          authorization_request: { headers_to_add: [{ key: "a", value: "a" }] },
+        },
+      },
+    ],
+    [
+      "local_ratelimit.v3.LocalRateLimit",
+      {
+        stat_prefix: "a",
+        token_bucket: { max_tokens: 1, fill_interval: "1s" },
+        rate_limits: [{ actions: [{ source_cluster: {} }], hits_addend: { format: "1" } }],
+      },
+    ],
+  ] satisfies [string, JsonObject][]
+).map(([name, fields]) => {
+  const manager = extension("filters.network.http_connection_manager.v3.HttpConnectionManager", {
+    stat_prefix: "a",
+    route_config: { name: "a" },
+    http_filters: [extension(`filters.http.${name}`, fields), extension("filters.http.router.v3.Router", {})],
+  });
+  const of = logged(name, "a");
+  return { ...of, resource: { ...of.resource, filter_chains: [{ filters: [manager] }] } };
+});
+
 const inside = (...texts: readonly string[]): readonly string[] => texts.map((text) => `(${text})`);
 
 /** What may follow a command that takes nothing, right or wrong. */
@@ -107,6 +138,7 @@ test("xdskit and a real Envoy refuse the same commands in all format strings", {
       if (each.breaks !== undefined || ourVerdict(each) !== undefined) continue;
       for (const [name, changed] of withUnknown(each)) if (!places.has(name)) places.set(name, changed);
     }
+    for (const each of inFilters) for (const [name, changed] of withUnknown(each)) places.set(name, changed);
     const refused = [...places.values()].filter((each) => ourVerdict(each)?.includes("is no command of Envoy"));
     const fields = new Set(refused.map(({ name }) => name.replaceAll(/\[\d+\]/g, "")));
     console.log(`${refused.length} of ${places.size} places, ${fields.size} kinds`);

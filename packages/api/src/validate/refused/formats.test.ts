@@ -58,6 +58,36 @@ describe("format strings", () => {
       assert.ok(read(json).join().includes(`${field}: has %NOPE%, which is no command`), `${field}: ${read(json)}`);
   });
 
+  it("headers that the filter for authorization adds are formats, but not those that a route has it add", () => {
+    const added = (value: string) => ({
+      http_service: {
+        server_uri: { uri: "http://a", cluster: "a", timeout: "1s" },
+        authorization_request: { headers_to_add: [{ key: "a", value }] },
+      },
+    });
+    const authz = "filters.http.ext_authz.v3.ExtAuthz";
+    assert.match(
+      read(http({ http_filters: [extension(authz, added("%NOPE%")), router] })).join(),
+      /http_service\.authorization_request\.headers_to_add\[0\]\.value: has %NOPE%, which is no command/,
+    );
+    const { typed_config } = extension(`${authz}PerRoute`, { check_settings: added("%NOPE%") });
+    assert.deepEqual(read(host({ typed_per_filter_config: { a: typed_config } })), []);
+  });
+
+  it("the hits that a local rate limit adds are formats, but not those of others", () => {
+    const rate_limits = [{ actions: [{ source_cluster: {} }], hits_addend: { format: "%NOPE%" } }];
+    const limit = extension("filters.http.local_ratelimit.v3.LocalRateLimit", {
+      stat_prefix: "a",
+      token_bucket: { max_tokens: 1, fill_interval: "1s" },
+      rate_limits,
+    });
+    assert.match(
+      read(http({ http_filters: [limit, router] })).join(),
+      /rate_limits\[0\]\.hits_addend\.format: has %NOPE%, which is no command/,
+    );
+    assert.deepEqual(read(host({ rate_limits })), []);
+  });
+
   it("a command with parameters or a length that it does not take is refused, with how it is written", () => {
     for (const [value, wrong] of [
       ["%PROTOCOL(x)%", "PROTOCOL takes no parameters: it is written %PROTOCOL%"],

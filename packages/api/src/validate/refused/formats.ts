@@ -1,12 +1,10 @@
 import { protoCamelCase } from "@bufbuild/protobuf/reflect";
 import type { Value } from "@bufbuild/protobuf/wkt";
-import type { HeaderValueOption, KeyValueMutation } from "@xdskit/api/envoy/config/core/v3/base";
+import type { KeyValueMutation } from "@xdskit/api/envoy/config/core/v3/base";
 import type { SubstitutionFormatString } from "@xdskit/api/envoy/config/core/v3/substitution_format_string";
 import type { FileAccessLog } from "@xdskit/api/envoy/extensions/access_loggers/file/v3/file";
 import type { FluentdAccessLogConfig } from "@xdskit/api/envoy/extensions/access_loggers/fluentd/v3/fluentd";
 import type { OpenTelemetryAccessLogConfig } from "@xdskit/api/envoy/extensions/access_loggers/open_telemetry/v3/logs_service";
-import type { RateLimit } from "@xdskit/api/envoy/extensions/filters/network/ratelimit/v3/rate_limit";
-import type { CustomTag } from "@xdskit/api/envoy/type/tracing/v3/custom_tag";
 import type { AnyValue, KeyValueList } from "@xdskit/api/opentelemetry/proto/common/v1/common";
 import type { FieldStep } from "../../errors/field-path.js";
 import { didYouMean } from "../../errors/nearest-name.js";
@@ -60,11 +58,6 @@ function jsonProblems(json: unknown, steps: readonly FieldStep[]): readonly Spec
     : Object.entries(json).flatMap(([key, item]) => jsonProblems(item, [...steps, { key }]));
 }
 
-/** HeaderValueOption: a header to add. */
-export function headerFormatProblems({ header }: HeaderValueOption): readonly SpecialProblem[] {
-  return formatProblems(header?.value ?? "", ["header", "value"]);
-}
-
 /** SubstitutionFormatString: a log, or the body of a response. */
 export function substitutionProblems({ format }: SubstitutionFormatString): readonly SpecialProblem[] {
   if (format.case === "textFormat") return formatProblems(format.value, ["text_format"]);
@@ -106,18 +99,6 @@ function listProblems(list: KeyValueList | undefined, steps: readonly FieldStep[
   return (list?.values ?? []).flatMap(({ value }, index) => valueProblems(value, [...steps, "values", index, "value"]));
 }
 
-/** CustomTag: a tag of a trace or of a log. */
-export function tagProblems({ type }: CustomTag): readonly SpecialProblem[] {
-  return type.case === "value" ? formatProblems(type.value, ["value"]) : none;
-}
-
-/** The filter of rate limits for connections. */
-export function rateLimitProblems({ descriptors }: RateLimit): readonly SpecialProblem[] {
-  return descriptors.flatMap(({ entries }, index) =>
-    entries.flatMap(({ value }, entry) => formatProblems(value, ["descriptors", index, "entries", entry, "value"])),
-  );
-}
-
 /** KeyValueMutation: a parameter of a query to add. */
 export function mutationProblems({ append }: KeyValueMutation): readonly SpecialProblem[] {
   // Where files are read in one pass, a value is plain JSON.
@@ -127,21 +108,35 @@ export function mutationProblems({ append }: KeyValueMutation): readonly Special
   return typeof text === "string" ? formatProblems(text, ["append", "record", "value"]) : none;
 }
 
-/** Fields that are formats as a whole, by their names in protos. */
-export function formatsIn(...names: readonly string[]): (message: object) => readonly SpecialProblem[] {
-  const fields = names.map((name) => [name, protoCamelCase(name)] as const);
-  return (message) =>
-    fields.flatMap(([name, local]) => {
-      const text = (message as { readonly [field: string]: unknown })[local];
-      return typeof text === "string" ? formatProblems(text, [name]) : none;
-    });
+/**
+ * Fields that are formats as a whole, by their names in protos, or by paths of names: through messages, lists, and
+ * oneofs, which have names too.
+ */
+export function formatsIn(...paths: readonly string[]): (message: object) => readonly SpecialProblem[] {
+  const found = paths.map((path) => path.split(".").map((name) => ({ name, local: protoCamelCase(name) })));
+  return (message) => found.flatMap((path) => formatsBelow(message, path, []));
 }
 
-/** A field of a oneof that is a format as a whole. */
-export function formatIn(oneof: string, name: string): (message: object) => readonly SpecialProblem[] {
-  const [choice, local] = [protoCamelCase(oneof), protoCamelCase(name)];
-  return (message) => {
-    const { [choice]: chosen } = message as { readonly [oneof: string]: { readonly case?: string; value?: string } };
-    return chosen?.case === local ? formatProblems(String(chosen.value), [name]) : none;
-  };
+interface Named {
+  readonly name: string;
+  readonly local: string;
+}
+
+function formatsBelow(
+  value: unknown,
+  [step, ...rest]: readonly Named[],
+  steps: readonly FieldStep[],
+): readonly SpecialProblem[] {
+  if (step === undefined) return typeof value === "string" ? formatProblems(value, steps) : none;
+  if (typeof value !== "object" || value === null) return none;
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => formatsBelow(item, [step, ...rest], [...steps, index]));
+  const inner = (value as { readonly [field: string]: unknown })[step.local];
+  const [chosen, ...deeper] = rest;
+  if (chosen === undefined || !isOneof(inner)) return formatsBelow(inner, rest, [...steps, step.name]);
+  return inner.case === chosen.local ? formatsBelow(inner.value, deeper, [...steps, chosen.name]) : none;
+}
+
+function isOneof(value: unknown): value is { readonly case: string | undefined; readonly value?: unknown } {
+  return typeof value === "object" && value !== null && "case" in value;
 }

@@ -31,7 +31,7 @@ const tlsPackage = "envoy.extensions.transport_sockets.tls.v3";
 /** The rules by which every build of Envoy refuses messages that the protos' rules allow, by message type. */
 const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "google.protobuf.Duration": [spanProblems],
-  "envoy.config.core.v3.HeaderValueOption": [formats.headerFormatProblems],
+  "envoy.config.core.v3.HeaderValueOption": [formats.formatsIn("header.value")],
   "envoy.config.core.v3.SubstitutionFormatString": [formats.substitutionProblems],
   [`${logs}.file.v3.FileAccessLog`]: [formats.fileLogProblems],
   [`${logs}.fluentd.v3.FluentdAccessLogConfig`]: [formats.fluentdLogProblems],
@@ -41,21 +41,28 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${logs}.stats.v3.Config.Counter`]: [formats.formatsIn("value_format")],
   [`${logs}.stats.v3.Config.Gauge`]: [formats.formatsIn("value_format")],
   "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig": [formats.formatsIn("hostname")],
-  "envoy.extensions.filters.network.ratelimit.v3.RateLimit": [formats.rateLimitProblems],
+  "envoy.extensions.filters.network.ratelimit.v3.RateLimit": [formats.formatsIn("descriptors.entries.value")],
   "envoy.extensions.filters.network.reverse_tunnel.v3.Validation": [
     formats.formatsIn("node_id_format", "cluster_id_format", "tenant_id_format"),
   ],
   "envoy.extensions.clusters.reverse_connection.v3.ReverseConnectionClusterConfig": [
     formats.formatsIn("host_id_format", "tenant_id_format"),
   ],
-  [`${route}.RedirectAction`]: [formats.formatIn("path_rewrite_specifier", "path_rewrite")],
+  [`${route}.RedirectAction`]: [formats.formatsIn("path_rewrite_specifier.path_rewrite")],
   [`${route}.Tracing`]: [formats.formatsIn("operation", "upstream_operation")],
   [`${manager}.HttpConnectionManager.Tracing`]: [formats.formatsIn("operation", "upstream_operation")],
+  // A route may have both messages below these: the first is no format there, and the second only for some filters.
+  "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz": [
+    formats.formatsIn("services.http_service.authorization_request.headers_to_add.value"),
+  ],
+  "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit": [
+    formats.formatsIn("rate_limits.hits_addend.format"),
+  ],
   "envoy.extensions.filters.http.oauth2.v3.OAuth2Config": [formats.formatsIn("redirect_uri", "original_request_uri")],
   "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig": [
     formats.formatsIn("proxy_host", "target_host"),
   ],
-  "envoy.type.tracing.v3.CustomTag": [formats.tagProblems],
+  "envoy.type.tracing.v3.CustomTag": [formats.formatsIn("type.value")],
   "envoy.config.core.v3.KeyValueMutation": [formats.mutationProblems],
   "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],
   "envoy.config.core.v3.HealthCheck.HttpHealthCheck": [httpHealthCheckProblems],
@@ -77,8 +84,7 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${route}.WeightedCluster`]: [routes.weightedClusterProblems],
   [`${route}.RouteAction`]: [
     routes.routeActionProblems,
-    formats.formatsIn("path_rewrite"),
-    formats.formatIn("host_rewrite_specifier", "host_rewrite"),
+    formats.formatsIn("path_rewrite", "host_rewrite_specifier.host_rewrite"),
   ],
   [`${route}.RouteAction.RequestMirrorPolicy`]: [routes.mirrorProblems],
   [`${route}.RetryPolicy.RetryBackOff`]: [routes.retryBackOffProblems],
