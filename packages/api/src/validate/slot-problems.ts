@@ -9,14 +9,14 @@ import { refused, type SpecialProblem } from "./refused/problem.js";
  */
 export function slotProblem(categories: Categories, typeName: string, loose = false): SpecialProblem | undefined {
   if (categories.length === 0) return undefined;
-  const wanted = categories.join(" or ");
-  if (typeName === "") return refused([], `needs a type: an extension of ${wanted} stands here`);
+  const wanted = (): string => categories.join(" or ");
+  if (typeName === "") return refused([], `needs a type: an extension of ${wanted()} stands here`);
   const isOfRoute = categories.includes(perRoute);
   // Extensions of several categories share protobuf's own messages.
   if (typeName.startsWith("google.protobuf."))
-    return isOfRoute ? refused([], `${typeName} is no extension: one of ${wanted} stands here`) : undefined;
+    return isOfRoute ? refused([], `${typeName} is no extension: one of ${wanted()} stands here`) : undefined;
   const own = categoriesOf(typeName);
   if (own.length === 0 || own.some((one) => categories.includes(one))) return undefined;
   if (isOfRoute && loose && isBesidePerRoute(typeName)) return undefined;
-  return refused([], `${typeName} is an extension of ${own.join(" and ")}: one of ${wanted} stands here`);
+  return refused([], `${typeName} is an extension of ${own.join(" and ")}: one of ${wanted()} stands here`);
 }

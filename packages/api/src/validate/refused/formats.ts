@@ -11,7 +11,7 @@ import { didYouMean } from "../../errors/nearest-name.js";
 import { shortened } from "../../errors/shortened.js";
 import { formatCommands } from "../values/format-commands.js";
 import type { SpecialProblem } from "./problem.js";
-import { none, refused } from "./problem.js";
+import { none, refused, within } from "./problem.js";
 
 /** A percent sign begins a command, and another one ends it. Two in a row mean a literal one. */
 const percent = /%%|%([A-Z0-9_]+)(?:\((.*?)\))?(:\d+)?%|%/gs;
@@ -114,7 +114,11 @@ export function mutationProblems({ append }: KeyValueMutation): readonly Special
  */
 export function formatsIn(...paths: readonly string[]): (message: object) => readonly SpecialProblem[] {
   const found = paths.map((path) => path.split(".").map((name) => ({ name, local: protoCamelCase(name) })));
-  return (message) => found.flatMap((path) => formatsBelow(message, path, []));
+  return (message) => {
+    const problems: SpecialProblem[] = [];
+    for (const path of found) for (const problem of formatsBelow(message, path, 0)) problems.push(problem);
+    return problems;
+  };
 }
 
 interface Named {
@@ -122,19 +126,16 @@ interface Named {
   readonly local: string;
 }
 
-function formatsBelow(
-  value: unknown,
-  [step, ...rest]: readonly Named[],
-  steps: readonly FieldStep[],
-): readonly SpecialProblem[] {
-  if (step === undefined) return typeof value === "string" ? formatProblems(value, steps) : none;
+/** Most have no problem, so steps are put together only on the way back. */
+function formatsBelow(value: unknown, path: readonly Named[], at: number): readonly SpecialProblem[] {
+  const step = path[at];
+  if (step === undefined) return typeof value === "string" ? formatProblems(value, []) : none;
   if (typeof value !== "object" || value === null) return none;
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => formatsBelow(item, [step, ...rest], [...steps, index]));
+  if (Array.isArray(value)) return value.flatMap((item, index) => within(formatsBelow(item, path, at), index));
   const inner = (value as { readonly [field: string]: unknown })[step.local];
-  const [chosen, ...deeper] = rest;
-  if (chosen === undefined || !isOneof(inner)) return formatsBelow(inner, rest, [...steps, step.name]);
-  return inner.case === chosen.local ? formatsBelow(inner.value, deeper, [...steps, chosen.name]) : none;
+  const chosen = path[at + 1];
+  if (chosen === undefined || !isOneof(inner)) return within(formatsBelow(inner, path, at + 1), step.name);
+  return inner.case === chosen.local ? within(formatsBelow(inner.value, path, at + 2), chosen.name) : none;
 }
 
 function isOneof(value: unknown): value is { readonly case: string | undefined; readonly value?: unknown } {
