@@ -70,6 +70,7 @@ export const leftOut = new Map([
   ["packages/xdskit/src/apply/large-change.test.ts", "changes of 10,000 resources, over the API"],
   ["packages/xdskit/src/serve/blocked-worker.test.ts", "a worker that is blocked for seconds"],
   ["packages/xdskit/src/serve/full-disk.test.ts", "a server whose disk is full, and has room again"],
+  ["packages/xdskit/src/serve/huge-files.test.ts", "files of 60 MB in a folder that is served"],
   ["packages/xdskit/src/start.test.ts", "the modules that each command loads"],
   ["scripts/site.test.ts", "the manual, built as a site"],
   ["scripts/tarballs.test.ts", "every package as it is published, installed where nothing is"],
