@@ -12,6 +12,7 @@ import {
   calledName,
   emptySnapshot,
   hasNamed,
+  namesIn,
   planBetween,
   planJson,
   type Snapshot,
@@ -106,7 +107,8 @@ export function* danglingIn(
       if (is !== undefined) for (const reference of is.references.filter(lacks)) note(is, reference, group);
       const gone = { type: one.type.typeUrl, name: calledName(one) };
       if (!lacks(gone)) return;
-      for (const resource of danglingNames(group)?.stillNaming(gone, now) ?? []) note(resource, gone, group);
+      for (const resource of (danglingNames(group) ?? namesIn(before)).stillNaming(gone, now))
+        note(resource, gone, group);
     });
   }
   return Array.from(lacking.values(), ({ resource, reference, groups }) =>

@@ -122,7 +122,7 @@ export function pairIn(bytes: Uint8Array): { readonly first: string; readonly se
   while (!reader.atEnd) {
     const tag = reader.tag();
     if (tag === delimited(1)) first = reader.string();
-    else if (tag === varintTag(1)) first = String(reader.uint64());
+    else if (tag === varintTag(1)) first = String(reader.int64());
     else if (tag === delimited(2)) second = reader.part();
     else reader.skip(tag);
   }

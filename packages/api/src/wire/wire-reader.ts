@@ -99,6 +99,18 @@ export class WireReader {
     throw new MalformedMessage("a number is longer than ten bytes");
   }
 
+  /** A varint of 64 bits with a sign. */
+  int64(): bigint {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      if (this.#position >= this.#end) throw new MalformedMessage("the message is cut off");
+      const byte = this.bytes[this.#position++] as number;
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asIntN(64, value);
+    }
+    throw new MalformedMessage("a number is longer than ten bytes");
+  }
+
   double(): number {
     const start = this.#position;
     this.#advance(8);

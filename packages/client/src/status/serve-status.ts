@@ -13,16 +13,19 @@ export interface ServedStatus {
 
 /**
  * Serves client status (CSDS) over gRPC, in plaintext and to everybody who can connect: listen on loopback, or add the
- * service to your own server with `createStatusService`. `address` is `HOST:PORT`; port 0 picks a free one. Rejects
- * with an XdskitError (XDSKIT_ADDRESS_UNAVAILABLE, XDSKIT_ADDRESS_INVALID, XDSKIT_CLIENT_OPTION).
+ * service to your own server with `createStatusService`. `address` is `HOST:PORT` or `unix:/PATH`; port 0 picks a free
+ * one. Rejects with an XdskitError (XDSKIT_ADDRESS_UNAVAILABLE, XDSKIT_ADDRESS_INVALID, XDSKIT_CLIENT_OPTION).
  */
 export async function serveStatus(
   clients: XdsClient | readonly XdsClient[],
   address: string,
   options: StatusOptions = {},
 ): Promise<ServedStatus> {
-  if (typeof address !== "string" || !/:\d+$/.test(address))
-    throw XdskitError.of("XDSKIT_ADDRESS_INVALID", "serveStatus takes HOST:PORT, such as 127.0.0.1:19000");
+  if (typeof address !== "string" || !/^unix:|:\d+$/.test(address))
+    throw XdskitError.of(
+      "XDSKIT_ADDRESS_INVALID",
+      "serveStatus takes HOST:PORT or unix:/PATH, such as 127.0.0.1:19000",
+    );
   const server = new Server({ "grpc.max_send_message_length": -1 });
   const { definition, implementation } = createStatusService(clients, options);
   server.addService(definition, implementation);

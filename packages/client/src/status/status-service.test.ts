@@ -180,7 +180,7 @@ describe("client status of a client (CSDS)", () => {
       await assert.rejects(serveStatus(clients as never, "127.0.0.1:0"), option);
       assert.throws(() => createClientMetrics(clients as never), option);
     }
-    const address = wrong("XDSKIT_ADDRESS_INVALID", /^serveStatus takes HOST:PORT/);
+    const address = wrong("XDSKIT_ADDRESS_INVALID", /^serveStatus takes HOST:PORT or unix/);
     for (const given of [undefined, "localhost", 19_000])
       await assert.rejects(serveStatus([], given as never), address);
   });

@@ -7,7 +7,6 @@ import { GroupKnown } from "./group-known.js";
 
 const type = resourceTypes.find("cluster")!;
 const collections = [{ type, name: "*" }];
-const client = { status: () => [] };
 const at = { server: "one:1", type: undefined } as const;
 
 const events = {
@@ -22,12 +21,20 @@ const events = {
 
 type Event = keyof typeof events;
 
-const heard = (known: GroupKnown, event: ClientEvent) => (known.event(event, client) ? "back" : undefined);
+/** How many streams are up: two may lead to servers of one name. */
+const streams = new WeakMap<GroupKnown, number>();
+
+function heard(known: GroupKnown, event: ClientEvent): string | undefined {
+  const count = (streams.get(known) ?? 0) + (event.kind === "connected" ? 1 : event.kind === "disconnected" ? -1 : 0);
+  streams.set(known, Math.max(count, 0));
+  return known.event(event, { status: () => [], isConnected: count > 0 }) ? "back" : undefined;
+}
 
 const reach = {
   "starting, away": [],
   "starting, connected": ["connected"],
   "started, connected": ["connected", "the first answers are there"],
+  "started, connected twice": ["connected", "connected", "the first answers are there"],
   "started, and clusters are unknown": ["connected", "the first answers are there", "all clusters are asked for"],
   "started, away": ["the first answers are there"],
   "closed, away": ["close"],
@@ -43,16 +50,20 @@ const table: StateTable<keyof typeof reach, Event>["table"] = {
     close: ["closed, away"],
   },
   "starting, connected": {
-    "connected, a second stream": ["starting, connected"],
     disconnected: ["starting, away"],
     "the first answers are there": ["started, connected", "may come"],
     close: ["closed, connected"],
   },
   "started, connected": {
-    connected: ["started, connected", "may come"],
+    connected: ["started, connected twice", "may come"],
+    "connected, a second stream": ["started, connected twice", "may come"],
     disconnected: ["started, away"],
     "the first answers are there": ["started, connected", "may come"],
     "all clusters are asked for": ["started, and clusters are unknown"],
+    close: ["closed, connected"],
+  },
+  "started, connected twice": {
+    disconnected: ["started, connected", "may come"],
     close: ["closed, connected"],
   },
   "started, and clusters are unknown": {

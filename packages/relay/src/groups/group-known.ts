@@ -85,13 +85,13 @@ export class GroupKnown implements PendingChangesOptions {
   }
 
   /** Something happened at the client. Returns whether the origin is back. */
-  event(event: ClientEvent, client: Pick<XdsClient, "status">): boolean {
+  event(event: ClientEvent, client: Pick<XdsClient, "status" | "isConnected">): boolean {
     if (event.kind === "connected") this.awaited.connected(event.type);
     if (event.kind === "disconnected" && event.type !== undefined && event.error?.code === statusCode.unimplemented) {
       // Another server of the origin may know the type.
       if (client.status().length === 1 && this.awaited.notOffered(event.type)) this.retained.touch(event.type);
     }
-    return this.standing.event(event);
+    return this.standing.event(event, client.isConnected);
   }
 
   snapshot(): Snapshot | undefined {

@@ -5,7 +5,7 @@ import { isMainThread } from "node:worker_threads";
 import type { ListenAddress } from "../basics/address.js";
 
 /**
- * Listens at a at. `listen` binds before it returns, and rejects with the system's error. A Unix socket that an
+ * Listens at an address. `listen` binds before it returns, and rejects with the system's error. A Unix socket that an
  * ended process left is replaced, and at no time can others connect than those whom its mode lets in.
  */
 export async function listenAt<T>(at: ListenAddress, listen: () => Promise<T>): Promise<T> {

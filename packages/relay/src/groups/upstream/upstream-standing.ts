@@ -28,8 +28,8 @@ export interface UpstreamStanding {
   readonly lastUpdate: Date | undefined;
   /** The origin was told that clients rejected something. */
   rejected(type: ResourceType, reason: string): void;
-  /** Returns whether a stream is up after a time without any. */
-  event(event: ClientEvent): boolean;
+  /** `isNowConnected`: of the client. Returns whether a stream is up after a time without any. */
+  event(event: ClientEvent, isNowConnected: boolean): boolean;
 }
 
 /** Follows the events of a client from its start. */
@@ -37,16 +37,18 @@ export function createUpstreamStanding(isCached: boolean): UpstreamStanding {
   let lastError: UpstreamError | undefined;
   let lastUpdate: Date | undefined;
   let isAnswered = false;
+  // Not by the names of servers: two streams may lead to one.
+  let isConnected = false;
   /** The servers with a stream that is up, by its type; undefined: one for all types. */
   const up = new Map<ResourceType | undefined, Set<string>>();
   const failed = (message: string) => {
     lastError = { at: new Date(), message };
   };
-  const isConnected = () => [...up.values()].some((servers) => servers.size > 0);
 
   return {
-    event(event: ClientEvent): boolean {
-      const wasConnected = isConnected();
+    event(event: ClientEvent, isNowConnected: boolean): boolean {
+      const wasConnected = isConnected;
+      isConnected = isNowConnected;
       switch (event.kind) {
         case "connected":
           up.set(event.type, (up.get(event.type) ?? new Set()).add(event.server));
@@ -69,14 +71,14 @@ export function createUpstreamStanding(isCached: boolean): UpstreamStanding {
           lastUpdate = new Date();
           break;
       }
-      return !wasConnected && isConnected();
+      return !wasConnected && isConnected;
     },
     get isConnected(): boolean {
-      return isConnected();
+      return isConnected;
     },
     isConnectedFor: (type: ResourceType): boolean => [type, undefined].some((each) => (up.get(each)?.size ?? 0) > 0),
     get state(): UpstreamState {
-      if (isConnected() && (isAnswered || isCached)) return "connected";
+      if (isConnected && (isAnswered || isCached)) return "connected";
       if (isAnswered) return "away";
       return isCached ? "cached" : "pending";
     },
