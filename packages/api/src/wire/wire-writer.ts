@@ -40,8 +40,10 @@ export class WireWriter {
 
   /** The head of a length-delimited field; its content follows. */
   head(field: number, length: number): void {
-    this.varint(field * 8 + 2);
-    this.varint(length);
+    // One byte for all fields of discovery responses, and of each resource in them.
+    if (field < 16) this.bytes[this.#position++] = field * 8 + 2;
+    else this.varint(field * 8 + 2);
+    this.#position = putVarint(this.bytes, this.#position, length);
   }
 
   /** An integer from 0 to 2^53 − 1. */
@@ -60,7 +62,8 @@ export class WireWriter {
       this.gap = this.#position;
       return;
     }
-    this.raw(value);
+    this.bytes.set(value, this.#position);
+    this.#position += value.length;
   }
 
   /** Bytes as they are. */
@@ -85,7 +88,7 @@ export class WireWriter {
 
 /** The length of a length-delimited field; without `field`, of one with a number below 16. */
 export function fieldLength(contentLength: number, field = 1): number {
-  return varintLength(field * 8) + varintLength(contentLength) + contentLength;
+  return (field < 16 ? 1 : varintLength(field * 8)) + varintLength(contentLength) + contentLength;
 }
 
 /** A length-delimited field. */
