@@ -73,7 +73,7 @@ class AdminOfServer implements Admin {
   readonly #access: Access;
   readonly #version: string;
   readonly #since = Date.now();
-  readonly #troubles: ReturnType<typeof createTroubles>;
+  readonly #troubles: { now(): readonly Trouble[] };
   /** From the start on, and not from when somebody looks. */
   readonly #activity: Activity;
   readonly #versions: VersionRevisions;

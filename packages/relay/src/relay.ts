@@ -20,7 +20,15 @@ const usualHoldMs = 15_000;
 const usualSilenceMs = 15_000;
 
 /** A server with the resources of an origin. */
-export type Relay = Awaited<ReturnType<typeof createRelay>>;
+export interface Relay {
+  readonly server: XdsServer;
+  /** In the order of the options. */
+  readonly groups: readonly GroupRelay[];
+  /** Resolves once every group can be served. */
+  start(): Promise<void>;
+  /** Closes the server too, which waits `timeoutMs` milliseconds for its streams. */
+  close(closing?: { readonly timeoutMs?: number }): Promise<void>;
+}
 
 /**
  * Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used.
@@ -40,7 +48,7 @@ export type Relay = Awaited<ReturnType<typeof createRelay>>;
  * await relay.server.listen({ grpc: "127.0.0.1:18001" });
  * ```
  */
-export async function createRelay(options: RelayOptions) {
+export async function createRelay(options: RelayOptions): Promise<Relay> {
   checkRelayOptions(options);
   const { servers, registry, cache, nack, ackWaitMs, validate = "types" } = options;
   // The relay orders the origin's resources for each client: the origin need not wait for them.
@@ -104,12 +112,10 @@ export async function createRelay(options: RelayOptions) {
   return {
     server,
     groups,
-    /** Resolves once every group can be served. */
-    async start(): Promise<void> {
+    async start() {
       await Promise.all(groups.map(({ source }) => server.addSource(source)));
     },
-    /** Closes the server too. */
-    async close(closing?: { readonly timeoutMs?: number }): Promise<void> {
+    async close(closing) {
       // The clients that leave now come back after a restart, perhaps while the origin is away.
       for (const group of groups) group.keep();
       await server.close(closing);

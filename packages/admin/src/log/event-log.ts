@@ -1,7 +1,15 @@
 import { maxKept, maxListed, type ResourceType, type Where } from "@xdskit/api";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import type { CallerRefused, CallInfo, LoadStreamInfo, ServerEvent, StreamInfo, XdsServer } from "@xdskit/server";
+import type {
+  CallerRefused,
+  CallInfo,
+  EventLoopBlock,
+  LoadStreamInfo,
+  ServerEvent,
+  StreamInfo,
+  XdsServer,
+} from "@xdskit/server";
 import { createBlockLog } from "./block-log.js";
 import { logCertificates } from "./certificate-log.js";
 import { ConnectionsLog } from "./connections-log.js";
@@ -92,7 +100,7 @@ interface LogContext {
   readonly whereIs: WhereLogged;
   readonly refusals: Refusals;
   readonly connections: ConnectionsLog;
-  readonly logBlock: ReturnType<typeof createBlockLog>;
+  readonly logBlock: (block: EventLoopBlock) => void;
 }
 
 /** Warns of each refusal once: a client that is refused tries again every second. */

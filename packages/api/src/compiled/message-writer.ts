@@ -231,14 +231,17 @@ function wrapperWriter(schema: DescMessage): WriteMessage | undefined {
   };
 }
 
-function namesOf(schema: DescMessage): Pick<MessageWriter, "schema" | "typeUrl" | "urlField"> {
+/** A message, and how it is named on the wire. */
+type NamedMessage = Pick<MessageWriter, "schema" | "typeUrl" | "urlField">;
+
+function namesOf(schema: DescMessage): NamedMessage {
   const typeUrl = `${typeUrlPrefix}${schema.typeName}`;
   return { schema, typeUrl, urlField: textBytes(1, typeUrl) };
 }
 
 /** All writers are created here, so that they share one hidden class: the field writers call many of them. */
 function writerOf(
-  { schema, typeUrl, urlField }: ReturnType<typeof namesOf>,
+  { schema, typeUrl, urlField }: NamedMessage,
   write: WriteMessage,
   writeTyped: WriteMessage,
 ): MessageWriter {

@@ -178,8 +178,14 @@ function hasType({ package: prefix, messageType, enumType }: FileDescriptorProto
   }
 }
 
+/** A type that a descriptor names, and where. */
+interface TypeAtPlace {
+  readonly place: string;
+  readonly type: string;
+}
+
 /** Every type that a file names, by full name, and where. */
-function* typesIn(file: FileDescriptorProto): Iterable<{ readonly place: string; readonly type: string }> {
+function* typesIn(file: FileDescriptorProto): Iterable<TypeAtPlace> {
   const prefix = file.package === "" ? "" : `${file.package}.`;
   yield* typesOf(prefix, file.extension);
   for (const message of file.messageType) yield* typesInMessage(prefix, message);
@@ -190,13 +196,13 @@ function* typesIn(file: FileDescriptorProto): Iterable<{ readonly place: string;
   }
 }
 
-function* typesInMessage(prefix: string, message: DescriptorProto): ReturnType<typeof typesIn> {
+function* typesInMessage(prefix: string, message: DescriptorProto): Iterable<TypeAtPlace> {
   const inner = `${prefix}${message.name}.`;
   yield* typesOf(inner, [...message.field, ...message.extension]);
   for (const nested of message.nestedType) yield* typesInMessage(inner, nested);
 }
 
-function* typesOf(prefix: string, fields: readonly FieldDescriptorProto[]): ReturnType<typeof typesIn> {
+function* typesOf(prefix: string, fields: readonly FieldDescriptorProto[]): Iterable<TypeAtPlace> {
   for (const { name, typeName, extendee } of fields) {
     for (const type of [typeName, extendee])
       if (type.startsWith(".")) yield { place: `${prefix}${name}`, type: type.slice(1) };

@@ -49,7 +49,13 @@ const connectMs = 20_000;
 const maxMessageBytes = 0x4000_0000;
 
 /** One HTTP/2 connection. */
-export type FleetConnection = ReturnType<typeof openConnection>;
+export interface FleetConnection {
+  /** False before it is up, and once it ends: a server's GOAWAY comes a moment before `down`. */
+  readonly isOpen: boolean;
+  /** Throws an Error before it is up. */
+  open(path: string, to: StreamListener): GrpcStream;
+  close(): void;
+}
 
 /**
  * Connects to a server: `node:http2` and gRPC's framing by hand, since a channel for each node costs several times as
@@ -59,7 +65,7 @@ export function openConnection(
   { address, connecting, userAgent }: BenchTarget,
   listener: FleetConnectionListener,
   windowBytes: number,
-) {
+): FleetConnection {
   let session: ClientHttp2Session | undefined;
   let closed = false;
   let wasUp = false;
@@ -117,11 +123,10 @@ export function openConnection(
   start().catch(down);
 
   return {
-    /** False before it is up, and once it ends: a server's GOAWAY comes a moment before `down`. */
-    get isOpen(): boolean {
+    get isOpen() {
       return session !== undefined && !session.closed && !session.destroyed;
     },
-    open(path: string, to: StreamListener): GrpcStream {
+    open(path, to) {
       if (session === undefined) throw new Error("there is no connection yet");
       return openStream(session, { path, headers }, to);
     },

@@ -1,6 +1,6 @@
 import type { Nonce, ResourceName, ResourceType } from "@xdskit/api";
 import { type Answer, Answers } from "./answers.js";
-import { type AskingContext, createAsking } from "./asked/asking.js";
+import { type Asking, type AskingContext, createAsking } from "./asked/asking.js";
 import { DroppedNames } from "./asked/dropped-names.js";
 import { LapsedNames } from "./asked/lapsed-names.js";
 import { type WantedNames, wildcard } from "./asked/wanted-names.js";
@@ -24,7 +24,7 @@ export class TypeStream {
   /** Of the last response, for SotW. */
   #nonce = "";
   readonly #options: ClientStreamOptions;
-  readonly #asking: ReturnType<typeof createAsking>;
+  readonly #asking: Asking;
   /**
    * The names that the server surely knows, whichever requests cross its responses: those of the first request, and
    * those it sent. Names that are only there are not in it.

@@ -19,7 +19,15 @@ export interface SessionListener {
 }
 
 /** A client whose events are shown. */
-export type ClientSession = ReturnType<typeof openSession>;
+export interface ClientSession {
+  /** Asks for a name; false if it was asked for already. */
+  subscribe(type: ResourceType, name: string): boolean;
+  /** False if it was not asked for. */
+  unsubscribe(type: ResourceType, name: string): boolean;
+  /** How many times a resource was shown without its secrets. */
+  leftOut(): number;
+  close(): Promise<void>;
+}
 
 /**
  * Connects, with the first subscription. Everything is shown in order; a slow reader holds up reading from the servers.
@@ -29,7 +37,7 @@ export function openSession(
   options: WatchOptions,
   terminal: Terminal,
   listener: SessionListener = {},
-) {
+): ClientSession {
   const { showSecrets: secrets = false, command } = options;
   const isTerminal = process.stdout.isTTY === true;
   // Programs see it in the output.
@@ -70,24 +78,21 @@ export function openSession(
       : client.watch(type.typeUrl, name, watcher);
   };
   return {
-    /** Asks for a name; false if it was asked for already. */
-    subscribe: (type: ResourceType, name: string): boolean => {
+    subscribe(type, name) {
       const key = `${type.typeUrl}\n${name}`;
       if (watches.has(key)) return false;
       watches.set(key, start(type, name));
       return true;
     },
-    /** False if it was not asked for. */
-    unsubscribe: (type: ResourceType, name: string): boolean => {
+    unsubscribe(type, name) {
       const key = `${type.typeUrl}\n${name}`;
       const watch = watches.get(key);
       watches.delete(key);
       watch?.cancel();
       return watch !== undefined;
     },
-    /** How many times a resource was shown without its secrets. */
-    leftOut: (): number => view.leftOut,
-    close: (): Promise<void> => client.close(),
+    leftOut: () => view.leftOut,
+    close: () => client.close(),
   };
 }
 

@@ -12,10 +12,19 @@ const filesMode: FileMode = { file: 0o640, folder: 0o750, durable: false };
 const marker = ".xdskit-to-files";
 
 /** The folder that is written. Paths are relative to it. */
-export type FilesFolder = Awaited<ReturnType<typeof openFilesFolder>>;
+export interface FilesFolder {
+  /** The resource files that exist. */
+  readonly paths: ReadonlySet<string>;
+  /** Whether a file exists. */
+  has(path: string): boolean;
+  write(path: string, content: Uint8Array): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** Undefined if it does not exist. */
+  read(path: string): Promise<Uint8Array | undefined>;
+}
 
 /** Takes over a folder. Rejects with an XdskitError if it holds other files, or cannot be written. */
-export async function openFilesFolder(directory: string, types: ResourceTypes) {
+export async function openFilesFolder(directory: string, types: ResourceTypes): Promise<FilesFolder> {
   const paths = new Set<string>();
   try {
     const found = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
@@ -45,21 +54,17 @@ export async function openFilesFolder(directory: string, types: ResourceTypes) {
     );
   }
   return {
-    /** The files that exist. */
-    has: (path: string): boolean => paths.has(path),
-    /** The resource files that exist. */
+    has: (path) => paths.has(path),
     paths,
-    async write(path: string, content: Uint8Array): Promise<void> {
+    async write(path, content) {
       await replaceFile(join(directory, path), content, filesMode);
       paths.add(path);
     },
-    async remove(path: string): Promise<void> {
+    async remove(path) {
       await rm(join(directory, path), { force: true });
       paths.delete(path);
     },
-    /** Undefined if it does not exist. */
-    read: (path: string): Promise<Uint8Array | undefined> =>
-      paths.has(path) ? readFile(join(directory, path)) : Promise.resolve(undefined),
+    read: (path) => (paths.has(path) ? readFile(join(directory, path)) : Promise.resolve(undefined)),
   };
 }
 

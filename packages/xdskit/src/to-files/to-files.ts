@@ -35,13 +35,17 @@ const filesPauseMs = 200;
 const filesRetryMs = 1_000;
 
 /** What writes the files. */
-export type ToFiles = Awaited<ReturnType<typeof startToFiles>>;
+export interface ToFiles {
+  /** Resolves when all present changes were written, or failed. */
+  finished(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /**
  * Writes the served resources of a group to a folder, and follows them. Nothing is written before the group is known.
  * Rejects with an XdskitError for an invalid folder or group.
  */
-export async function startToFiles(options: ToFilesOptions) {
+export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   const { server, directory, registry, log, lingerMs = usualFilesLingerMs } = options;
   const group = groupOfFiles(options.group, options.groups);
   const folder = await openFilesFolder(directory, server.types);
@@ -109,11 +113,10 @@ export async function startToFiles(options: ToFilesOptions) {
   const stop = server.on(wake, (kind) => kind === "configuration-applied" || kind === "on-demand");
   wake();
   return {
-    /** Resolves when all present changes were written, or failed. */
-    async finished(): Promise<void> {
+    async finished() {
       while (running !== undefined) await running;
     },
-    async close(): Promise<void> {
+    async close() {
       closed = true;
       stop();
       clearTimeout(timer);

@@ -37,10 +37,18 @@ interface MissingName {
 }
 
 /** Follows the names in served resources that do not exist. */
-export type DanglingCheck = ReturnType<typeof createDanglingCheck>;
+export interface DanglingCheck {
+  /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
+  update(): readonly Finding[];
+  /** A warning for each name that is missing now. */
+  findings(): readonly Finding[];
+}
+
+/** Where the field of a resource is that names what is missing. */
+type FieldFinder = (group: string, referrer: Resource, missing: MissingName) => Where | undefined;
 
 /** The cost of an update follows the change, the cost of findings is bounded. */
-export function createDanglingCheck(options: DanglingOptions) {
+export function createDanglingCheck(options: DanglingOptions): DanglingCheck {
   const { groups, namesOf, whereIs, types, registry, except } = options;
   const names = new Map<string, { readonly index: FollowedNames; readonly changes: () => DanglingChange }>();
   const missing = new Map<string, MissingName>();
@@ -59,9 +67,9 @@ export function createDanglingCheck(options: DanglingOptions) {
   }
 
   /** Finds the lines of fields. Files are read again for that: for what is asked for at once, not much. */
-  function createPlaces() {
+  function createPlaces(): FieldFinder {
     const places = fieldPlaces({ registry, types, maxBytes: maxBytesForPlaces });
-    return (group: string, referrer: Resource, missing: MissingName): Where | undefined => {
+    return (group, referrer, missing) => {
       const there = whereIs(group, referrer);
       const { place } = missing;
       if (place?.referrer === referrer && isDeepStrictEqual(place.there, there)) return place.field;
@@ -71,7 +79,7 @@ export function createDanglingCheck(options: DanglingOptions) {
     };
   }
 
-  function findingOf(found: MissingName, placeOf: ReturnType<typeof createPlaces>): Finding {
+  function findingOf(found: MissingName, placeOf: FieldFinder): Finding {
     const { reference } = found;
     const lacking = [...found.lacking];
     const [first = ""] = lacking;
@@ -83,8 +91,7 @@ export function createDanglingCheck(options: DanglingOptions) {
   }
 
   return {
-    /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
-    update(): readonly Finding[] {
+    update() {
       const news = new Set<string>();
       const left = new Set<string>();
       const leaves = (group: string, key: string) => {
@@ -111,8 +118,7 @@ export function createDanglingCheck(options: DanglingOptions) {
       for (const key of left) if (missing.get(key)?.lacking.size === 0) missing.delete(key);
       return findingsOf(news, news.size);
     },
-    /** A warning for each name that is missing now. */
-    findings: (): readonly Finding[] => findingsOf(missing.keys(), missing.size),
+    findings: () => findingsOf(missing.keys(), missing.size),
   };
 }
 

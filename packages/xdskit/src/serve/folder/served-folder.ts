@@ -92,7 +92,7 @@ export class ServedFolder {
   readonly #around: FolderContext;
   readonly #stopListening: () => void;
   readonly #dangling: DanglingCheck;
-  readonly #logReading: ReturnType<typeof createSourceLog>;
+  readonly #logReading: (summary: FolderSummary) => "done" | "failed" | undefined;
   #status: SourceStatus;
   #last: FolderSummary | undefined;
   #revision: number;
