@@ -26,7 +26,7 @@ export type WhereLogged = (group: string, type: ResourceType, name: string) => W
 const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set([
   "subscribed",
   "acknowledged",
-  "in-sync",
+  "synced",
   "stale",
   "ttl-untold",
 ]);
@@ -215,8 +215,8 @@ const writers: EventWriters = {
     ),
   acknowledged: ({ stream, type, version }, { log }) =>
     log.debug("acknowledged", { node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged"),
-  "in-sync": ({ stream }, { log }) =>
-    log.debug("in-sync", { node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
+  synced: ({ stream }, { log }) =>
+    log.debug("synced", { node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
   "foreign-authority": ({ stream, type, authority }, { log }) => {
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };
     log.warn("authority-not-served", fields, "asked for names of an authority that is not served");

@@ -45,7 +45,7 @@ export const logEvents = {
   "json-incomplete": "JSON cannot say all of a resource to clients that poll.",
   subscribed: "A client asked for names.",
   acknowledged: "A client acknowledged a response.",
-  "in-sync": "A client has everything that it must have.",
+  synced: "A client has everything that it must have.",
   "stale-request": "A request with an old nonce was ignored.",
   "ttl-untold": "A client is not told the TTL of resources.",
   "load-reporting-started": "A client opened a stream of load reports.",

@@ -88,7 +88,7 @@ export type ServerEvent =
       readonly version: Version;
     }
   /** The client of a stream uses its target, and nothing is due, after that was not so. It may be held back. */
-  | { readonly kind: "in-sync"; readonly stream: NodeStreamInfo }
+  | { readonly kind: "synced"; readonly stream: NodeStreamInfo }
   /**
    * A client rejected a response (NACK). Emitted once for each node, type and version, however often it is repeated.
    */

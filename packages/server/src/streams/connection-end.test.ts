@@ -95,7 +95,7 @@ describe("a client that closes its half of the TCP connection", () => {
         headOf(stream, 1),
         request(Object.fromEntries(resources.map((had) => [had.name, had.version]))),
       );
-      await waitFor("its stream to have all", () => events.some(({ kind }) => kind === "in-sync"));
+      await waitFor("its stream to have all", () => events.some(({ kind }) => kind === "synced"));
       assert.equal(client.dataOf(1).length, 0);
       client.socket.end();
       await client.closed();

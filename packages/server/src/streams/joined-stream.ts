@@ -111,7 +111,7 @@ export class JoinedStream implements ReportedStream {
     reportEffect(effect, { stream, membership }, this.#context);
   }
 
-  /** Called when the client may have become in sync, or may no longer be: tells callers that wait for that. */
+  /** Called when the client may be in sync now, or not any more: tells callers that wait for that. */
   progressed(): void {
     if (this.#call.isOver) return;
     const { stream, membership, resumption } = this.#joined;
@@ -124,7 +124,7 @@ export class JoinedStream implements ReportedStream {
     if (isInSync !== this.wasInSync) {
       const { events, clock } = this.#context;
       this.#outOfSyncSince = isInSync ? undefined : clock.now();
-      if (isInSync) events.emit("in-sync", () => ({ stream }));
+      if (isInSync) events.emit("synced", () => ({ stream }));
     }
     this.#context.progress.progressed?.(this);
   }

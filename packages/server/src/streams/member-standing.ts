@@ -3,7 +3,7 @@ import type { MemberStanding } from "../contracts/parts/target-policy.js";
 
 /** The state of a stream's client relative to the snapshot that the stream was given last. */
 export function memberStandingOf(stream: Pick<Stream, "isInSync" | "status">): MemberStanding {
-  if (stream.isInSync) return "in sync";
+  if (stream.isInSync) return "synced";
   let rejects = false;
   for (const { meanwhile, sent, acknowledged, rejected, inFlightCount, waits } of stream.status()) {
     if (inFlightCount > 0 || waits.some(isForAnswer)) return "pending";

@@ -92,11 +92,11 @@ export interface MemberClient {
 }
 
 /**
- * The state of a stream relative to its target. `in sync`: its client uses exactly that. `rejected`: it uses all of it
+ * The state of a stream relative to its target. `synced`: its client uses exactly that. `rejected`: it uses all of it
  * except contents that it rejected, which it is not sent again. `pending`: something is still to be sent or to be
  * answered.
  */
-export type MemberStanding = "in sync" | "rejected" | "pending";
+export type MemberStanding = "synced" | "rejected" | "pending";
 
 /**
  * How a change goes out: by these steps, by the group's settings (undefined), at once for all (`off`), or as a

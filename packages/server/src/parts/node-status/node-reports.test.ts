@@ -445,7 +445,7 @@ describe("node reports", () => {
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), listener("l")]);
       const stream = sotw(client.open(ads("sotw")));
-      const inSync = () => events.filter(({ kind }) => kind === "in-sync").length;
+      const inSync = () => events.filter(({ kind }) => kind === "synced").length;
       ask(stream);
       stream.send({ typeUrl: urlOf("listener") });
       for (let index = 0; index < 2; index++) {

@@ -56,7 +56,7 @@ class Client implements ResumingStream {
     this.resumption = new Resumption({
       clock: this.clock,
       stream: this,
-      standing: () => (this.isInSync ? "in sync" : this.standing),
+      standing: () => (this.isInSync ? "synced" : this.standing),
       known,
       changed,
       failed: (error) => this.faults.push(error),

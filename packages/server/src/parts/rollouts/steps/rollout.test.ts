@@ -46,7 +46,7 @@ function machineOf() {
     pass: () => machine.pass([{ type, key, before: two, after: two }]),
     /** Those that get another snapshot answer at once. */
     answersAtOnce(): void {
-      meanwhile = () => this.answer("in sync");
+      meanwhile = () => this.answer("synced");
     },
     /** All that were reached answer. */
     answer(standing: MemberStanding): void {
@@ -84,7 +84,7 @@ const events = {
   },
   "changed back": (one_) => one_.change(one),
   "passed to all": (one) => one.pass(),
-  acknowledged: (one) => one.answer("in sync"),
+  acknowledged: (one) => one.answer("synced"),
   rejected: (one) => one.answer("rejected"),
   "the soak time is over": ({ clock }) => clock.advance(soakMs),
   "the time is over": ({ clock }) => clock.advance(timeoutMs),

@@ -146,7 +146,7 @@ export class TriedMembers {
     if (standing === "pending") this.#pending.add(member);
     else this.#pending.delete(member);
     // A node that rejects may reject something older; then it has answered all of this and rejected none of it.
-    const isAnswer = standing === "in sync" || (standing === "rejected" && !this.#rejections.has(member.node.id));
+    const isAnswer = standing === "synced" || (standing === "rejected" && !this.#rejections.has(member.node.id));
     if (isAnswer && !this.#isKeptFrom(member)) this.#acknowledged.add(member);
   }
 
