@@ -1,4 +1,5 @@
 import type { z } from "@hono/zod-openapi";
+import type { PostSchemas, ReadSchemas } from "./answers-by-path.js";
 import type { fieldSchema } from "./field-schemas.js";
 import type { rowTypeSchema, stateCountsSchema } from "./fleet-schemas.js";
 import type {
@@ -117,3 +118,7 @@ export type RevisionStages = z.output<typeof revisionStagesSchema>;
 export type ActivityJson = z.output<typeof activitySchema>;
 /** Who did what. */
 export type AuditJson = z.output<typeof auditSchema>;
+/** What each page answers to GET, by the path of its route in the API's document. */
+export type ReadAnswers = { readonly [Path in keyof ReadSchemas]: z.output<ReadSchemas[Path]> };
+/** The same for POST. */
+export type PostAnswers = { readonly [Path in keyof PostSchemas]: z.output<PostSchemas[Path]> };

@@ -257,3 +257,22 @@ export const nodeProblemSchema = z
     resources: z.int().openapi({ description: "How many resources the largest rejected response had" }),
   })
   .openapi("NodeProblem");
+
+/** The servers whose nodes are missing in a list. */
+export const silentNodesSchema = silentServersSchema.openapi({
+  description: "Servers of the store that did not answer: what they have is missing",
+});
+
+/** A node in full. */
+export const nodeSchema = z
+  .looseObject({
+    id: z.string(),
+    cluster: z.string(),
+    client: z.string(),
+    group: z.string(),
+    state: nodeStateSchema,
+    why: z.string().openapi({ description: "What the type says that it has its state from; empty if it is synced" }),
+    silent: silentNodesSchema.optional(),
+    streams: z.array(z.looseObject({ id: z.int(), service: z.string(), types: z.array(z.looseObject({})) })),
+  })
+  .openapi("Node");

@@ -11,7 +11,7 @@ import { bodyForm } from "../requests/body-form.js";
 import { type Expected, expectedTag } from "../requests/conditions.js";
 import { leaseOf } from "../requests/lease.js";
 import { readChange, readOne } from "../requests/read-change.js";
-import { answerInTurns, body, changesPage, createRoute, flag, json, problems } from "./definition.js";
+import { answerInTurns, body, changesPage, createRoute, flag, json, postRoute, problems } from "./definition.js";
 import { type NamedResource, noResource, onlyResource, resourceParams, shownName } from "./layers.js";
 
 const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
@@ -20,8 +20,7 @@ const lease = z.string().max(100).optional().openapi({
   description: "A time such as `30s` (1s to 24h) for a new lease that holds what is put in, or the id of a lease",
 });
 
-const change = createRoute({
-  method: "post",
+const change = postRoute({
   "x-needs": "write",
   path: "/api/v1/layers/{layer}/changes",
   summary: "Changes many resources of a layer, all of them or none",

@@ -2,12 +2,22 @@ import { createRoute as createHonoRoute, type RouteConfig, z } from "@hono/zod-o
 import type { Context } from "hono";
 import { jsonInTurns } from "../answers/json-in-turns.js";
 import type { Need } from "../contract/access.js";
+import type { PostSchemas, ReadSchemas } from "../contract/answers-by-path.js";
 import { maxNames, maxPage, usualPage } from "../contract/limits.js";
 import { problemSchema } from "../contract/schemas.js";
 import { bodyTypes } from "../requests/body-form.js";
 
 /** A route, with what its caller must be allowed to do. */
 export type NeedyRoute = RouteConfig & { readonly "x-needs": Need };
+
+/** What a route must answer with 200, if its path is in the table of the answers that clients are typed by. */
+type AnswersAsTyped<Schemas, Path> = Path extends keyof Schemas
+  ? {
+      readonly responses: {
+        readonly 200: { readonly content: { readonly "application/json": { readonly schema: Schemas[Path] } } };
+      };
+    }
+  : unknown;
 
 /** Defines a route. What it needs stands in the OpenAPI document, too. */
 export function createRoute<Path extends string, Route extends Omit<NeedyRoute, "path"> & { path: Path }>(
@@ -21,9 +31,16 @@ export function createRoute<Path extends string, Route extends Omit<NeedyRoute, 
 export function readRoute<
   Path extends string,
   Route extends Omit<NeedyRoute, "path" | "method" | "x-needs"> & { path: Path },
->(route: Route) {
+>(route: Route & AnswersAsTyped<ReadSchemas, Path>) {
   const reads = { method: "get", "x-needs": "read" } as const;
   return createRoute<Path, Route & typeof reads>({ ...reads, ...route });
+}
+
+/** Defines a route that is posted to. */
+export function postRoute<Path extends string, Route extends Omit<NeedyRoute, "path" | "method"> & { path: Path }>(
+  route: Route & { readonly "x-needs": Need } & AnswersAsTyped<PostSchemas, Path>,
+) {
+  return createRoute<Path, Route & { readonly method: "post" }>({ method: "post", ...route });
 }
 
 /** A route with the answers that each has to those who may not call it, or with a parameter that it does not have. */

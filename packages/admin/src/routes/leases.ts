@@ -5,7 +5,7 @@ import type { ApiContext } from "../context/api-context.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { leaseSchema } from "../contract/schemas.js";
-import { after, createRoute, json, limit, problems, readRoute } from "./definition.js";
+import { after, createRoute, json, limit, postRoute, problems, readRoute } from "./definition.js";
 
 const params = z.object({ id: z.string() });
 
@@ -26,8 +26,7 @@ const get = readRoute({
   responses: { 200: json(leaseSchema, "The lease"), ...problems(404) },
 });
 
-const renew = createRoute({
-  method: "post",
+const renew = postRoute({
   "x-needs": "write",
   path: "/api/v1/leases/{id}/renew",
   summary: "Gives a lease its whole time again",

@@ -7,31 +7,15 @@ import {
   nodeContentsSchema,
   nodeResourcesSchema,
   nodeRowSchema,
+  nodeSchema,
   nodeStateSchema,
+  silentNodesSchema,
   timelineSchema,
 } from "../contract/fleet-schemas.js";
 import { mustBeKnown } from "../contract/known-values.js";
 import { maxPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
-import { silentServersSchema } from "../contract/silent-servers.js";
 import { after, answerInTurns, json, limit, offset, problems, readRoute } from "./definition.js";
-
-const silentSchema = silentServersSchema.openapi({
-  description: "Servers of the store that did not answer: what they have is missing",
-});
-
-const nodeSchema = z
-  .looseObject({
-    id: z.string(),
-    cluster: z.string(),
-    client: z.string(),
-    group: z.string(),
-    state: nodeStateSchema,
-    why: z.string().openapi({ description: "What the type says that it has its state from; empty if it is synced" }),
-    silent: silentSchema.optional(),
-    streams: z.array(z.looseObject({ id: z.int(), service: z.string(), types: z.array(z.looseObject({})) })),
-  })
-  .openapi("Node");
 
 const list = readRoute({
   path: "/api/v1/nodes",
@@ -46,7 +30,7 @@ const list = readRoute({
   },
   responses: {
     200: json(
-      z.object({ nodes: z.array(nodeSchema), next: z.string().optional(), silent: silentSchema.optional() }),
+      z.object({ nodes: z.array(nodeSchema), next: z.string().optional(), silent: silentNodesSchema.optional() }),
       "A page of nodes by id",
     ),
     ...problems(400),
@@ -88,7 +72,10 @@ const resources = readRoute({
       offset,
     }),
   },
-  responses: { 200: json(nodeResourcesSchema, "A page of resources"), ...problems(400, 404, 503) },
+  responses: {
+    200: json(nodeResourcesSchema, "A page of resources"),
+    ...problems(400, 404, 503),
+  },
 });
 
 const contents = readRoute({
@@ -103,7 +90,10 @@ const timeline = readRoute({
   summary: "Tells what happened between a node and the server last",
   description: "The last 40 moments of each node with a stream, and of the last 1,000 that have gone; in memory.",
   request: { params: idParam },
-  responses: { 200: json(timelineSchema, "The moments, the newest first"), ...problems(404, 503) },
+  responses: {
+    200: json(timelineSchema, "The moments, the newest first"),
+    ...problems(404, 503),
+  },
 });
 
 const loads = readRoute({

@@ -9,10 +9,9 @@ import { changeAnswerSchema, rollbackSchema } from "../contract/schemas.js";
 import { bodyForm } from "../requests/body-form.js";
 import { readJson } from "../requests/read-json.js";
 import { expectedRevision, infoOf, pageOfDryRun } from "./changes.js";
-import { answerInTurns, changesPage, createRoute, json, problems, smallBody } from "./definition.js";
+import { answerInTurns, changesPage, json, postRoute, problems, smallBody } from "./definition.js";
 
-const rollback = createRoute({
-  method: "post",
+const rollback = postRoute({
   "x-needs": "operate",
   path: "/api/v1/layers/{layer}/rollback",
   summary: "Makes a layer what it was at a revision",

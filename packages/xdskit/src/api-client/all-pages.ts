@@ -33,12 +33,13 @@ const allNames = 1_000_000;
  */
 export async function postChange(
   client: ApiClient,
-  path: string,
+  path: "/api/v1/layers/{layer}/changes" | "/api/v1/layers/{layer}/rollback",
+  layer: string,
   body: { readonly dryRun?: boolean | undefined },
   expected?: string | null,
 ): Promise<ChangeAnswer> {
   const headers = conditionOf(expected);
-  const post = (after?: string) => client.post<ChangeAnswer>(`${path}?${pageQuery(after)}`, body, headers);
+  const post = (after?: string) => client.post(path, { at: { layer }, query: pageQuery(after), body, headers });
   const page = await post();
   const { next, ...first } = page;
   if (next === undefined) return first;
@@ -50,9 +51,7 @@ export async function postChange(
 /** All that differs between two revisions. */
 export async function diffOf(client: ApiClient, from: string, to: string | undefined): Promise<DiffAnswer> {
   const get = (end: string | undefined, after?: string) =>
-    client.get<DiffAnswer>(
-      `/api/v1/diff?${new URLSearchParams({ from, ...(end === undefined ? {} : { to: end }) })}&${pageQuery(after)}`,
-    );
+    client.get("/api/v1/diff", { query: { from, to: end, ...pageQuery(after) } });
   const page = await get(to);
   const { next: _, ...first } = page;
   // The head may have moved on.
@@ -63,9 +62,7 @@ export async function diffOf(client: ApiClient, from: string, to: string | undef
 /** Asks for a revision and all that it changed. */
 export async function revisionWithChanges(client: ApiClient, id: string): Promise<RevisionAnswer> {
   const get = (after?: string) =>
-    client.get<RevisionAnswer>(
-      `/api/v1/revisions/${encodeURIComponent(id)}?${new URLSearchParams(withAfter({ limit: String(changesOfPage) }, after))}`,
-    );
+    client.get("/api/v1/revisions/{id}", { at: { id }, query: { limit: changesOfPage, after } });
   const page = await get();
   const { next: _, ...first } = page;
   return { ...first, changes: await withFurther(page, get, ({ changes }) => changes) };
@@ -76,10 +73,4 @@ function conditionOf(expected: string | null | undefined): Readonly<Record<strin
   return expected === null ? { "if-none-match": "*" } : { "if-match": `"${expected}"` };
 }
 
-function pageQuery(after: string | undefined): URLSearchParams {
-  return new URLSearchParams(withAfter({ limit: String(changesOfPage), names: String(allNames) }, after));
-}
-
-function withAfter(query: Record<string, string>, after: string | undefined): Record<string, string> {
-  return after === undefined ? query : { ...query, after };
-}
+const pageQuery = (after: string | undefined) => ({ limit: changesOfPage, names: allNames, after });

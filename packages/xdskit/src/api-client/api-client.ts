@@ -1,3 +1,4 @@
+import type { PostAnswers, ReadAnswers } from "@xdskit/admin/answers";
 import { ApiError, problemOf, unreachable } from "./api-error.js";
 import type { ApiServer } from "./api-server.js";
 import { credentialsOf } from "./credentials.js";
@@ -7,11 +8,11 @@ import { type ApiAnswer, sendRequest } from "./http-request.js";
 export interface ApiClient {
   /** Its address as the user named it, without a password, for messages. */
   readonly server: string;
-  /** Resolves to the JSON of the answer. Rejects with an ApiError. `withinMs`: not the usual time. */
-  get<T>(path: string, withinMs?: number): Promise<T>;
+  /** Resolves to the JSON of the answer of a route of the API's document. Rejects with an ApiError. */
+  get<Path extends keyof ReadAnswers>(path: Path, ...call: CallOf<Path>): Promise<ReadAnswers[Path]>;
   /** The same for a page that is not JSON, such as that of the metrics. */
   text(path: string): Promise<string>;
-  post<T>(path: string, body?: object, headers?: ApiCall["headers"]): Promise<T>;
+  post<Path extends keyof PostAnswers>(path: Path, ...call: CallOf<Path>): Promise<PostAnswers[Path]>;
   /** Ends connections that are still open. */
   close(): void;
 }
@@ -25,10 +26,21 @@ export interface ApiClientOptions {
 
 /** What a request may have besides its path. */
 interface ApiCall {
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** How long it may take instead of the usual time, in milliseconds. */
   readonly withinMs?: number | undefined;
 }
+
+/** The names in braces of a path. */
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+
+/** A path with names in braces needs what stands there. */
+type CallOf<Path extends string> = [NamesIn<Path>] extends [never]
+  ? [call?: ApiCall]
+  : [call: ApiCall & { readonly at: { readonly [Name in NamesIn<Path>]: string } }];
 
 /** Speaks to a server's API. Connects with the first request. */
 export function createApiClient({ server: asked, timeoutMs: usualMs }: ApiClientOptions): ApiClient {
@@ -40,9 +52,12 @@ export function createApiClient({ server: asked, timeoutMs: usualMs }: ApiClient
   const send = async (
     method: "GET" | "POST",
     path: string,
-    { body, headers, withinMs: timeoutMs = usualMs }: ApiCall = {},
+    { at = {}, query = {}, body, headers, withinMs: timeoutMs = usualMs }: ApiCall & { readonly at?: object } = {},
   ): Promise<string> => {
-    const url = socketPath === undefined ? below(server, path) : new URL(path, "http://localhost");
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(at[name as keyof typeof at]));
+    const url = socketPath === undefined ? below(server, filled) : new URL(filled, "http://localhost");
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
     const proof = await credentials();
     let answer: ApiAnswer;
     try {
@@ -64,9 +79,9 @@ export function createApiClient({ server: asked, timeoutMs: usualMs }: ApiClient
   };
   return {
     server: shown,
-    get: <T>(path: string, withinMs?: number) => ask<T>("GET", path, { withinMs }),
+    get: (path, ...[call]) => ask("GET", path, call),
     text: (path: string) => send("GET", path),
-    post: <T>(path: string, body?: object, headers?: ApiCall["headers"]) => ask<T>("POST", path, { body, headers }),
+    post: (path, ...[call]) => ask("POST", path, call),
     close: () => closed.abort(),
   };
 }

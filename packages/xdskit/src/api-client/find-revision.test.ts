@@ -15,14 +15,16 @@ const revisionOf = (id: string) => {
 /** A server's history of a page for each revision: ids with a common beginning are rare in a real one. */
 const client = {
   server: "",
-  get: async (path: string) => {
-    const { pathname, searchParams } = new URL(path, "http://server");
-    const id = decodeURIComponent(pathname.split("/")[4] ?? "");
-    if (id !== "") {
+  get: async (
+    _: string,
+    call: { readonly at?: { readonly id: string }; readonly query?: { readonly after?: string } },
+  ) => {
+    const id = call.at?.id;
+    if (id !== undefined) {
       if (ids.includes(id)) return revisionOf(id);
       throw new ApiError("no such revision", { status: 404, code: "XDSKIT_REVISION_UNKNOWN" });
     }
-    const at = ids.indexOf(searchParams.get("after") ?? "") + 1;
+    const at = ids.indexOf(call.query?.after ?? "") + 1;
     return { revisions: [revisionOf(ids[at] ?? "")], ...(at + 1 < ids.length ? { next: ids[at] } : {}) };
   },
 } as unknown as ApiClient;

@@ -14,9 +14,7 @@ export function revisionsPage(
   client: ApiClient,
   query: { readonly layer?: string | undefined; readonly limit?: number; readonly after?: string | undefined },
 ): Promise<RevisionList> {
-  const asked = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) asked.set(key, String(value));
-  return client.get(`/api/v1/revisions?${asked}`);
+  return client.get("/api/v1/revisions", { query });
 }
 
 /** `7`, `#7`, `api#7`, as `status` and `history` tell them. */
@@ -27,13 +25,10 @@ const numbered = /^(?:([^#]*)#)?(\d{1,9})$/;
  * if there is none, or more than one.
  */
 export async function findRevision(client: ApiClient, text: string): Promise<RevisionJson> {
-  const exact = await client
-    .get<RevisionJson>(`/api/v1/revisions/${encodeURIComponent(text)}`)
-    .catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404 && error.code === "XDSKIT_REVISION_UNKNOWN")
-        return undefined;
-      throw error;
-    });
+  const exact = await client.get("/api/v1/revisions/{id}", { at: { id: text } }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404 && error.code === "XDSKIT_REVISION_UNKNOWN") return undefined;
+    throw error;
+  });
   if (exact !== undefined) return exact;
   const [, ofLayer, number] = numbered.exec(text) ?? [];
   const isNumbered = ({ layer, number: own }: RevisionJson) => own === Number(number) && (ofLayer || layer) === layer;

@@ -1,7 +1,6 @@
 import { postChange } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
 import type { ChangeAnswer, ChangeRequest } from "../api-client/api-types.js";
-import { layerPath } from "../api-client/layer-path.js";
 import { userName } from "../process/user-name.js";
 
 /**
@@ -14,5 +13,5 @@ export function sendChange(
   change: ChangeRequest,
   expected?: string | null,
 ): Promise<ChangeAnswer> {
-  return postChange(client, `${layerPath(layer)}/changes`, { author: userName(), ...change }, expected);
+  return postChange(client, "/api/v1/layers/{layer}/changes", layer, { author: userName(), ...change }, expected);
 }

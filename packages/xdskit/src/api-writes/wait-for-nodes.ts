@@ -37,7 +37,6 @@ export async function waitForNodes(
   timeoutMs: number,
 ): Promise<WaitResult> {
   const end = performance.now() + timeoutMs;
-  const path = `/api/v1/revisions/${encodeURIComponent(revision)}/arrival`;
   let arrival: ArrivalJson | undefined;
   let rejectedAt: number | undefined;
   let hadNodes = false;
@@ -45,7 +44,8 @@ export async function waitForNodes(
     let problem: ApiError | undefined;
     try {
       const leftMs = Math.ceil(end - performance.now());
-      arrival = await client.get<ArrivalJson>(path, Math.min(maxAnswerMs, Math.max(lastAnswerMs, leftMs)));
+      const withinMs = Math.min(maxAnswerMs, Math.max(lastAnswerMs, leftMs));
+      arrival = await client.get("/api/v1/revisions/{id}/arrival", { at: { id: revision }, withinMs });
       const isNobody = Object.values(arrival.counts).every((count) => count === 0);
       hadNodes ||= !isNobody;
       // A server that stops ends its streams first, and a node that went away has not acknowledged anything.

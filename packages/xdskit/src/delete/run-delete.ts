@@ -1,7 +1,7 @@
 import { noSuchType, resourceTypes } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { ChangeAnswer, LayerList } from "../api-client/api-types.js";
+import type { ChangeAnswer } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { type CommitOptions, reportChange } from "../api-writes/commit-change.js";
 import { sendChange } from "../api-writes/send-change.js";
@@ -54,7 +54,7 @@ async function whileItStays<T>(change: () => Promise<T>): Promise<T> {
 
 /** Null: the layer was never written. Undefined: there is no such layer, which the change says. */
 async function headOf(client: ApiClient, layer: string): Promise<string | null | undefined> {
-  const { layers } = await client.get<LayerList>("/api/v1/layers");
+  const { layers } = await client.get("/api/v1/layers");
   const found = layers.find(({ name }) => name === layer);
   return found && (found.head?.id ?? null);
 }

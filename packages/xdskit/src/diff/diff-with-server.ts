@@ -2,7 +2,7 @@ import { errorsIn, type Finding, XdskitError } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
-import type { LayerJson, LayerList } from "../api-client/api-types.js";
+import type { LayerJson } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { findingsInFiles } from "../api-writes/findings-in-files.js";
 import type { Input } from "../api-writes/input.js";
@@ -72,7 +72,7 @@ const openCodes: ReadonlySet<string | undefined> = new Set([
 ]);
 
 async function compare(client: ApiClient, folder: CheckedDirectory) {
-  const { layers: served } = await client.get<LayerList>("/api/v1/layers");
+  const { layers: served } = await client.get("/api/v1/layers");
   const pairs = layersToCompare(folder, served);
   const form = createSentForm(folder.registry);
   const changes: ShownChange[] = [];

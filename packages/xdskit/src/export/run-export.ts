@@ -16,7 +16,7 @@ import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
-import type { LayerJson, LayerList, LayerResource } from "../api-client/api-types.js";
+import type { LayerJson, LayerResource } from "../api-client/api-types.js";
 import { listResources } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
 import { createSentForm } from "../api-writes/sent-resource.js";
@@ -110,7 +110,7 @@ async function behindLinks(file: string): Promise<string> {
 }
 
 async function writableLayers(client: ApiClient, asked: string | undefined): Promise<readonly LayerJson[]> {
-  const { layers } = await client.get<LayerList>("/api/v1/layers");
+  const { layers } = await client.get("/api/v1/layers");
   const writable = layers.filter((layer) => layer.writable);
   const names = writable.map(({ name }) => name).join(", ");
   if (asked === undefined) {

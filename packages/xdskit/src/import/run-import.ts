@@ -1,7 +1,6 @@
 import { type Finding, type Registry, type Resource, readResources, typesOfMessages } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { LayerList } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { type CommitOptions, outcomeOf } from "../api-writes/commit-change.js";
 import { bytesOfInput } from "../api-writes/input-bytes.js";
@@ -97,7 +96,7 @@ function refuses(findings: readonly Finding[], { file }: ImportOptions, terminal
 }
 
 async function mustBeWritable(client: ApiClient, layers: readonly LayerToImport[]): Promise<void> {
-  const { layers: served } = await client.get<LayerList>("/api/v1/layers");
+  const { layers: served } = await client.get("/api/v1/layers");
   const writable = served.filter((layer) => layer.writable).map(({ name }) => name);
   const missing = layers.map(({ name }) => name).filter((name) => !writable.includes(name));
   if (missing.length === 0) return;

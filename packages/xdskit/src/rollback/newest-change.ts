@@ -1,7 +1,7 @@
 import { listNames } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { LayerList, RevisionJson } from "../api-client/api-types.js";
+import type { RevisionJson } from "../api-client/api-types.js";
 
 /** The newest change that can be taken back. */
 export interface NewestChange {
@@ -13,7 +13,7 @@ export interface NewestChange {
 
 /** The newest change of a layer, or of all layers. Rejects with an ApiError if there is none that can be taken back. */
 export async function newestChange(client: ApiClient, layer: string | undefined): Promise<NewestChange> {
-  const { layers } = await client.get<LayerList>("/api/v1/layers");
+  const { layers } = await client.get("/api/v1/layers");
   const asked = layers.filter(({ name }) => layer === undefined || name === layer);
   if (layer !== undefined && asked.length === 0)
     throw new ApiError(`there is no layer "${layer}": known are ${listNames(layers.map(({ name }) => name))}`);

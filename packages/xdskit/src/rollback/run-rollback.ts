@@ -3,7 +3,6 @@ import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { RevisionJson } from "../api-client/api-types.js";
 import { findRevision } from "../api-client/find-revision.js";
-import { layerPath } from "../api-client/layer-path.js";
 import { withServer } from "../api-client/with-server.js";
 import { type CommitOptions, reportChange } from "../api-writes/commit-change.js";
 import { changesAtServer } from "../comparison/changes-at-server.js";
@@ -40,7 +39,7 @@ export function runRollback(options: RollbackOptions, terminal: Terminal): Promi
     if (typeof target === "number") return target;
     const { layer, to, head } = target ?? targetOf(await findRevision(client, options.revision ?? ""), options.layer);
     const body = { to, message: options.message, author: userName(), dryRun: options.dryRun };
-    const answer = await postChange(client, `${layerPath(layer)}/rollback`, body, head);
+    const answer = await postChange(client, "/api/v1/layers/{layer}/rollback", layer, body, head);
     const committed = { command: "rollback", layer, answer, warnings: answer.findings };
     const status = await reportChange(client, committed, options, terminal);
     if (!options.dryRun) await sayWhatComesBack(client, layer, terminal);

@@ -1,14 +1,13 @@
 import { printable } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { SourceList } from "../api-client/api-types.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 
 /** Says on standard error where the source of a layer still holds what was taken back: it would bring it back. */
 export async function sayWhatComesBack(client: ApiClient, layer: string, terminal: Terminal): Promise<void> {
   try {
-    const { sources } = await client.get<SourceList>("/api/v1/sources");
+    const { sources } = await client.get("/api/v1/sources");
     const names = sources.flatMap(({ name, rolledBack }) => (rolledBack?.layer === layer ? [name] : []));
     // Several servers may read the same.
     for (const name of new Set(names)) {

@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
-import type { QuarantineJson, RolloutJson, RolloutList } from "../api-client/api-types.js";
+import type { QuarantineJson, RolloutJson } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { jsonText } from "../output/json-text.js";
 import { tell } from "../output/screen/told.js";
@@ -39,13 +39,13 @@ export function runRollout(options: RolloutOptions, terminal: Terminal): Promise
 async function allRollouts(client: ApiClient): Promise<RolloutsView> {
   const rollouts: RolloutJson[] = [];
   const quarantines: QuarantineJson[] = [];
-  for (let after: string | undefined = ""; after !== undefined; ) {
-    const query = after === "" ? "" : `?after=${encodeURIComponent(after)}`;
-    const page: RolloutList = await client.get(`/api/v1/rollouts${query}`);
+  let after: string | undefined;
+  do {
+    const page = await client.get("/api/v1/rollouts", { query: { after } });
     rollouts.push(...page.rollouts);
     quarantines.push(...page.quarantines);
     after = page.next;
-  }
+  } while (after !== undefined);
   return { rollouts, quarantines };
 }
 
@@ -67,9 +67,9 @@ async function lead(
   const view = await allRollouts(client);
   const rollout = theOne(view, group);
   // The id: what was looked at may be over, and another one under way.
-  const query = new URLSearchParams({ id: String(rollout.id) });
-  const path = `/api/v1/rollouts/${encodeURIComponent(rollout.group)}/${paths[action]}?${query}`;
-  const after = await client.post<RolloutJson>(path).catch(async (error: unknown) => {
+  const at = { group: rollout.group, action: paths[action] };
+  const call = { at, query: { id: rollout.id } };
+  const after = await client.post("/api/v1/rollouts/{group}/{action}", call).catch(async (error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 409) throw error;
     throw new ApiError(await whyNot(client, rollout, action), { status: 409 });
   });
@@ -78,7 +78,7 @@ async function lead(
 
 /** Why an action was refused. */
 async function whyNot(client: ApiClient, { id, group, state }: RolloutJson, action: string): Promise<string> {
-  const { rollouts } = await client.get<RolloutsView>("/api/v1/rollouts");
+  const { rollouts } = await client.get("/api/v1/rollouts");
   const now = rollouts.find((each) => each.group === group);
   if (now !== undefined && now.id !== id)
     return `another rollout of group "${group}" has begun meanwhile: look at it by rollout status, and try again`;

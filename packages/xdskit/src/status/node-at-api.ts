@@ -1,5 +1,3 @@
-import type { NodeRow } from "@xdskit/admin";
-import type { ProblemList, SourceList } from "@xdskit/admin/answers";
 import type { ResourceReport, TypeReport } from "@xdskit/server/status-client";
 import type { ApiServer } from "../api-client/api-server.js";
 import { withServer } from "../api-client/with-server.js";
@@ -33,15 +31,15 @@ interface NodeAtApi {
 /** Prints what one node has, and what is served to none, as the admin listener says it. Resolves to the exit status. */
 export function runNodeAtApi({ server, node, json, check }: NodeAtApi, terminal: Terminal): Promise<number> {
   return withServer("status", { server }, terminal, async (client) => {
-    const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
+    const call = { at: { id: node } };
     const [answer, { revisions }, { sources }, { problems }] = await Promise.all([
-      client.get<NodeAnswer>(path),
-      client.get<Pick<NodeRow, "revisions">>(`${path}/summary`),
-      client.get<Pick<SourceList, "sources">>("/api/v1/sources"),
-      client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
+      client.get("/api/v1/nodes/{id}", call),
+      client.get("/api/v1/nodes/{id}/summary", call),
+      client.get("/api/v1/sources"),
+      client.get("/api/v1/problems"),
     ]);
     const troubles = [...serverTroubles(problems), ...sourceTroubles(sources, [])];
-    const view = { ...viewOf(answer), revisions };
+    const view = { ...viewOf(answer as unknown as NodeAnswer), revisions };
     if (json) {
       const answer = { server: client.server, at: new Date(), troubles, nodes: [view] };
       terminal.out(`${JSON.stringify(answer, undefined, 2)}\n`);

@@ -1,8 +1,8 @@
-import type { FleetSummary, NodeRow, NodeRows, ProblemList, ServerPorts, SourceList } from "@xdskit/admin/answers";
+import type { FleetSummary, NodeRow } from "@xdskit/admin/answers";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { LayerList, RevisionJson } from "../api-client/api-types.js";
+import type { RevisionJson } from "../api-client/api-types.js";
 import { isInTheWay } from "../output/messages/trouble-line.js";
 import { nodeColours } from "../output/state-colours.js";
 import { allNodeRows } from "./fleet-rows.js";
@@ -61,25 +61,24 @@ export async function lookAtFleet(
   filter: FleetFilter,
   { rows, isTop, notSynced = false }: FleetQuestions,
 ): Promise<FleetLook> {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][];
-  const query = new URLSearchParams(given).toString();
-  const only = new URLSearchParams(notSynced ? [...given, ["state", othersThanSynced]] : given).toString();
-  const plain = (limit: number, offset: number, more: "" | "&revisions=true" = "") =>
-    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}${more}&${only}`);
+  const query = { ...filter };
+  const only = notSynced ? { ...query, state: othersThanSynced } : query;
+  const plain = (limit: number, offset: number, revisions?: true) =>
+    client.get("/api/v1/fleet/nodes", { query: { sort: "worst", limit, offset, revisions, ...only } });
   const page = (limit: number, offset: number) =>
-    plain(limit, offset, "&revisions=true").catch((error: unknown) => {
+    plain(limit, offset, true).catch((error: unknown) => {
       // A server of an older version refuses what it does not know.
       if (error instanceof ApiError && error.status === 400) return plain(limit, offset);
       throw error;
     });
   const [{ name }, summary, listed, found, text, { sources }, { layers }] = await Promise.all([
-    client.get<Pick<ServerPorts, "name">>("/api/v1/server"),
-    client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
+    client.get("/api/v1/server"),
+    client.get("/api/v1/fleet/summary", { query }),
     allNodeRows(page, rows),
-    client.get<Pick<ProblemList, "problems">>("/api/v1/problems"),
+    client.get("/api/v1/problems"),
     isTop ? client.text("/metrics") : undefined,
-    isTop ? { sources: [] } : client.get<Pick<SourceList, "sources">>("/api/v1/sources"),
-    isTop ? { layers: [] } : client.get<LayerList>("/api/v1/layers"),
+    isTop ? { sources: [] } : client.get("/api/v1/sources"),
+    isTop ? { layers: [] } : client.get("/api/v1/layers"),
   ]);
   const metrics = text === undefined ? undefined : metricTotals(text);
   const troubles = isTop ? [] : [...serverTroubles(found.problems), ...sourceTroubles(sources, summary.silent)];

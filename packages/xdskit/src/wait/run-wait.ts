@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { FleetSummary, SourceList } from "@xdskit/admin/answers";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { ApiServer } from "../api-client/api-server.js";
@@ -99,8 +98,8 @@ async function forAll(client: ApiClient, { timeout, output }: WaitOptions, termi
 
 async function look(client: ApiClient): Promise<FleetState> {
   const [summary, { sources }] = await Promise.all([
-    client.get<FleetSummary>("/api/v1/fleet/summary"),
-    client.get<SourceList>("/api/v1/sources"),
+    client.get("/api/v1/fleet/summary"),
+    client.get("/api/v1/sources"),
   ]);
   return { summary, troubles: sourceTroubles(sources, summary.silent).filter(isInTheWay) };
 }
