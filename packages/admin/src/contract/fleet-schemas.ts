@@ -18,6 +18,7 @@ const heldBackSchema = z
       })
       .optional()
       .openapi({ description: "The rollout that has the others" }),
+    why: z.string().optional().openapi({ description: "Why, if it is neither a rollout nor a quarantine" }),
   })
   .openapi("HeldBack");
 

@@ -1,6 +1,6 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { RolloutAhead } from "../contracts/nodes/reported-stream.js";
-import type { GroupPolicy, Seat, TargetPolicy } from "../contracts/parts/target-policy.js";
+import type { GroupPolicy, MemberClient, PolicyGroup, Seat, TargetPolicy } from "../contracts/parts/target-policy.js";
 import { allOf, catchUpAll } from "../publication/catch-up.js";
 import { plainPolicy } from "../publication/plain-policy.js";
 
@@ -14,16 +14,32 @@ export function joinedPolicies(each: readonly TargetPolicy[]): TargetPolicy {
       for (const one of each) one.opened?.();
     },
     catchUp: () => catchUpAll(each),
-    open: (group) => joinedGroup(each.map((one) => one.open(group))),
+    open: (group) =>
+      joinedGroup(
+        each.map((one) => one.open(group)),
+        group,
+      ),
   };
 }
 
-function joinedGroup(each: readonly GroupPolicy[]): GroupPolicy {
+function joinedGroup(each: readonly GroupPolicy[], group: PolicyGroup): GroupPolicy {
   return {
     get isPlain() {
       return each.every(({ isPlain }) => isPlain);
     },
-    join: (node, kind, client) => new JoinedSeat(each.map((one) => one.join(node, kind, client))),
+    join(node, kind, client) {
+      const seats: Seat[] = [];
+      const seat = new JoinedSeat(seats);
+      for (const [index, one] of each.entries())
+        seats.push(
+          one.join(
+            node,
+            kind,
+            standingOfOwn(client, () => seat.hasChoiceOf(index, group.newest())),
+          ),
+        );
+      return seat;
+    },
     use(settings) {
       for (const one of each) one.use?.(settings);
     },
@@ -52,6 +68,16 @@ function joinedGroup(each: readonly GroupPolicy[]): GroupPolicy {
   };
 }
 
+/** The member, as one policy of several sees it: it has not what others keep from it. */
+function standingOfOwn(client: MemberClient, hasChoice: () => boolean): MemberClient {
+  const { standing, status } = client;
+  return {
+    changed: (newest) => client.changed(newest),
+    ...(standing && { standing: () => (hasChoice() ? standing.call(client) : "pending") }),
+    ...(status && { status: () => status.call(client) }),
+  };
+}
+
 /** The seats of one member, in the order of their policies. */
 class JoinedSeat implements Seat {
   readonly #each: readonly Seat[];
@@ -64,6 +90,26 @@ class JoinedSeat implements Seat {
     let target: Snapshot | undefined = newest;
     for (const seat of this.#each) target = target && seat.snapshot(target);
     return target;
+  }
+
+  /** Whether the member gets what this policy chose, and that was chosen from the newest. */
+  hasChoiceOf(index: number, newest: Snapshot | undefined): boolean {
+    let target = newest;
+    let choice = newest;
+    for (const [at, seat] of this.#each.entries()) {
+      if (at === index && target !== newest) return false;
+      target = target && seat.snapshot(target);
+      if (at === index) choice = target;
+    }
+    return target === choice;
+  }
+
+  why(newest: Snapshot): string | undefined {
+    for (const seat of this.#each) {
+      const why = seat.why?.(newest);
+      if (why !== undefined) return why;
+    }
+    return undefined;
   }
 
   rollout(newest: Snapshot): RolloutAhead | undefined {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { it, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Snapshot } from "@xdskit/protocol";
 import {
   createMemoryTransport,
@@ -7,7 +8,9 @@ import {
   defaultParts,
   type GroupPolicy,
   type MemberClient,
+  type Part,
   type PolicyGroup,
+  type ServerOptions,
   type TargetPolicy,
 } from "../index.js";
 import { waitFor } from "../testing/basics/wait-for.js";
@@ -21,6 +24,7 @@ class HeldNode implements TargetPolicy {
   readonly #id: string;
   readonly #clients = new Set<MemberClient>();
   #isHeld = false;
+  #forget = () => {};
 
   constructor(id: string) {
     this.#id = id;
@@ -32,24 +36,30 @@ class HeldNode implements TargetPolicy {
 
   release(): void {
     this.#isHeld = false;
+    this.#forget();
     for (const client of this.#clients) client.changed();
   }
 
   open({ newest }: PolicyGroup): GroupPolicy {
+    /** What the node had when it was held; undefined: nothing has changed since. */
     let kept: Snapshot | undefined;
+    this.#forget = () => {
+      kept = undefined;
+    };
     const isHeld = () => this.#isHeld;
     return {
       get isPlain() {
         return !isHeld();
       },
       changed(before) {
-        kept = isHeld() ? (kept ?? before) : undefined;
+        if (isHeld()) kept ??= before;
       },
       join: ({ id }, _kind, client) => {
         if (id !== this.#id) return { snapshot: (target) => target };
         this.#clients.add(client);
         return {
           snapshot: (target) => (isHeld() ? (kept ?? newest() ?? target) : target),
+          why: () => (kept === undefined ? undefined : "it is in maintenance"),
           leave: () => void this.#clients.delete(client),
         };
       },
@@ -57,9 +67,9 @@ class HeldNode implements TargetPolicy {
   }
 }
 
-it("a policy of one's own holds a node back, beside the parts of the server", async (t) => {
-  const policy = new HeldNode("n1");
-  const server = createServer({ parts: [...defaultParts, () => ({ policy })] });
+/** A server with that policy and all parts, and two nodes. */
+async function served(t: TestContext, parts: ServerOptions["parts"], groups?: ServerOptions["groups"]) {
+  const server = createServer({ parts, groups });
   const transport = createMemoryTransport();
   const client = memoryClient(transport, await server.listenOn(transport, "here"));
   t.after(async () => {
@@ -87,7 +97,12 @@ it("a policy of one's own holds a node back, beside the parts of the server", as
   connect("n1");
   connect("n2");
   await both(["a"], ["a"]);
+  return { server, both };
+}
 
+it("a policy of one's own holds a node back, beside the parts of the server", async (t) => {
+  const policy = new HeldNode("n1");
+  const { server, both } = await served(t, [...defaultParts, () => ({ policy })]);
   policy.hold();
   server.config.update({ upsert: [cluster("b")] });
   await both(["a"], ["a", "b"]);
@@ -95,6 +110,7 @@ it("a policy of one's own holds a node back, beside the parts of the server", as
   await both(["a"], ["a", "b", "c"]);
   const [held, free] = ["n1", "n2"].map((id) => server.node(id)?.streams[0]?.types[0]);
   assert.equal(held?.heldBack?.resources, 2);
+  assert.equal(held?.why, "2 resources held back, since it is in maintenance");
   assert.equal(free?.heldBack, undefined);
 
   policy.release();
@@ -102,3 +118,28 @@ it("a policy of one's own holds a node back, beside the parts of the server", as
   server.config.update({ remove: [{ type: "cluster", name: "b" }] });
   await both(["a", "c"], ["a", "c"]);
 });
+
+for (const [where, partsWith] of [
+  ["behind", (own: Part) => [...defaultParts, own]],
+  ["before", (own: Part) => [own, ...defaultParts]],
+] as const)
+  it(`a rollout waits for a node that a policy ${where} it holds back`, async (t) => {
+    const policy = new HeldNode("n1");
+    const groups = [
+      { name: "edge", match: {}, layers: ["default"], rollout: { steps: [{ match: { id: "n1" } }], soakMs: 0 } },
+    ];
+    const { server, both } = await served(
+      t,
+      partsWith(() => ({ policy })),
+      groups,
+    );
+    policy.hold();
+    server.config.update({ upsert: [cluster("b")] });
+    await delay(300);
+    const states = () => server.rollouts().map(({ state, step }) => `${state} at ${step}`);
+    assert.deepEqual(states(), ["waiting at 1"]);
+    await both(["a"], ["a"]);
+    policy.release();
+    await both(["a", "b"], ["a", "b"]);
+    await waitFor("the rollout to end", () => states()[0]?.startsWith("completed") === true);
+  });

@@ -87,4 +87,10 @@ export class Membership {
     const snapshot = this.#part.of(ahead.snapshot);
     return snapshot === ahead.snapshot ? ahead : { ...ahead, snapshot };
   }
+
+  /** Why the node does not get the newest snapshot, as a policy says it. */
+  whyHeldBack(): string | undefined {
+    const newest = this.stack.newest();
+    return newest && this.seat.why?.(newest);
+  }
 }

@@ -67,7 +67,7 @@ interface GroupInUse {
   /** Replaced by one of the same name and layers when its settings change. */
   group: Group;
   readonly shared: SharedStack;
-  readonly targets: GroupPolicy;
+  readonly policy: GroupPolicy;
   readonly members: Record<MemberKind, number>;
 }
 
@@ -186,7 +186,7 @@ export class Publication {
     for (const group of groups.configured) {
       const opened = this.#groupInUse(group);
       opened.group = group;
-      opened.targets.use?.(group);
+      opened.policy.use?.(group);
     }
     for (const opened of [...this.#inUse.values()]) this.#closeIfLeft(opened);
   }
@@ -214,10 +214,10 @@ export class Publication {
       const { before, after } = shared.stack.preview(changes);
       if (after !== before) touched.set(shared, { before, after });
     }
-    return [...this.#inUse.values()].flatMap(({ group, shared, targets }) => {
+    return [...this.#inUse.values()].flatMap(({ group, shared, policy }) => {
       const preview = touched.get(shared);
       if (preview === undefined) return [];
-      return [{ group: group.name, ...preview, rollout: targets.planned?.(preview.before, preview.after) }];
+      return [{ group: group.name, ...preview, rollout: policy.planned?.(preview.before, preview.after) }];
     });
   }
 
@@ -271,13 +271,13 @@ export class Publication {
     const known = this.#inUse.get(group.key);
     if (known !== undefined) return known;
     const shared = this.#stacks.acquire(group.layers, this.#supply && layerBelow(group.key));
-    const targets = this.#policy.open({
+    const policy = this.#policy.open({
       settings: group,
       newest: () => shared.newest(),
       targetsChanged: () => shared.pulse.update(),
     });
-    shared.targets.add(targets);
-    const opened: GroupInUse = { group, shared, targets, members: { stream: 0, poll: 0 } };
+    shared.policies.add(policy);
+    const opened: GroupInUse = { group, shared, policy, members: { stream: 0, poll: 0 } };
     this.#inUse.set(group.key, opened);
     return opened;
   }
@@ -292,7 +292,7 @@ export class Publication {
     const interest = this.#supply?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
     const part = shared.part(caller.getsSecrets, clientKindOf(node) === "envoy");
     part.clients.add(client);
-    const seat = opened.targets.join(node, kind, client);
+    const seat = opened.policy.join(node, kind, client);
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
     this.#count(opened, { caller, node, kind }, 1);
@@ -312,11 +312,11 @@ export class Publication {
   }
 
   /** Groups that a function names come and go with their streams, or nodes could make the server grow for ever. */
-  #closeIfLeft({ group, shared, targets, members }: GroupInUse): void {
+  #closeIfLeft({ group, shared, policy, members }: GroupInUse): void {
     if (members.stream + members.poll > 0 || this.#groups.configured.includes(group)) return;
     this.#inUse.delete(group.key);
-    shared.targets.delete(targets);
-    targets.close?.();
+    shared.policies.delete(policy);
+    policy.close?.();
     this.#stacks.release(shared);
   }
 }

@@ -27,7 +27,7 @@ export class SharedStack {
   /** Its clients, by what they are told. */
   readonly #parts = new Map<string, StackPart>();
   /** They decide which stream of its groups gets which snapshot. */
-  readonly targets = new Set<GroupPolicy>();
+  readonly policies = new Set<GroupPolicy>();
   /** The heartbeats of clients that are told TTLs. */
   readonly pulse: Pulse;
   /** The snapshots that clients may have from before a restart, newest first. Empty if the restart was long ago. */
@@ -98,11 +98,11 @@ export class SharedStack {
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
-      for (const targets of this.targets) targets.changed?.(before, after, wish);
+      for (const policy of this.policies) policy.changed?.(before, after, wish);
       this.recent.add(before, countOf(changes), replacesListeners(before, after));
     }
     let isPlain = after !== undefined;
-    for (const targets of this.targets) isPlain &&= targets.isPlain;
+    for (const policy of this.policies) isPlain &&= policy.isPlain;
     if (after !== undefined) for (const part of this.#parts.values()) part.goOn(before, after, isPlain, at);
     this.tell(isPlain ? after : undefined);
     this.pulse.update();
@@ -121,7 +121,7 @@ export class SharedStack {
     const after = this.stack.snapshot();
     if (!isLater || !isChanged || before === undefined || after === undefined) return;
     this.recent.add(before, countOf(changes), replacesListeners(before, after));
-    for (const targets of this.targets) targets.changedEarly?.(before, after, wish);
+    for (const policy of this.policies) policy.changedEarly?.(before, after, wish);
   }
 
   /** An index of the newest snapshot, kept up to date from the first call on. */
@@ -146,7 +146,7 @@ export class SharedStack {
   *#snapshots(): Iterable<Snapshot> {
     const newest = this.newest();
     if (newest !== undefined) yield newest;
-    for (const targets of this.targets) yield* targets.snapshots?.() ?? [];
+    for (const policy of this.policies) yield* policy.snapshots?.() ?? [];
   }
 }
 

@@ -178,6 +178,10 @@ export class JoinedStream implements ReportedStream {
     return this.membership.rollout();
   }
 
+  get heldBackWhy(): string | undefined {
+    return this.membership.whyHeldBack();
+  }
+
   get identity(): PeerIdentity | undefined {
     return this.#call.identity;
   }

@@ -103,8 +103,10 @@ export interface HeldBack {
   readonly resources: number;
   /** How many of these are in quarantine. */
   readonly quarantined: number;
-  /** The rollout that has the others; undefined: all are in quarantine. */
+  /** The rollout that has the others; undefined: all are in quarantine, or `why` says it. */
   readonly rollout: RolloutAt | undefined;
+  /** The words of a policy that is neither a rollout nor a quarantine; undefined: it is one. */
+  readonly why?: string | undefined;
 }
 
 /** Where a rollout is. */

@@ -20,6 +20,8 @@ export interface ReportedStream {
   readonly newest: Snapshot | undefined;
   /** The rollout under way that has not reached it; undefined: none. */
   readonly rollout?: RolloutAhead | undefined;
+  /** Why it does not get the newest, as a policy says it; undefined: it does, or a rollout or quarantine has it. */
+  readonly heldBackWhy?: string | undefined;
   /** The identity in its client's certificate; undefined without one. */
   readonly identity?: PeerIdentity | undefined;
   /** Who opened it. */

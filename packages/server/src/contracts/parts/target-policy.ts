@@ -9,8 +9,13 @@ import type { RolloutAhead } from "../nodes/reported-stream.js";
  * Decides which snapshot each member of a group gets: the newest, one of its lineage, or a branch of one of these.
  *
  * The server asks at each turn of a stream, so an answer costs nothing that grows with the group, and is the same
- * object until the policy says that it changed (`MemberClient.changed`). What was supplied on demand is never held
- * back. Several policies are asked in a row: each gets the choice of the one before it.
+ * object until the policy says that it changed (`MemberClient.changed`). An old snapshot that it keeps costs what
+ * differs from the newest.
+ *
+ * A policy must let through what was supplied on demand (the wish `on-demand` in `changed`): its client waits for it.
+ *
+ * Several policies are asked in a row for a snapshot: each gets the choice of the one before it, so put one that keeps
+ * old snapshots last. `changed` and `PolicyGroup.newest` are about the group's newest for each of them.
  */
 export interface TargetPolicy {
   /** Called before nodes are told something, and waited for. Undefined: nothing has to be read. */
@@ -28,7 +33,10 @@ export interface PolicyGroup {
   readonly settings: Group;
   /** The group's newest snapshot; undefined while nothing is known, or may be told. */
   newest(): Snapshot | undefined;
-  /** Call it once the members were told that their snapshots are others: heartbeats follow these. */
+  /**
+   * Call it once the members were told that their snapshots are others: heartbeats follow these. A member that joins or
+   * leaves is no such change.
+   */
   targetsChanged(): void;
 }
 
@@ -36,10 +44,15 @@ export interface PolicyGroup {
 export interface GroupPolicy {
   /**
    * Whether all members get the newest snapshot. Then streams that a change does not concern follow it without a turn,
-   * so it must be false before `changed` returns if a member does not get the change.
+   * so it must be false before `changed` returns if a member does not get the change. False costs each stream of all
+   * groups with these layers a turn for each change.
    */
   readonly isPlain: boolean;
-  /** A stream or a poll joins the group. */
+  /**
+   * A stream or a poll joins the group. `node` is that of its first request, for good. A node may have several members.
+   * One that comes back is a new one, perhaps before the old one leaves: what it had, the policy must remember, within
+   * a bound.
+   */
   join(node: Node, kind: MemberKind, client: MemberClient): Seat;
   /** The group's settings were replaced. */
   use?(settings: Group): void;
@@ -63,12 +76,18 @@ export interface GroupPolicy {
  */
 export interface Seat {
   /**
-   * The snapshot that the member gets, `newest` or another one. Undefined for a stream that came just now, if that is
-   * not known yet: `MemberClient.changed` follows soon. Never for a poll, or another member without `status`.
+   * The snapshot that the member gets, `newest` or another one; reports ask for it too, at any time. Undefined for a
+   * stream that came just now, if that is not known yet: `MemberClient.changed` follows soon. Never for a poll, or
+   * another member without `status`.
    */
   snapshot(newest: Snapshot): Snapshot | undefined;
   /** What is on its way to the member and has not reached it; undefined: nothing. */
   rollout?(newest: Snapshot): RolloutAhead | undefined;
+  /**
+   * Why the member does not get `newest`, for people: `it is in maintenance`. Undefined: it does, or `rollout` says
+   * why; what neither explains is reported as a quarantine.
+   */
+  why?(newest: Snapshot): string | undefined;
   /** The member may stand elsewhere now: it was sent something, or answered. */
   progressed?(): void;
   /** `isWhole`: the response had the client's whole target. */
@@ -86,7 +105,10 @@ export type MemberKind = "stream" | "poll";
 export interface MemberClient {
   /** Its target may have changed; `newest`: it is this snapshot, as for all others with this list of layers. */
   changed(newest?: Snapshot): void;
-  /** Undefined for a client that acknowledges nothing, such as a poll. */
+  /**
+   * Undefined for a client that acknowledges nothing, such as a poll. `pending`, too, where another policy keeps the
+   * choice of this one from it.
+   */
   standing?(): MemberStanding;
   status?(): readonly TypeStatus[];
 }

@@ -143,9 +143,9 @@ function* entriesOf(
   { contents, summary }: StatusRequest,
 ): Iterable<StatusEntry | undefined> {
   // Its stream may have ended meanwhile.
-  const { opened, snapshot, newest, rollout, outOfSyncSince, lagFrom } = stream;
+  const { opened, snapshot, newest, rollout, heldBackWhy, outOfSyncSince, lagFrom } = stream;
   if (opened === undefined) return;
-  const targets = { snapshot, newest, rollout, outOfSyncSince, lagFrom };
+  const targets = { snapshot, newest, rollout, heldBackWhy, outOfSyncSince, lagFrom };
   const moment = now();
   const statuses = stream.status();
   for (const status of statuses) {

@@ -39,9 +39,10 @@ export function readTypeSummary({ name, xdsConfig }: ClientConfig_GenericXdsConf
 }
 
 function readHeldBack(value: JsonValue | undefined): HeldBack | undefined {
-  const { resources, quarantined, rollout } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const { resources, quarantined, rollout, why } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (typeof resources !== "number" || typeof quarantined !== "number") return undefined;
-  return { resources, quarantined, rollout: readRollout(rollout) };
+  const held = { resources, quarantined, rollout: readRollout(rollout) };
+  return typeof why === "string" ? { ...held, why } : held;
 }
 
 function readRollout(value: unknown): RolloutAt | undefined {

@@ -16,7 +16,7 @@ import { comesBackWords, type NextStep, unsentWords, waitText, waitWords, whyOf 
 /** A stream at one moment. */
 export type StreamAt = Pick<
   ReportedStream,
-  "snapshot" | "newest" | "rollout" | "comesBack" | "outOfSyncSince" | "lagFrom"
+  "snapshot" | "newest" | "rollout" | "heldBackWhy" | "comesBack" | "outOfSyncSince" | "lagFrom"
 >;
 
 /** The target of a client for a type, and its progress. `others`: all that the stream says of its types. */

@@ -47,8 +47,9 @@ export function rejectionWords({ code, message }: Pick<RejectionReport, "code" |
 }
 
 /** `2 resources held back by the rollout of edge at step 1 of 3 (halted)`. */
-export function heldBackWords({ resources, quarantined, rollout }: HeldBack): string {
+export function heldBackWords({ resources, quarantined, rollout, why }: HeldBack): string {
   const what = resources === 1 ? "1 resource" : `${resources} resources`;
+  if (why !== undefined) return `${what} held back, since ${why}`;
   if (rollout === undefined) return `${what} held back by a quarantine`;
   const { group, state, step, steps } = rollout;
   const halted = state === "halted" ? ", halted" : "";
