@@ -24,7 +24,7 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-interface HttpAnswer {
+interface AdminAnswer {
   readonly status: number;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ interface HttpAnswer {
  */
 type AdminPage = readonly [
   need: Need | "nothing",
-  show: (state: AdminState, query: URLSearchParams) => HttpAnswer | Promise<HttpAnswer>,
+  show: (state: AdminState, query: URLSearchParams) => AdminAnswer | Promise<AdminAnswer>,
   parameters?: readonly string[],
 ];
 
@@ -127,13 +127,13 @@ async function respond(
   }
 }
 
-function faultAnswer(error: unknown, request: IncomingMessage): HttpAnswer {
+function faultAnswer(error: unknown, request: IncomingMessage): AdminAnswer {
   if (request.url?.startsWith(apiPrefix) === true) return problemAnswer(problemOf(error));
   return { status: 500, body: `${messageOf(error)}\n` };
 }
 
 function send(
-  { status, contentType = "text/plain; charset=utf-8", headers, body }: HttpAnswer,
+  { status, contentType = "text/plain; charset=utf-8", headers, body }: AdminAnswer,
   { method }: IncomingMessage,
   response: ServerResponse,
 ): void {
@@ -151,7 +151,7 @@ function send(
 const toApi = problem(500, "XDSKIT_FAULT", "the API cannot be loaded: is the installation complete?");
 
 /** `host`: the address or the name that the server was told to listen at. */
-async function answer(request: IncomingMessage, state: AdminState, host: string): Promise<HttpAnswer> {
+async function answer(request: IncomingMessage, state: AdminState, host: string): Promise<AdminAnswer> {
   const { method, url = "/", headers, socket } = request;
   const { access } = state;
   const [path = url] = url.split("?", 1);
@@ -199,7 +199,7 @@ async function answer(request: IncomingMessage, state: AdminState, host: string)
 }
 
 /** The answer to a caller who may not do what it asks for; undefined: it may. */
-function refusalOf(access: Access, request: IncomingMessage, need: Need | "nothing"): HttpAnswer | undefined {
+function refusalOf(access: Access, request: IncomingMessage, need: Need | "nothing"): AdminAnswer | undefined {
   const caller = access.callerOf(request);
   if (need === "nothing" || caller === "anybody") return undefined;
   if (caller === undefined)
@@ -211,18 +211,18 @@ function refusalOf(access: Access, request: IncomingMessage, need: Need | "nothi
 }
 
 /** An error below `/api/v1`. The API itself need not be loaded for it. */
-function problem(status: number, code: XdskitErrorCode, message: string): HttpAnswer {
+function problem(status: number, code: XdskitErrorCode, message: string): AdminAnswer {
   return problemAnswer(problemDocument(status, [{ code, severity: "error", message }]));
 }
 
-function problemAnswer(problem: ProblemDocument): HttpAnswer {
+function problemAnswer(problem: ProblemDocument): AdminAnswer {
   return { status: problem.status, contentType: "application/problem+json", body: `${JSON.stringify(problem)}\n` };
 }
 
 /** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */
 const foreignName = "call it by its address, by localhost, or by the name that it listens at";
 
-const notFound: HttpAnswer = { status: 404, body: "not found\n" };
+const notFound: AdminAnswer = { status: 404, body: "not found\n" };
 
 const unknownAction = problem(
   404,
@@ -236,7 +236,7 @@ const nothingToDo = problem(
   "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state",
 );
 
-function jsonAnswer(value: object): HttpAnswer {
+function jsonAnswer(value: object): AdminAnswer {
   return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
@@ -246,7 +246,7 @@ function portsJson({ grpc, rest, tls }: ClientPorts): object {
 }
 
 /** The errors and origins that a start waits for, or what resources are skipped for. */
-function readyAnswer(state: AdminState): HttpAnswer {
+function readyAnswer(state: AdminState): AdminAnswer {
   const readiness = state.readiness();
   if (readiness === "ready") return { status: 200, body: readyBody(state) + storeLine(state) };
   const sources = state.sources();

@@ -1,9 +1,8 @@
 import { noNodes, rankOf } from "@xdskit/server";
+import type { StateCounts } from "../contract/answers.js";
 import type { FleetMapJson, FleetSummary, NodeRow, NodeStateName } from "../contract/fleet.js";
 import { maxInList } from "../contract/limits.js";
 import type { RowsAsOf } from "./row-cache.js";
-
-type RowCounts = FleetSummary["states"];
 
 /** Counts nodes by each property that lists distinguish. `order`: types in the order of delivery. */
 export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string[]): FleetSummary {
@@ -82,7 +81,7 @@ function inOrder(names: Iterable<string>, order: readonly string[]): string[] {
 
 /** Counts by name. */
 class RowTally {
-  readonly #counts = new Map<string, RowCounts>();
+  readonly #counts = new Map<string, StateCounts>();
 
   /** Clients choose their versions freely: only this many names are told apart. */
   add(name: string, state: NodeStateName): void {
@@ -96,11 +95,11 @@ class RowTally {
     return this.#counts.keys();
   }
 
-  counted(name: string): { name: string; states: RowCounts } {
+  counted(name: string): { name: string; states: StateCounts } {
     return { name, states: this.#counts.get(name) ?? noNodes() };
   }
 
-  all(): { name: string; states: RowCounts }[] {
+  all(): { name: string; states: StateCounts }[] {
     return [...this.names()].sort().map((name) => this.counted(name));
   }
 }

@@ -44,7 +44,7 @@ export function postRoute<Path extends string, Route extends Omit<NeedyRoute, "p
 }
 
 /** A route with the answers that each has to those who may not call it, or with a parameter that it does not have. */
-export function answering<Route extends Pick<RouteConfig, "responses">>(route: Route): Route {
+function answering<Route extends Pick<RouteConfig, "responses">>(route: Route): Route {
   return { ...route, responses: { ...problems(400, 401, 403), ...route.responses } };
 }
 

@@ -10,10 +10,10 @@ export interface Rewriting {
   /** The full name that an `Any` should give a message. */
   readonly nameOf: (schema: DescMessage) => string;
   /** By full name: changes to messages. A function returns its argument, or a changed copy. */
-  readonly change: ReadonlyMap<string, RewrittenField>;
+  readonly change: ReadonlyMap<string, MessageChange>;
 }
 
-type RewrittenField = (message: Message) => Message;
+type MessageChange = (message: Message) => Message;
 
 /**
  * Returns the message itself if nothing changes, otherwise a copy that shares unchanged parts. Never changes its
@@ -25,7 +25,7 @@ export type Rewrite = (schema: DescMessage, message: Message, unpack: Unpack) =>
 interface OwnRewrite {
   readonly isAny: boolean;
   readonly maps: readonly DescField[];
-  readonly change: RewrittenField | undefined;
+  readonly change: MessageChange | undefined;
 }
 
 /**

@@ -101,14 +101,12 @@ export class WireReader {
 
   /** A varint of 64 bits with a sign. */
   int64(): bigint {
+    const start = this.#position;
+    this.varint();
     let value = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      if (this.#position >= this.#end) throw new MalformedMessage("the message is cut off");
-      const byte = this.bytes[this.#position++] as number;
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return BigInt.asIntN(64, value);
-    }
-    throw new MalformedMessage("a number is longer than ten bytes");
+    for (let at = this.#position - 1; at >= start; at--)
+      value = (value << 7n) | BigInt((this.bytes[at] as number) & 0x7f);
+    return BigInt.asIntN(64, value);
   }
 
   double(): number {

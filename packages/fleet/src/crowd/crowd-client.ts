@@ -49,7 +49,7 @@ interface CrowdStanding {
 }
 
 /** The response that was read and not answered yet. */
-interface CrowdResource {
+interface UnansweredResponse {
   readonly standing: CrowdStanding;
   readonly nonce: string;
   readonly outcome: TransitionOutcome<CrowdHolding>;
@@ -66,7 +66,7 @@ export class CrowdClient {
   readonly #group: number;
   readonly #standings: readonly CrowdStanding[];
   readonly #isNodeSent: boolean[];
-  #received: CrowdResource | undefined;
+  #received: UnansweredResponse | undefined;
 
   /**
    * `node` is the serialized `Node`. Clients of one `group` should be sent the same: if not, it costs work, but no
@@ -174,7 +174,7 @@ export class CrowdClient {
   }
 
   /** The same response that others of the group got. */
-  #known(stream: number, bytes: Uint8Array): CrowdResource | undefined {
+  #known(stream: number, bytes: Uint8Array): UnansweredResponse | undefined {
     for (const standing of this.#standings) {
       if (standing.stream !== stream || standing.requested === undefined) continue;
       for (const transition of standing.holding.transitions(this.#group)) {
@@ -186,7 +186,7 @@ export class CrowdClient {
     return undefined;
   }
 
-  #read(stream: number, bytes: Uint8Array): CrowdResource | undefined {
+  #read(stream: number, bytes: Uint8Array): UnansweredResponse | undefined {
     const sent = this.#shared.readResponse(bytes);
     // A response of a per-type stream may leave out its type.
     const standing = this.#standings.find(

@@ -4,13 +4,13 @@ import type { Socket } from "node:net";
 export type SocketEnd = "input" | "broken";
 
 /** Hears of the end of a socket. */
-type EndedSocket = (socket: Socket, end: SocketEnd) => void;
+type SocketEndListener = (socket: Socket, end: SocketEnd) => void;
 
 /** What is kept of a socket: its own functions, who hears of its end, and what was reported. */
 interface Told {
   readonly push: Socket["push"];
   readonly destroy: Socket["destroy"];
-  readonly ended: EndedSocket;
+  readonly ended: SocketEndListener;
   reported: SocketEnd | undefined;
 }
 
@@ -29,7 +29,7 @@ type FollowedSocket = Socket & { [toldOf]: Told };
  * public, but Node's calls to them are not documented. Fallback: if it does not, its own events come at once. `end` is
  * reported here as well, and after `close` nothing is left to do.
  */
-export function tellEnd(socket: Socket, ended: EndedSocket): void {
+export function tellEnd(socket: Socket, ended: SocketEndListener): void {
   const { push, destroy } = socket;
   (socket as FollowedSocket)[toldOf] = { push, destroy, ended, reported: undefined };
   socket.push = pushOrTell;

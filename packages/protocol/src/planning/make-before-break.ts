@@ -89,7 +89,7 @@ class StageDraft {
   /** What waits, and for what. Some of that may be released again. */
   readonly #waits: WaitingResource[] = [];
   /** The retained resources, and the use that each is retained for. */
-  readonly #uses = new Map<Resource, UsedName>();
+  readonly #uses = new Map<Resource, StayReason>();
   /** They go, although something that stays for now names them (`releaseCircles`). */
   readonly #released = new Set<Resource>();
   /**
@@ -110,7 +110,7 @@ class StageDraft {
     this.#away = away;
   }
 
-  #retain(resource: Resource, use: UsedName): void {
+  #retain(resource: Resource, use: StayReason): void {
     const { cause, drains } = use;
     note(this.#retained, resource);
     this.#uses.set(resource, use);
@@ -354,7 +354,7 @@ interface WaitingResource {
 }
 
 /** Why a removed resource stays: something that the client may be using names it. */
-interface UsedName {
+interface StayReason {
   readonly cause: Resource;
   /** It is used only by connections that drain. */
   readonly drains: boolean;

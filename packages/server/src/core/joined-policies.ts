@@ -43,13 +43,7 @@ function joinedGroup(each: readonly GroupPolicy[], group: PolicyGroup): GroupPol
     use(settings) {
       for (const one of each) one.use?.(settings);
     },
-    planned(before, after) {
-      for (const one of each) {
-        const planned = one.planned?.(before, after);
-        if (planned !== undefined) return planned;
-      }
-      return undefined;
-    },
+    planned: (before, after) => firstAnswer(each, (one) => one.planned?.(before, after)),
     changed(before, after, wish) {
       for (const one of each) one.changed?.(before, after, wish);
     },
@@ -105,19 +99,11 @@ class JoinedSeat implements Seat {
   }
 
   why(newest: Snapshot): string | undefined {
-    for (const seat of this.#each) {
-      const why = seat.why?.(newest);
-      if (why !== undefined) return why;
-    }
-    return undefined;
+    return firstAnswer(this.#each, (seat) => seat.why?.(newest));
   }
 
   rollout(newest: Snapshot): RolloutAhead | undefined {
-    for (const seat of this.#each) {
-      const ahead = seat.rollout?.(newest);
-      if (ahead !== undefined) return ahead;
-    }
-    return undefined;
+    return firstAnswer(this.#each, (seat) => seat.rollout?.(newest));
   }
 
   progressed(): void {
@@ -135,4 +121,16 @@ class JoinedSeat implements Seat {
   leave(): void {
     for (const seat of this.#each) seat.leave?.();
   }
+}
+
+/** What the first of them says that says anything. */
+function firstAnswer<Asked, Answer>(
+  each: readonly Asked[],
+  ask: (one: Asked) => Answer | undefined,
+): Answer | undefined {
+  for (const one of each) {
+    const answer = ask(one);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
 }

@@ -3,14 +3,14 @@ import type { Snapshot, StreamEvent } from "@xdskit/protocol";
 import type { NameDecision } from "../contracts/parts/supply.js";
 import { errorsOfLate, errorsOfRefused } from "./late-names.js";
 
-type AbsentName = Exclude<NameDecision, "found">;
+type DecidedAbsence = Exclude<NameDecision, "found">;
 
 /**
  * Requested names that were decided as absent, and that a stream's machine was not told yet. Thousands of names are
  * decided in one turn: the machine, which keeps sets of them, is told all at once.
  */
 export class AbsentNames {
-  readonly #byType = new Map<ResourceType, Map<ResourceName, AbsentName>>();
+  readonly #byType = new Map<ResourceType, Map<ResourceName, DecidedAbsence>>();
 
   decided(type: ResourceType, name: ResourceName, outcome: NameDecision): void {
     const names = this.#byType.get(type);
@@ -32,7 +32,7 @@ export class AbsentNames {
       for (const [name] of lacking) names.delete(name);
       if (names.size === 0) this.#byType.delete(type);
       if (lacking.length === 0) continue;
-      const decidedAs = (wanted: AbsentName) =>
+      const decidedAs = (wanted: DecidedAbsence) =>
         lacking.filter(([, outcome]) => outcome === wanted).map(([name]) => name);
       const errors = [...errorsOfLate(decidedAs("late")), ...errorsOfRefused(decidedAs("refused"))];
       events.push({ kind: "absent", type, names: lacking.map(([name]) => name), errors });

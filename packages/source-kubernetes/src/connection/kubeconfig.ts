@@ -47,7 +47,7 @@ interface UserEntry {
 }
 
 /** An entry of a kubeconfig, and the file that it is in. */
-interface FoundConfig<Entry> {
+interface FoundEntry<Entry> {
   readonly entry: Entry;
   readonly file: string;
 }
@@ -72,7 +72,7 @@ export async function kubeconfigConnection(files: readonly string[]): Promise<Ku
     what: string,
     name: string | undefined,
     of: (config: Kubeconfig) => readonly (readonly [string, Entry | undefined])[],
-  ): FoundConfig<Entry> => {
+  ): FoundEntry<Entry> => {
     for (const { file, config } of read) {
       const entry = of(config).find(([each]) => each === name)?.[1];
       if (entry !== undefined) return { entry, file };
@@ -112,8 +112,8 @@ async function readKubeconfig(
 }
 
 function connectionOf(
-  { entry: cluster, file }: FoundConfig<ClusterEntry>,
-  user: FoundConfig<UserEntry>,
+  { entry: cluster, file }: FoundEntry<ClusterEntry>,
+  user: FoundEntry<UserEntry>,
   namespace: string | undefined,
 ): KubernetesConnection {
   const wrong = (message: string, at = file) => XdskitError.of("XDSKIT_KUBECONFIG", message, { file: at });
@@ -153,7 +153,7 @@ function provesSomething(user: UserEntry): boolean {
 }
 
 /** Files are read each time: they are replaced. */
-async function ownCredentials({ entry, file }: FoundConfig<UserEntry>): Promise<Omit<Credentials, "ca">> {
+async function ownCredentials({ entry, file }: FoundEntry<UserEntry>): Promise<Omit<Credentials, "ca">> {
   const [token, cert, key] = await Promise.all([
     ownToken(entry, file),
     inline(file, entry["client-certificate"], entry["client-certificate-data"]),

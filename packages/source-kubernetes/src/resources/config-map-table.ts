@@ -23,7 +23,7 @@ interface ReadConfigMap {
 }
 
 /** A resource that a ConfigMap has, or that is served of it. */
-interface LayerClaim {
+interface ConfigMapClaim {
   readonly object: string;
   readonly resource: Resource;
   readonly where: Where;
@@ -74,7 +74,7 @@ export class ConfigMapTable extends ObjectTable {
   /** What is served of each one. */
   readonly #served = new Map<string, readonly PositionedResource[]>();
   /** By type and key. */
-  readonly #claims = new Map<string, readonly LayerClaim[]>();
+  readonly #claims = new Map<string, readonly ConfigMapClaim[]>();
   /** Those that were taken last. */
   readonly #taken = new Map<string, TakenConfigMap>();
   /** Those whose change the server refuses, and why. */

@@ -68,7 +68,7 @@ export interface OlderEnvoysOptions {
 }
 
 /** The Envoys of one version in one group. */
-interface OlderNode {
+interface EnvoysOfVersion {
   readonly group: string;
   readonly version: EnvoyVersion;
   /** The first node that connected, with the version that it reports. */
@@ -91,9 +91,9 @@ type NodeStream = Pick<NodeStreamInfo, "id" | "group" | "node">;
  */
 export class OlderEnvoys {
   readonly #options: OlderEnvoysOptions;
-  readonly #known = new Map<string, OlderNode>();
+  readonly #known = new Map<string, EnvoysOfVersion>();
   /** By the stream's id: an edit of groups may have moved a stream before it ends. */
-  readonly #ofStream = new Map<number, OlderNode>();
+  readonly #ofStream = new Map<number, EnvoysOfVersion>();
   #running: Promise<void> | undefined;
   #again = false;
 
@@ -101,7 +101,7 @@ export class OlderEnvoys {
     this.#options = options;
   }
 
-  *#news(older: OlderNode): Iterable<Resource> {
+  *#news(older: EnvoysOfVersion): Iterable<Resource> {
     const next = this.#options.snapshotOf(older.group) ?? emptySnapshot();
     const before = older.seen;
     older.seen = next;
@@ -111,7 +111,7 @@ export class OlderEnvoys {
     }
   }
 
-  #look(older: OlderNode, resource: Resource): void {
+  #look(older: EnvoysOfVersion, resource: Resource): void {
     const { schema } = resource.type;
     if (schema === undefined) return;
     for (const part of newerParts(schema, resource.body, older.version, this.#options.registry)) {
@@ -130,7 +130,7 @@ export class OlderEnvoys {
     }
   }
 
-  #isServed({ group }: OlderNode, { type, key, version }: Resource): boolean {
+  #isServed({ group }: EnvoysOfVersion, { type, key, version }: Resource): boolean {
     return this.#options.snapshotOf(group)?.of(type).get(key)?.version === version;
   }
 

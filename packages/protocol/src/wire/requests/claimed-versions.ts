@@ -21,7 +21,7 @@ export interface ClaimedVersions {
   toMap(): ReadonlyMap<ResourceName, Version>;
 }
 
-class ClaimedRange implements ClaimedVersions {
+class BytesClaims implements ClaimedVersions {
   readonly size: number;
   readonly fingerprint: Fingerprint;
   readonly #bytes: Uint8Array;
@@ -60,7 +60,7 @@ class ClaimedRange implements ClaimedVersions {
 }
 
 /** The claims of a client that has nothing, or claims nothing. */
-export const noClaims: ClaimedVersions = new ClaimedRange(0, emptyFingerprint, new Uint8Array(), []);
+export const noClaims: ClaimedVersions = new BytesClaims(0, emptyFingerprint, new Uint8Array(), []);
 
 /** Takes the entries of one request. */
 export class ClaimsReader {
@@ -120,10 +120,10 @@ export class ClaimsReader {
     const { value } = this.#sum;
     // Not `slice`: a `Buffer` would share its memory.
     if (this.#runs !== undefined) {
-      return new ClaimedRange(this.#count, value, new Uint8Array(bytes), [...this.#runs, this.#from, this.#to]);
+      return new BytesClaims(this.#count, value, new Uint8Array(bytes), [...this.#runs, this.#from, this.#to]);
     }
     const own = new Uint8Array(bytes.subarray(this.#from, this.#to));
-    const claims = new ClaimedRange(this.#count, value, own, [0, own.length]);
+    const claims = new BytesClaims(this.#count, value, own, [0, own.length]);
     known.keep({ bytes: own, value: claims });
     return claims;
   }

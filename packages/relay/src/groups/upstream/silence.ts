@@ -62,7 +62,7 @@ export function createSilence(
   };
 }
 
-interface SilentStream {
+interface OriginStream {
   /** By `performance.now()`. */
   readonly upAt: number;
   /** When the first answer came on it. */
@@ -72,8 +72,8 @@ interface SilentStream {
 /** Knows since when each server's streams are up and answer. */
 function createAnsweringStreams() {
   /** By server, and then by the type's URL; empty for the stream of all types. */
-  const servers = new Map<string, Map<string, SilentStream>>();
-  const streamsOf = (server: string) => getOrInsert(servers, server, () => new Map<string, SilentStream>());
+  const servers = new Map<string, Map<string, OriginStream>>();
+  const streamsOf = (server: string) => getOrInsert(servers, server, () => new Map<string, OriginStream>());
   const keyOf = (type: ResourceType | undefined) => type?.typeUrl ?? "";
   const streamOf = (server: string, type: ResourceType) =>
     streamsOf(server).get(keyOf(type)) ?? streamsOf(server).get("");

@@ -29,19 +29,19 @@ export function createNodeMatch(matchers: readonly NodeMatcher[]): MatchNode {
 }
 
 type Match = (value: unknown) => boolean;
-interface CountedMatcher {
+interface MatcherCounts {
   conditions: number;
   regexes: number;
 }
 
-function nodeMatch({ nodeId, nodeMetadatas }: NodeMatcher, counted: CountedMatcher): MatchNode {
+function nodeMatch({ nodeId, nodeMetadatas }: NodeMatcher, counted: MatcherCounts): MatchNode {
   count(counted);
   const id = nodeId === undefined ? () => true : stringMatch(nodeId, counted);
   const conditions = nodeMetadatas.map((matcher) => structMatch(matcher, counted));
   return (node) => id(node.id) && conditions.every((holds) => holds(node.metadata));
 }
 
-function structMatch({ path, value }: StructMatcher, counted: CountedMatcher): Match {
+function structMatch({ path, value }: StructMatcher, counted: MatcherCounts): Match {
   const keys = path.map(({ segment }) => (segment.case === "key" ? segment.value : ""));
   if (keys.length === 0 || keys.includes("")) throw new MatcherError("a metadata matcher needs a path of keys");
   if (value === undefined) throw new MatcherError("a metadata matcher needs a value");
@@ -56,7 +56,7 @@ function memberOf(value: unknown, key: string): unknown {
   return (value as { readonly [key: string]: unknown })[key];
 }
 
-function valueMatch({ matchPattern }: ValueMatcher, counted: CountedMatcher, depth: number): Match {
+function valueMatch({ matchPattern }: ValueMatcher, counted: MatcherCounts, depth: number): Match {
   count(counted);
   if (depth >= most.depth) throw new MatcherError("a metadata matcher is nested too deep");
   switch (matchPattern.case) {
@@ -103,7 +103,7 @@ function doubleMatch({ matchPattern }: DoubleMatcher): Match {
   }
 }
 
-function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: CountedMatcher): Match {
+function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: MatcherCounts): Match {
   count(counted);
   const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const ofText = (matches: (text: string) => boolean): Match => {
@@ -142,7 +142,7 @@ function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: Count
   }
 }
 
-function count(counted: CountedMatcher, conditions = 1): void {
+function count(counted: MatcherCounts, conditions = 1): void {
   counted.conditions += conditions;
   if (counted.conditions > most.conditions) throw new MatcherError(`more than ${most.conditions} conditions`);
 }

@@ -15,7 +15,7 @@ import { headOf } from "./table-reading.js";
 import type { Reader, Writer } from "./tables.js";
 
 /** One entry of `index` and what a commit makes of it. */
-interface HeadDifference extends StoredChange {
+interface IndexChange extends StoredChange {
   readonly entry: string;
   /** Undefined where the resource goes. */
   readonly resource: StoredResource | undefined;
@@ -85,8 +85,8 @@ function commitLayer(
   return revision;
 }
 
-function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): readonly HeadDifference[] {
-  const differences = new Map<string, HeadDifference>();
+function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): readonly IndexChange[] {
+  const differences = new Map<string, IndexChange>();
   const note = ({ type, key }: StoredKey, resource?: StoredResource): string => {
     const entry = layerHash + resourceHash(type, key);
     const from = reader.get<StoredVersion>("index", entry)?.version;

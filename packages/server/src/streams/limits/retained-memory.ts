@@ -107,7 +107,7 @@ class Holdings {
 }
 
 /** The memory that all connections share, with the limits in bytes. */
-interface MemoryOwner {
+interface SharedMemory {
   readonly all: Holdings;
   readonly most: number;
   readonly maxOfConnection: number;
@@ -118,7 +118,7 @@ interface MemoryOwner {
 
 /** Counts the memory of a stream, together with the other streams of its connection. */
 export class StreamMemory implements RetainedMemory {
-  readonly #around: MemoryOwner;
+  readonly #around: SharedMemory;
   readonly #gone: () => void;
   readonly #ofIdentity: Holdings | undefined;
   readonly #retained: Holdings;
@@ -127,7 +127,7 @@ export class StreamMemory implements RetainedMemory {
   streams = 0;
 
   /** `gone` is called after its last stream. */
-  constructor(around: MemoryOwner, ofIdentity: Holdings | undefined, gone: () => void) {
+  constructor(around: SharedMemory, ofIdentity: Holdings | undefined, gone: () => void) {
     this.#around = around;
     this.#ofIdentity = ofIdentity;
     this.#gone = gone;

@@ -5,7 +5,7 @@ import type { Member } from "../members/member.js";
 import type { Concern } from "./rollout-change.js";
 
 /** A rejection, and what it may be about. */
-interface NotedMember extends RolloutRejection {
+interface NotedRejection extends RolloutRejection {
   readonly about: Concern;
 }
 
@@ -16,7 +16,7 @@ interface NotedMember extends RolloutRejection {
 export class TriedMembers {
   readonly #members: Iterable<Member>;
   readonly #isKeptFrom: (member: Member) => boolean;
-  readonly #rejections = new Map<string, NotedMember>();
+  readonly #rejections = new Map<string, NotedRejection>();
   readonly #reached = new Set<Member>();
   /** Reached members that have not answered yet. */
   readonly #pending = new Set<Member>();
@@ -42,7 +42,7 @@ export class TriedMembers {
   }
 
   /** The last rejection of each node, by its id. */
-  get rejections(): ReadonlyMap<string, NotedMember> {
+  get rejections(): ReadonlyMap<string, NotedRejection> {
     return this.#rejections;
   }
 
@@ -95,7 +95,7 @@ export class TriedMembers {
     return true;
   }
 
-  rejected(member: Member, rejection: Omit<NotedMember, "node">): void {
+  rejected(member: Member, rejection: Omit<NotedRejection, "node">): void {
     const node = member.node.id;
     this.#rejections.set(node, { node, ...rejection });
     this.#acknowledged.delete(member);

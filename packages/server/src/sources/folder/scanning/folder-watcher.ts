@@ -3,7 +3,7 @@ import { FolderWatches, type Turn } from "@xdskit/api/disk";
 import { resourceFileExtensions } from "../folder-options.js";
 import { Changes } from "./changes.js";
 
-interface WatchedFolder {
+interface WatchedDirectory {
   /** The watched folder itself, since another one may take its path; undefined if only names in it matter. */
   readonly inode: string | undefined;
   /**
@@ -29,7 +29,7 @@ const nothing: WatchedParts = { isRead: false, names: new Set() };
  * these are.
  */
 export class FolderWatcher {
-  readonly #watches: FolderWatches<WatchedFolder>;
+  readonly #watches: FolderWatches<WatchedDirectory>;
   readonly #onChange: () => void;
   #changes = new Changes();
   /** Files of resources that were written in place, and when last: a rename to or from such a path ends that. */
@@ -114,7 +114,7 @@ export class FolderWatcher {
     this.#watches.close();
   }
 
-  #want(directory: string, inode: string | undefined): WatchedFolder | undefined {
+  #want(directory: string, inode: string | undefined): WatchedDirectory | undefined {
     return this.#watches.want(directory, () => ({ inode, before: nothing, now: { isRead: false, names: new Set() } }));
   }
 
@@ -142,7 +142,7 @@ export class FolderWatcher {
 }
 
 /** Whether an event can affect resources, so that a log file written in the folder does not keep it from settling. */
-function matters({ before, now }: WatchedFolder, event: string, name: string): boolean {
+function matters({ before, now }: WatchedDirectory, event: string, name: string): boolean {
   if (before.names.has(name) || now.names.has(name)) return true;
   if (!before.isRead && !now.isRead) return false;
   if (resourceFileExtensions.has(extname(name).toLowerCase())) return !name.startsWith(".");
