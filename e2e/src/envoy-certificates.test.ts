@@ -30,7 +30,8 @@ test("xdskit refuses certificates and keys that Envoy refuses, and no others", {
   t.after(() => judge?.close());
   judge = await startEnvoyJudge(envoy);
   // What is in files, the environment or PKCS #12 is Envoy's alone to judge.
-  const isInline = (resource: Fields) => !/"(?:filename|environment_variable|pkcs12)"/.test(JSON.stringify(resource));
+  const isOnlyForEnvoy = /"(?:filename|environment_variable)"|"pkcs12":\{"\w+":"[^"]/;
+  const isInline = (resource: Fields) => !isOnlyForEnvoy.test(JSON.stringify(resource));
   const resources = [...refused.map(([resource]) => resource), ...taken].filter(isInline).map((resource, index) => {
     const user = userOf(resource);
     const isListener = String(user["@type"]).endsWith("Listener");

@@ -91,6 +91,8 @@ export const refused: readonly Refused[] = [
     served({ certificate_chain: bytes("?"), private_key: { filename: "/key.pem" } }),
     "tls_certificate.certificate_chain.inline_bytes",
   ],
+  [served({ pkcs12: bytes("") }), "tls_certificate.pkcs12.inline_bytes", /empty/],
+  [served({ pkcs12: text("") }), "tls_certificate.pkcs12.inline_string", /empty/],
   [served(paired(certificate, key, { ocsp_staple: text("?") })), "tls_certificate.ocsp_staple.inline_string", /bytes/],
   [
     upstream({ tls_certificates: [paired(certificate, other.key)] }),

@@ -1,4 +1,5 @@
 import type { Address, SocketAddress } from "@xdskit/api/envoy/config/core/v3/address";
+import type { DnsTable_AddressList } from "@xdskit/api/envoy/data/dns/v3/dns_table";
 import { isIpv4, isIpv6 } from "../values/ip-address.js";
 import type { SpecialProblem } from "./problem.js";
 import { none, quoted, refused, within } from "./problem.js";
@@ -10,6 +11,13 @@ const longestPath = 107;
 export function isNumericAddress(text: string): boolean {
   const zone = text.indexOf("%");
   return isIpv4(text) || isIpv6(zone > 0 ? text.slice(0, zone) : text);
+}
+
+/** Addresses that a DNS filter answers with. */
+export function dnsAddressProblems({ address }: DnsTable_AddressList): SpecialProblem[] {
+  return address.flatMap((text, index) =>
+    isNumericAddress(text) ? [] : [refused(["address", index], `must be an IP address, not ${quoted(text)}`)],
+  );
 }
 
 /** Problems of an address that nobody resolves: Envoy's default resolver accepts only IP addresses. */

@@ -1,3 +1,4 @@
+import { dnsAddressProblems } from "./addresses.js";
 import * as parts from "./clusters/cluster-parts.js";
 import * as clusters from "./clusters/clusters.js";
 import {
@@ -10,7 +11,7 @@ import { httpHealthCheckProblems, payloadProblems } from "./clusters/health-chec
 import { needsSource } from "./config-sources.js";
 import * as formats from "./formats.js";
 import { connectionManagerProblems } from "./listeners/connection-managers.js";
-import { chainOrderProblems, unconfiguredProblems } from "./listeners/filters.js";
+import { chainOrderProblems, defaultTypeProblems, unconfiguredProblems } from "./listeners/filters.js";
 import { listenerProblems } from "./listeners/listeners.js";
 import { permissionProblems, principalProblems } from "./listeners/rbac.js";
 import type { SpecialProblem } from "./problem.js";
@@ -89,6 +90,8 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${route}.RouteAction.RequestMirrorPolicy`]: [routes.mirrorProblems],
   [`${route}.RetryPolicy.RetryBackOff`]: [routes.retryBackOffProblems],
   [`${route}.VirtualCluster`]: [routes.virtualClusterProblems],
+  "envoy.data.dns.v3.DnsTable.AddressList": [dnsAddressProblems],
+  "envoy.config.core.v3.ExtensionConfigSource": [defaultTypeProblems],
   "envoy.config.rbac.v3.Principal": [principalProblems],
   "envoy.config.rbac.v3.Permission": [permissionProblems],
   [`${tlsPackage}.TlsCertificate`]: [tls.certificateProblems],

@@ -1,5 +1,7 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
+import type { ExtensionConfigSource } from "@xdskit/api/envoy/config/core/v3/config_source";
 import { contentTypeOf } from "../../../messages/any.js";
+import { typeNameOf } from "../../../names/identifiers.js";
 import type { SpecialProblem } from "../problem.js";
 import { refused } from "../problem.js";
 
@@ -15,6 +17,14 @@ export interface Filter {
 export function unconfiguredProblems({ configType, isOptional = false }: Filter): SpecialProblem[] {
   if (configType.case !== undefined || isOptional) return [];
   return [refused([], "needs typed_config, by whose type Envoy finds the extension")];
+}
+
+/** The default of a filter that is discovered is of one of its types too. */
+export function defaultTypeProblems({ defaultConfig, typeUrls }: ExtensionConfigSource): SpecialProblem[] {
+  if (defaultConfig === undefined) return [];
+  const type = contentTypeOf(defaultConfig);
+  if (typeUrls.some((url) => typeNameOf(url) === type)) return [];
+  return [refused(["default_config"], "is of none of the types in type_urls")];
 }
 
 const network = "envoy.extensions.filters.network.";

@@ -43,6 +43,13 @@ export function pemProblems({ certificateChain, privateKey, password }: TlsCerti
   });
 }
 
+/** A chain and its key as PKCS #12, whose content only Envoy can judge. */
+export function bundleProblems(source: DataSource): readonly SpecialProblem[] {
+  const bundle = inlineOf(source);
+  if (bundle?.text !== "") return none;
+  return [refused(["pkcs12", bundle.field], "is empty: it must hold a certificate and its key as PKCS #12")];
+}
+
 /** Certificates of authorities. An expired one is no problem while there are others. */
 export function trustedProblems(source: DataSource | undefined, allowExpired: boolean): readonly SpecialProblem[] {
   const trusted = inlineOf(source);

@@ -13,7 +13,7 @@ import type { FieldStep } from "../../../errors/field-path.js";
 import { redacted } from "../../../redact/secret-text.js";
 import type { SpecialProblem } from "../problem.js";
 import { none, refused, within } from "../problem.js";
-import { pemProblems, trustedProblems } from "./certificates.js";
+import { bundleProblems, pemProblems, trustedProblems } from "./certificates.js";
 
 /** Fields of a CommonTlsContext that each bring certificates. */
 const certificateSources = [
@@ -31,7 +31,7 @@ export function certificateProblems(certificate: TlsCertificate): readonly Speci
   const keys = [privateKey, privateKeyProvider].filter((part) => part !== undefined).length;
   if (pkcs12 !== undefined) {
     const other = certificateChain === undefined ? (keys > 0 ? "private_key" : undefined) : "certificate_chain";
-    return other === undefined ? [] : [refused(["pkcs12"], `cannot be combined with ${other}`)];
+    return other === undefined ? bundleProblems(pkcs12) : [refused(["pkcs12"], `cannot be combined with ${other}`)];
   }
   if (certificateChain !== undefined && keys === 0) return [refused([], "needs a private_key for its certificate")];
   if (certificateChain === undefined && keys > 0) return [refused([], "needs a certificate_chain for its key")];
