@@ -42,9 +42,9 @@ export function replaceQuery(change: Readonly<Record<string, string | undefined>
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => placeOf(location.hash));
   useEffect(() => {
-    const changed = () => setPlace(placeOf(location.hash));
-    addEventListener("hashchange", changed);
-    return () => removeEventListener("hashchange", changed);
+    const show = () => setPlace(placeOf(location.hash));
+    addEventListener("hashchange", show);
+    return () => removeEventListener("hashchange", show);
   }, []);
   return place;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import type { CommitInfo, Store, StoredResource } from "@xdskit/server";
-import { changed } from "../../packages/server/src/testing/changed.js";
+import { withMethods } from "../../packages/server/src/testing/with-methods.js";
 import { EtcdClient } from "../../packages/store-etcd/src/client/etcd-client.js";
 import type { Transaction } from "../../packages/store-etcd/src/client/messages.js";
 import { EtcdStore } from "../../packages/store-etcd/src/etcd-store.js";
@@ -34,7 +34,7 @@ function opened(
   instead: (client: EtcdClient) => Partial<EtcdClient> = () => ({}),
 ): Store {
   const client = new EtcdClient({ endpoints });
-  const store = new EtcdStore("etcd", changed(client, instead(client)), prefix);
+  const store = new EtcdStore("etcd", withMethods(client, instead(client)), prefix);
   t.after(() => store.close());
   return store;
 }

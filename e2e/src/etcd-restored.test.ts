@@ -40,7 +40,7 @@ describe("a watch of a store in etcd that is restored from a backup", () => {
       const values: string[] = [];
       const watches = [
         reader.watch({ moved: ([head]) => void heads.push(head?.number ?? 0), away: () => {} }),
-        reader.shared.watch("x", { changed: ([entry]) => void values.push(entry?.value ?? ""), away: () => {} }),
+        reader.shared.watch("x", { entriesChanged: ([entry]) => void values.push(entry?.value ?? ""), away: () => {} }),
       ];
       t.after(() => watches.map((watch) => watch.close()));
       const hears = (number: number, value: string) =>

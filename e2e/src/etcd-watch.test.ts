@@ -183,7 +183,7 @@ describe("a session in etcd", () => {
     const { child } = await holder(t, etcd.endpoints);
     const seen: string[] = [];
     const watch = store.shared.watch("leader", {
-      changed: (entries: readonly SharedEntry[]) => void seen.push(entries.map(({ value }) => value).join()),
+      entriesChanged: (entries: readonly SharedEntry[]) => void seen.push(entries.map(({ value }) => value).join()),
       away: () => {},
     });
     t.after(() => watch.close());

@@ -53,7 +53,7 @@ server.on((event) => {
 /** A tenant comes: clients that asked before and heard that there is no such host get it now. */
 function signUp() {
   tenants.set("late.example", { tenant: "late", domains: ["late.example"] });
-  for (const [name, changed] of watchers) if (name.endsWith("/late.example")) changed();
+  for (const [name, update] of watchers) if (name.endsWith("/late.example")) update();
 }
 
 // The resources that always exist: a listener and its routes, without virtual hosts.

@@ -12,17 +12,17 @@ const styled = new Set<() => void>();
 export function changeTimeStyle(): void {
   style = style === "exact" ? "relative" : "exact";
   localStorage.setItem(key, style);
-  for (const changed of styled) changed();
+  for (const show of styled) show();
 }
 
 /** How times are shown now. */
 export function useTimeStyle(): TimeStyle {
   const [shown, setShown] = useState(style);
   useEffect(() => {
-    const changed = () => setShown(style);
-    changed();
-    styled.add(changed);
-    return () => void styled.delete(changed);
+    const show = () => setShown(style);
+    show();
+    styled.add(show);
+    return () => void styled.delete(show);
   }, []);
   return shown;
 }

@@ -87,11 +87,11 @@ function live({ variant, api, only, steps }: Life): boolean {
   const type = only === undefined ? undefined : resourceTypes.find(only);
   const machine = createStream({ variant, api, types: resourceTypes, only: type, limits, defaultNode: undefined });
   const nonces = new Set<string>();
-  let snapshot = changed(emptySnapshot(), 0);
+  let snapshot = snapshotAfter(emptySnapshot(), 0);
   let identified = false;
   for (const one of steps) {
     if (one.kind === "change") {
-      snapshot = changed(snapshot, one.what);
+      snapshot = snapshotAfter(snapshot, one.what);
       if (identified) machine.step({ kind: "snapshot", snapshot });
     } else {
       const effects = machine.step({ kind: "request", bytes: one.bytes });
@@ -138,7 +138,7 @@ const cluster = (name: string, content: number, aliases: readonly string[] = [])
 const endpoint = (name: string): Resource => createResource(create(ClusterLoadAssignmentSchema, { clusterName: name }));
 
 /** The next snapshot: something comes, changes or goes. */
-function changed(snapshot: Snapshot, what: number): Snapshot {
+function snapshotAfter(snapshot: Snapshot, what: number): Snapshot {
   const upsert = [
     cluster("a", what, ["alias"]),
     ...(what % 3 === 0 ? [cluster("b", what), endpoint("a")] : []),

@@ -185,7 +185,7 @@ class WatchedCluster implements KubernetesSource {
     this.#watches = new Watches({
       connection,
       silenceMs,
-      changed: () => this.#soon(),
+      onChanged: () => this.#soon(),
       failed: (error, path) => this.#failed(path, error),
     });
     if (options.writesEvents)

@@ -85,7 +85,7 @@ export class EtcdShared implements SharedKeys {
     return this.#watching.add(
       { of: "shared", prefix: this.#keys.shared(prefix) },
       {
-        changed: (entries) => listener.changed(entries.map((entry) => this.#entryOf(entry))),
+        entriesChanged: (entries) => listener.entriesChanged(entries.map((entry) => this.#entryOf(entry))),
         away: (finding) => listener.away(finding),
       },
     );

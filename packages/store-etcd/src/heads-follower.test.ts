@@ -28,10 +28,10 @@ function followed(t: TestContext) {
 describe("a follower of heads", () => {
   it("never goes back to heads that could not be read once newer ones are told", async (t) => {
     const { follower, heard, reading } = followed(t);
-    follower.changed(state("older"));
+    follower.entriesChanged(state("older"));
     await nextTurn();
     reading.isPossible = true;
-    follower.changed(state("newer"));
+    follower.entriesChanged(state("newer"));
     await nextTurn();
     assert.deepEqual(heard, ["no member answers", "newer"]);
     t.mock.timers.tick(10_000);
@@ -43,14 +43,14 @@ describe("a follower of heads", () => {
     const { follower, heard, reading } = followed(t);
     follower.away(storeFinding(new Error("no member answers")));
     for (let tries = 0; tries < 3; tries += 1) {
-      follower.changed(state("a"));
+      follower.entriesChanged(state("a"));
       await nextTurn();
       t.mock.timers.tick(10_000);
       await nextTurn();
     }
     assert.deepEqual(heard, ["no member answers"]);
     reading.isPossible = true;
-    follower.changed(state("a"));
+    follower.entriesChanged(state("a"));
     await nextTurn();
     follower.away(storeFinding(new Error("away again")));
     assert.deepEqual(heard, ["no member answers", "a", "away again"]);
@@ -58,7 +58,7 @@ describe("a follower of heads", () => {
 
   it("tells heads that could not be read once they can be", async (t) => {
     const { follower, heard, reading } = followed(t);
-    follower.changed(state("a"));
+    follower.entriesChanged(state("a"));
     await nextTurn();
     reading.isPossible = true;
     t.mock.timers.tick(10_000);

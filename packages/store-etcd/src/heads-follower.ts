@@ -36,7 +36,7 @@ export class HeadsFollower implements EntriesListener {
     );
   }
 
-  changed(heads: readonly KeyValue[]): void {
+  entriesChanged(heads: readonly KeyValue[]): void {
     this.#tells.take(heads);
   }
 

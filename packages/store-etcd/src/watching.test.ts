@@ -51,7 +51,7 @@ function watching(t: TestContext) {
   t.after(() => made.close());
   const heard: string[] = [];
   const listener: EntriesListener = {
-    changed: (shared) => heard.push(shared.map(({ value }) => Buffer.from(value).toString()).join()),
+    entriesChanged: (shared) => heard.push(shared.map(({ value }) => Buffer.from(value).toString()).join()),
     away: ({ message }) => heard.push(message),
   };
   const look = async () => {
@@ -65,7 +65,7 @@ describe("the watching of a store in etcd", () => {
   it("tells a new listener that the store is away", async (t) => {
     const { made, etcd, heard, listener, look } = watching(t);
     etcd.isAway = true;
-    made.add(allShared, { changed: () => {}, away: () => {} });
+    made.add(allShared, { entriesChanged: () => {}, away: () => {} });
     await look();
     made.add(allShared, listener);
     await look();

@@ -16,7 +16,7 @@ interface WatchedLayer {
 /** Hears of the entries that it watches. */
 export interface EntriesListener {
   /** The first ones, those that differ, and the first ones after `away`, and after etcd was restored from a backup. */
-  changed(entries: readonly KeyValue[]): void;
+  entriesChanged(entries: readonly KeyValue[]): void;
   away(finding: Finding): void;
 }
 
@@ -107,7 +107,7 @@ export class Watching {
       const signature = signatureOf(about.of, entries);
       if (about.reported === signature && !isBack) continue;
       about.reported = signature;
-      listener.changed(entries);
+      listener.entriesChanged(entries);
     }
   }
 
@@ -124,7 +124,7 @@ export class Watching {
     if (this.#watch?.endpoint === endpoint || this.#listeners.size === 0) return;
     this.#unwatch();
     const stop = this.#client.watch(watchedKeys(this.#keys), this.#reader.revision + 1, {
-      changed: () => this.look(),
+      keysChanged: () => this.look(),
       ended: () => {
         if (this.#watch === watch) this.#watch = undefined;
         clearTimeout(this.#reopen);

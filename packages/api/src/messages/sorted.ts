@@ -35,14 +35,14 @@ export function mapList(list: readonly unknown[], one: (item: unknown) => unknow
 /** Like `mapList`, for the values of a record. */
 export function mapRecord(record: PlainRecord, one: (item: unknown) => unknown): PlainRecord {
   const entries = Object.entries(record);
-  let changed = false;
+  let isChanged = false;
   for (const entry of entries) {
     const after = one(entry[1]);
     if (after === entry[1]) continue;
     entry[1] = after;
-    changed = true;
+    isChanged = true;
   }
-  return changed ? Object.fromEntries(entries) : record;
+  return isChanged ? Object.fromEntries(entries) : record;
 }
 
 function byCodeUnits(a: string, b: string): number {

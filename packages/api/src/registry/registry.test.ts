@@ -83,7 +83,7 @@ test("a later set may import what an earlier one brought", () => {
 });
 
 /** One of Envoy's files with different content. */
-function changed(name: string, change: (file: FileDescriptorProto) => void): FileDescriptorProto {
+function changedFile(name: string, change: (file: FileDescriptorProto) => void): FileDescriptorProto {
   const file = envoyRegistry().getFile(name) ?? assert.fail(name);
   const copy = fromBinary(FileDescriptorProtoSchema, toBinary(FileDescriptorProtoSchema, file.proto));
   change(copy);
@@ -94,7 +94,7 @@ const messageOf = (file: FileDescriptorProto, name: string) =>
   file.messageType.find((message) => message.name === name) ?? assert.fail(name);
 
 test("a file of a set replaces the built-in one of its name, and all importing files see it", () => {
-  const newer = changed(clusterFile, (file) => {
+  const newer = changedFile(clusterFile, (file) => {
     messageOf(file, "Cluster").field.push(
       create(FieldDescriptorProtoSchema, {
         name: "of_tomorrow",
@@ -124,7 +124,7 @@ test("a file of a set replaces the built-in one of its name, and all importing f
 });
 
 test("a set may remove something that no other file uses", () => {
-  const older = changed(clusterFile, (file) => {
+  const older = changedFile(clusterFile, (file) => {
     const message = messageOf(file, "Cluster");
     message.field = message.field.filter(({ name }) => name !== "connect_timeout");
   });
@@ -133,7 +133,7 @@ test("a set may remove something that no other file uses", () => {
 });
 
 test("a file of a set takes the place of one of another name that defines the same types", () => {
-  const elsewhere = changed(clusterFile, (file) => {
+  const elsewhere = changedFile(clusterFile, (file) => {
     file.name = `api/${clusterFile}`;
     file.messageType.push(create(DescriptorProtoSchema, { name: "Tomorrow" }));
   });
@@ -153,7 +153,7 @@ const percentFile = "envoy/type/v3/percent.proto";
 
 /** Envoy's percent.proto under another name, with one more message. */
 const percentAt = (name: string, message: string) =>
-  changed(percentFile, (file) => {
+  changedFile(percentFile, (file) => {
     file.name = name;
     file.messageType.push(create(DescriptorProtoSchema, { name: message }));
   });
@@ -201,12 +201,12 @@ test("the later one of two sets with a file of one name counts", () => {
 test("a set's copies of Envoy's and protobuf's files replace nothing if they are equal", () => {
   const proto = "google/protobuf/any.proto";
   const same = [clusterFile, "envoy/config/core/v3/base.proto"].map((name) =>
-    changed(name, (file) => {
+    changedFile(name, (file) => {
       file.options = undefined;
       for (const { field } of file.messageType) for (const each of field) each.jsonName = "";
     }),
   );
-  const any = changed(proto, (file) => file.messageType.push(create(DescriptorProtoSchema, { name: "Own" })));
+  const any = changedFile(proto, (file) => file.messageType.push(create(DescriptorProtoSchema, { name: "Own" })));
   const registry = createRegistry({ descriptorSets: [set(...same, any, file("mine.proto", "Mine", {}, [proto]))] });
   assert.deepEqual(
     ownFilesOf(registry).map(({ proto }) => proto.name),

@@ -37,7 +37,7 @@ const schemas: { readonly [Type in LeafType]: GenMessage<LeafShapes[Type]> } = {
 /** The resources of one configuration that are watched, each once. */
 export class Leaves {
   private readonly client: Pick<XdsClient, "watch">;
-  private readonly changed: (leaf: Leaf, what: "state" | "ambient") => Promise<void>;
+  private readonly onChanged: (leaf: Leaf, what: "state" | "ambient") => Promise<void>;
   private readonly leaves: { readonly [Type in LeafType]: Map<ResourceName, WatchedLeaf> } = {
     listener: new Map(),
     route: new Map(),
@@ -48,12 +48,12 @@ export class Leaves {
   private readonly troubled = new Set<Leaf>();
 
   /**
-   * @param changed Called when anything about a leaf changed, perhaps within `of`; returns when the change has been
+   * @param onChanged Called when anything about a leaf changed, perhaps within `of`; returns when the change has been
    * used.
    */
-  constructor(client: Pick<XdsClient, "watch">, changed: (leaf: Leaf, what: "state" | "ambient") => Promise<void>) {
+  constructor(client: Pick<XdsClient, "watch">, onChanged: (leaf: Leaf, what: "state" | "ambient") => Promise<void>) {
     this.client = client;
-    this.changed = changed;
+    this.onChanged = onChanged;
   }
 
   /** The leaf of a name, which is watched from now on. */
@@ -82,7 +82,7 @@ export class Leaves {
       leaf.ambient = ambient;
       if (ambient === undefined) this.troubled.delete(leaf);
       else this.troubled.add(leaf);
-      return this.changed(leaf, what);
+      return this.onChanged(leaf, what);
     };
     const watcher: ResourceWatcher<LeafShapes[Type]> & Pick<Watcher<never>, "onRecovered"> = {
       onChanged: (resource) => notify(stateOf(resource), undefined),

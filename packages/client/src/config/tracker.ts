@@ -58,7 +58,7 @@ export class Tracker implements ConfigWatch {
     this.options = options;
     this.leaves = new Leaves(options.client, (leaf, what) => {
       if (what === "state") this.changes?.add(leaf);
-      return this.changed();
+      return this.startRound();
     });
     this.leaves.of("listener", options.listener);
   }
@@ -69,7 +69,7 @@ export class Tracker implements ConfigWatch {
       if (count > 0) this.subscriptions.set(cluster, count);
       else this.subscriptions.delete(cluster);
       this.changes = undefined;
-      void this.changed();
+      void this.startRound();
     };
     change(1);
     let isCancelled = false;
@@ -87,7 +87,7 @@ export class Tracker implements ConfigWatch {
   }
 
   /** All changes of one turn are one change. Settles when the watcher has taken the result. */
-  private changed(): Promise<void> {
+  private startRound(): Promise<void> {
     this.round ??= Promise.resolve().then(() => {
       this.round = undefined;
       if (this.isOver) return undefined;

@@ -61,9 +61,9 @@ export class Entry<Value> {
   }
 
   /** Tells the watchers of a change; `current` already returns the new value. */
-  changed(value: Value): void {
+  valueChanged(value: Value): void {
     this.#forget();
-    for (const delivery of this.deliveries) delivery.changed(value);
+    for (const delivery of this.deliveries) delivery.valueChanged(value);
   }
 
   /**
@@ -110,7 +110,7 @@ export class Entry<Value> {
   join(delivery: Delivery<Value>): void {
     this.#deliveries = fewWith(this.#deliveries, delivery);
     const value = this.#value;
-    if (value !== undefined) delivery.changed(value);
+    if (value !== undefined) delivery.valueChanged(value);
     else if (this.#error !== undefined) delivery.error(this.#error(this.name));
     if (value !== undefined && this.#ambient !== undefined) delivery.ambient(this.#ambient);
   }

@@ -75,13 +75,13 @@ export class TypeCache {
         content = entry.name === "*" ? this.resources : membersOf(this.resources, entry.name);
         this.#members.set(entry.name, content);
         // Some of its resources may be cached because others asked for them by name.
-        entry.changed(wholeCollection(content));
+        entry.valueChanged(wholeCollection(content));
       } else {
         if (content !== this.resources) {
           for (const resource of change.upserted) content.set(canonicalName(resource.name), resource);
           for (const name of change.removed) content.delete(name);
         }
-        entry.changed(changedCollection(content, change));
+        entry.valueChanged(changedCollection(content, change));
       }
       for (const each of entry.deliveries) deliveries.push(each);
     }
@@ -202,7 +202,7 @@ export class TypeCache {
       else collection.trouble(absentError(this.type, name, reason, error), true);
     }
     for (const [entry, resource] of changed) {
-      entry.changed(resource);
+      entry.valueChanged(resource);
       for (const each of entry.deliveries) deliveries.push(each);
     }
     for (const [entry, [error, lapsed]] of gone) {

@@ -84,8 +84,8 @@ export class Delivery<Value> {
     else if (!this.#working) this.#work();
   }
 
-  changed(value: Value): void {
-    this.#items.changed(value);
+  valueChanged(value: Value): void {
+    this.#items.valueChanged(value);
     this.#given();
   }
 

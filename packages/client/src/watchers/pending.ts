@@ -17,7 +17,7 @@ export class Pending<Value> {
     this.#merge = merge;
   }
 
-  changed(value: Value): void {
+  valueChanged(value: Value): void {
     const main = this.#main;
     this.#main = { kind: "changed", value: main?.kind === "changed" ? this.#merge(main.value, value) : value };
     // The problem before is over.

@@ -25,7 +25,7 @@ export function createWatchIterator<Value>(
   }
   const watch = start({
     onChanged(value) {
-      pending.changed(value);
+      pending.valueChanged(value);
       serve();
     },
     onError(error) {

@@ -48,14 +48,14 @@ class Machine implements ClientStream {
   step(event: ClientStreamEvent, now: number): readonly ClientStreamEffect[] {
     switch (event.kind) {
       case "subscribe":
-        return this.#changed(this.#of(event.type), (of) => of.subscribe(event.names, now));
+        return this.#change(this.#of(event.type), (of) => of.subscribe(event.names, now));
       case "unsubscribe":
-        return this.#changed(this.#of(event.type), (of) => {
+        return this.#change(this.#of(event.type), (of) => {
           of.unsubscribe(event.names);
           return none;
         });
       case "hold":
-        return this.#changed(this.#of(event.type), (of) => {
+        return this.#change(this.#of(event.type), (of) => {
           of.hold(event, now);
           return none;
         });
@@ -134,7 +134,7 @@ class Machine implements ClientStream {
     return of;
   }
 
-  #changed(of: ClientType, change: (of: ClientType) => readonly ClientStreamEffect[]): readonly ClientStreamEffect[] {
+  #change(of: ClientType, change: (of: ClientType) => readonly ClientStreamEffect[]): readonly ClientStreamEffect[] {
     const effects = change(of);
     if (of.isEmpty) this.#types.delete(of.type.typeUrl);
     else if (this.#isOpen && of.hasRequest) this.#ready.add(of);

@@ -48,7 +48,7 @@ export function createCacheWriter({
 
   async function write(): Promise<void> {
     // As long as the collection is unknown, names that others ask for would look like the whole set.
-    const types = retained.changed().filter((type) => !isAwaited(type));
+    const types = retained.takeChangedTypes().filter((type) => !isAwaited(type));
     const from = isMixed ? "" : origin;
     // All at one moment, or else routes might name clusters of another one.
     const contents = types.map((type) => {

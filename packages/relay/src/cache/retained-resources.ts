@@ -14,7 +14,7 @@ export interface RetainedResources {
   /** An update that is not served yet. */
   take(update: ResourceUpdate, isWaiting: KnownOfNames["isWaiting"]): void;
   /** Types that changed since the last call. */
-  changed(): readonly ResourceType[];
+  takeChangedTypes(): readonly ResourceType[];
   has(type: ResourceType, name: ResourceName): boolean;
   all(type: ResourceType): Iterable<ReceivedResource>;
   named(type: ResourceType, name: ResourceName): readonly ReceivedResource[];
@@ -77,7 +77,7 @@ export function createRetained(found: readonly FoundType[]): RetainedResources {
       for (const { name } of [...removed, ...absent]) retained.delete(canonicalName(name));
       touch(type);
     },
-    changed(): readonly ResourceType[] {
+    takeChangedTypes(): readonly ResourceType[] {
       const found = [...dirty];
       dirty.clear();
       return found;

@@ -47,7 +47,7 @@ export class GroupRequests {
     if (cached.damaged.has(type)) awaited.add(type, name);
     const answered = this.#expect(cached.whole.has(type));
     const end = origin.collection(type, name, {
-      changed(collection) {
+      collectionChanged(collection) {
         content.collection(type, collection);
         awaited.delete(type, name);
         answered();

@@ -44,14 +44,14 @@ function joinedGroup(each: readonly GroupPolicy[], group: PolicyGroup): GroupPol
       for (const one of each) one.use?.(settings);
     },
     planned: (before, after) => firstAnswer(each, (one) => one.planned?.(before, after)),
-    changed(before, after, wish) {
-      for (const one of each) one.changed?.(before, after, wish);
+    newestChanged(before, after, wish) {
+      for (const one of each) one.newestChanged?.(before, after, wish);
     },
     get countsEarly() {
       return each.some(({ countsEarly }) => countsEarly);
     },
-    changedEarly(before, after, wish) {
-      for (const one of each) one.changedEarly?.(before, after, wish);
+    newestChangedEarly(before, after, wish) {
+      for (const one of each) one.newestChangedEarly?.(before, after, wish);
     },
     *snapshots() {
       for (const one of each) yield* one.snapshots?.() ?? [];
@@ -66,7 +66,7 @@ function joinedGroup(each: readonly GroupPolicy[], group: PolicyGroup): GroupPol
 function standingOfOwn(client: MemberClient, hasChoice: () => boolean): MemberClient {
   const { standing, status } = client;
   return {
-    changed: (newest) => client.changed(newest),
+    targetChanged: (newest) => client.targetChanged(newest),
     ...(standing && { standing: () => (hasChoice() ? standing.call(client) : "pending") }),
     ...(status && { status: () => status.call(client) }),
   };

@@ -37,7 +37,7 @@ class HeldNode implements TargetPolicy {
   release(): void {
     this.#isHeld = false;
     this.#forget();
-    for (const client of this.#clients) client.changed();
+    for (const client of this.#clients) client.targetChanged();
   }
 
   open({ newest }: PolicyGroup): GroupPolicy {
@@ -51,7 +51,7 @@ class HeldNode implements TargetPolicy {
       get isPlain() {
         return !isHeld();
       },
-      changed(before) {
+      newestChanged(before) {
         if (isHeld()) kept ??= before;
       },
       join: ({ id }, _kind, client) => {

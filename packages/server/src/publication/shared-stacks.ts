@@ -98,7 +98,7 @@ export class SharedStack {
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
-      for (const policy of this.policies) policy.changed?.(before, after, wish);
+      for (const policy of this.policies) policy.newestChanged?.(before, after, wish);
       this.recent.add(before, countOf(changes), replacesListeners(before, after));
     }
     let isPlain = after !== undefined;
@@ -121,7 +121,7 @@ export class SharedStack {
     const after = this.stack.snapshot();
     if (!isLater || !isChanged || before === undefined || after === undefined) return;
     this.recent.add(before, countOf(changes), replacesListeners(before, after));
-    for (const policy of this.policies) policy.changedEarly?.(before, after, wish);
+    for (const policy of this.policies) policy.newestChangedEarly?.(before, after, wish);
   }
 
   /** An index of the newest snapshot, kept up to date from the first call on. */

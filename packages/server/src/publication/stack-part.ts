@@ -5,7 +5,7 @@ import type { MemberClient } from "../contracts/parts/target-policy.js";
 
 /** A client that is told when its group has a new snapshot. */
 export interface GroupClient extends MemberClient {
-  /** A requested name that may be supplied was decided. For a found resource `changed` is called too. */
+  /** A requested name that may be supplied was decided. For a found resource `targetChanged` is called too. */
   nameDecided?(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
 }
 
@@ -31,6 +31,6 @@ export class StackPart {
   /** `newest`: the target of all, of the stack. */
   tell(newest: Snapshot | undefined): void {
     const own = newest && this.of(newest);
-    for (const each of this.clients) each.changed(own);
+    for (const each of this.clients) each.targetChanged(own);
   }
 }

@@ -69,7 +69,7 @@ export class ParkedPoll implements GroupClient {
     queue.add(this, "answers");
   }
 
-  changed(): void {
+  targetChanged(): void {
     if (!this.#isAnswered) this.#parts.queue.add(this, "changes");
   }
 

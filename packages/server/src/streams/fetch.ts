@@ -115,7 +115,7 @@ export class UnaryFetch implements CallHandler {
       }
       this.#resourceErrors = admission.resourceErrors;
       const nameDecided: GroupClient["nameDecided"] = (_type, name, outcome) => this.#nameDecided(name, outcome);
-      this.#membership = admission.join({ changed() {}, nameDecided });
+      this.#membership = admission.join({ targetChanged() {}, nameDecided });
     }
     if (effect.kind === "demanded") {
       this.#names = effect.names;

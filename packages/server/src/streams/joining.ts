@@ -34,7 +34,7 @@ export interface JoiningStream {
   readonly client: GroupClient & PulseListener;
   readonly caller: Caller;
   /** It may have another target now. */
-  changed(): void;
+  targetChanged(): void;
   /** A fault of the server, where no caller would catch it. */
   failed(error: unknown): void;
   /** A deadline of its machine is over. */
@@ -113,7 +113,7 @@ function ordered(
 }
 
 function resumptionOf(
-  { info, machine, changed, failed }: JoiningStream,
+  { info, machine, targetChanged, failed }: JoiningStream,
   context: JoinContext,
   membership: Membership,
   mayAskForClusters: boolean,
@@ -130,7 +130,7 @@ function resumptionOf(
     stream: machine,
     standing: () => memberStandingOf(machine),
     known,
-    changed,
+    targetChanged,
     failed,
     catchUp,
     maySayMore,

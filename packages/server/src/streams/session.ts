@@ -107,7 +107,7 @@ export class Session implements CallHandler, GroupClient, PulseListener {
     this.#context.ended(this);
   }
 
-  changed(newest?: Snapshot): void {
+  targetChanged(newest?: Snapshot): void {
     // A stream that the change does not concern has already followed its lineage, and needs no turn.
     // All others get one, also those that are over, and do nothing in it: a publish asks each stream no more than this.
     if (newest === undefined || !this.#stream.isUpToDateWith(newest)) this.#context.queue.add(this, "changes");
@@ -222,7 +222,7 @@ export class Session implements CallHandler, GroupClient, PulseListener {
       machine: this.#stream,
       client: this,
       caller: this.#caller,
-      changed: () => this.#wantsWork("changes"),
+      targetChanged: () => this.#wantsWork("changes"),
       failed: (error) => this.#failed(error),
       due: () => this.#take({ kind: "time" }, "answers"),
     };

@@ -1,5 +1,5 @@
 import type { SharedKeys, SharedSession } from "../contracts/stores/shared-keys.js";
-import { changed } from "./changed.js";
+import { withMethods } from "./with-methods.js";
 
 /** A test can close the session first, and tell its holder later. */
 export interface EndingSession {
@@ -15,5 +15,5 @@ export function endingSessions(shared: SharedKeys): { readonly shared: SharedKey
     opened.push({ session: kept, lost: options.lost });
     return kept;
   };
-  return { shared: changed(shared, { session }), opened };
+  return { shared: withMethods(shared, { session }), opened };
 }

@@ -11,9 +11,9 @@ import { createMemoryStore } from "../stores/tables/memory-store.js";
 import { WrittenLayers } from "../stores/written/written-layers.js";
 import { createMemoryTransport } from "../transports/memory/memory-transport.js";
 import { manualClock } from "./basics/manual-clock.js";
-import { changed, lent } from "./changed.js";
 import { type JudgingClient, type JudgingOptions, judgingClient } from "./clients/judging-client.js";
 import { cluster } from "./test-resources.js";
+import { lent, withMethods } from "./with-methods.js";
 
 const reading = { types: resourceTypes, registry: envoyRegistry() };
 const by = { author: "me", cause: { kind: "api", caller: "" }, message: "" } as const;
@@ -84,7 +84,7 @@ export class RolloutServers {
       peers,
       registry: reading.registry,
       problem,
-      store: changed(store, { shared: keys.shared }),
+      store: withMethods(store, { shared: keys.shared }),
     });
     const written = await WrittenLayers.open({
       store: lent(store),

@@ -98,18 +98,18 @@ export class ConfigMapTable extends ObjectTable {
   /** Undefined: it is gone. */
   setConfigMap(key: string, configMap: ConfigMap | undefined): void {
     this.#unread.set(key, configMap);
-    this.changed(key);
+    this.markDue(key);
     if (configMap === undefined) return;
     const { long, readLater } = this.#options;
     long.begin(configMap, () => {
-      this.changed(key);
+      this.markDue(key);
       readLater();
     });
   }
 
   /** Whether groups have the folder may be otherwise. */
   lookAgain(): void {
-    for (const key of this.#read.keys()) this.changed(key);
+    for (const key of this.#read.keys()) this.markDue(key);
   }
 
   /** Where a resource is written that is served. */
@@ -131,7 +131,7 @@ export class ConfigMapTable extends ObjectTable {
       yield;
     }
     this.#taken.clear();
-    if (again) for (const key of this.#refused.keys()) this.changed(key);
+    if (again) for (const key of this.#refused.keys()) this.markDue(key);
     return yield* super.take();
   }
 
@@ -174,7 +174,7 @@ export class ConfigMapTable extends ObjectTable {
   /** One that was accepted counts as never made, and is due. */
   undo(taken: TakenConfigMap): void {
     this.back(taken);
-    this.changed(taken.key);
+    this.markDue(taken.key);
   }
 
   refused({ key, made }: TakenConfigMap, findings: readonly Finding[]): void {
@@ -253,7 +253,7 @@ export class ConfigMapTable extends ObjectTable {
       const all = areThere ? [...others, { object, resource, where }] : others;
       if (all.length > 0) this.#claims.set(id, all);
       else this.#claims.delete(id);
-      for (const other of others) this.changed(other.object);
+      for (const other of others) this.markDue(other.object);
     }
   }
 

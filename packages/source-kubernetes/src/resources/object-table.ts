@@ -23,7 +23,7 @@ export abstract class ObjectTable {
   }
 
   /** The resources of an object must be made anew. */
-  protected changed(key: string): void {
+  protected markDue(key: string): void {
     this.#due.add(key);
   }
 

@@ -14,7 +14,7 @@ export class SecretTable extends ObjectTable {
   setSecret(key: string, secret: TlsSecret | undefined): void {
     if (secret === undefined) this.#secrets.delete(key);
     else this.#secrets.set(key, secret);
-    this.changed(key);
+    this.markDue(key);
   }
 
   /** A certificate that no client would take changes nothing. */

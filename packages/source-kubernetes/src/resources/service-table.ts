@@ -40,7 +40,7 @@ export class ServiceTable extends ObjectTable {
   touch(...services: readonly string[]): void {
     for (const key of services) {
       this.#whole.add(key);
-      this.changed(key);
+      this.markDue(key);
     }
   }
 
@@ -52,7 +52,7 @@ export class ServiceTable extends ObjectTable {
       if (one === undefined) continue;
       const service = serviceOf(one);
       if (this.#slices.get(service)?.size === 0) this.#slices.delete(service);
-      this.changed(service);
+      this.markDue(service);
     }
   }
 

@@ -19,17 +19,17 @@ const goneMs = 5_000;
 export class ClientRejections implements Progress {
   readonly #type: Resource["type"]["name"];
   readonly #clock: Clock;
-  readonly #changed: () => void;
+  readonly #onChanged: () => void;
   /** By stream, the longest known first, and by name. */
   readonly #rejected = new Map<ReportedStream, ReadonlyMap<string, Rejected>>();
   /** Streams that may stand elsewhere than when they were looked at. */
   #due = new Set<ReportedStream>();
 
-  /** `changed`: other contents are rejected now. */
-  constructor(type: Resource["type"]["name"], clock: Clock, changed: () => void) {
+  /** `onChanged`: other contents are rejected now. */
+  constructor(type: Resource["type"]["name"], clock: Clock, onChanged: () => void) {
     this.#type = type;
     this.#clock = clock;
-    this.#changed = changed;
+    this.#onChanged = onChanged;
   }
 
   progressed(stream: ReportedStream): void {
@@ -42,7 +42,7 @@ export class ClientRejections implements Progress {
     if (!this.#rejected.has(stream)) return;
     this.#clock.after(goneMs, () => {
       this.#rejected.delete(stream);
-      this.#changed();
+      this.#onChanged();
     });
   }
 
@@ -56,7 +56,7 @@ export class ClientRejections implements Progress {
     this.#due = new Set();
     let isOther = false;
     for (const stream of due) isOther = this.#lookAt(stream) || isOther;
-    if (isOther) this.#changed();
+    if (isOther) this.#onChanged();
   }
 
   /** Whether it may reject others than before. */

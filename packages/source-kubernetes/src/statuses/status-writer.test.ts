@@ -28,20 +28,20 @@ const condition = (type: string, more: object = {}) => ({
 const entry = (conditions: readonly object[], more: Partial<ParentStatus> = {}): ParentStatus =>
   ({ parentRef: toCart, controllerName: "xdskit.github.io/xdskit", conditions, ...more }) as ParentStatus;
 const held = (...parents: readonly ParentStatus[]): ObjectStatus => ({ resourceVersion: "7", parents });
-const changed = (before: ObjectStatus, next: WantedStatus, own: readonly string[] = [], at = now) =>
+const parentsAfter = (before: ObjectStatus, next: WantedStatus, own: readonly string[] = [], at = now) =>
   changedParents(before, next, { now: at, ownRejections: new Set(own) });
 
 describe("the status of a route", () => {
   it("has an entry of ours for each parent, and those of other controllers as they are", () => {
     const mesh = entry([condition("Accepted")], { controllerName: "mesh.example/m" });
     const old = entry([condition("Accepted")], { parentRef: { ...toCart, name: "gone" } });
-    const next = changed(held(old, mesh), wanted([verdict("Accepted", "False")]));
+    const next = parentsAfter(held(old, mesh), wanted([verdict("Accepted", "False")]));
     assert.deepEqual(next, [
       mesh,
       entry([condition("Accepted", { status: "False", lastTransitionTime: "2026-02-01T00:00:00Z" })]),
     ]);
-    assert.equal(changed(held(...(next ?? [])), wanted([verdict("Accepted", "False")])), undefined);
-    assert.deepEqual(changed(held(mesh, old), { generation: 2, parents: [] }), [mesh]);
+    assert.equal(parentsAfter(held(...(next ?? [])), wanted([verdict("Accepted", "False")])), undefined);
+    assert.deepEqual(parentsAfter(held(mesh, old), { generation: 2, parents: [] }), [mesh]);
   });
 
   it("keeps the time of a condition that is as it was, the order, and what is not ours", () => {
@@ -50,17 +50,23 @@ describe("the status of a route", () => {
       condition("a.example/B"),
       condition("Accepted"),
     ];
-    const next = changed(held(entry(before)), wanted([verdict("Accepted"), verdict("ResolvedRefs", "True", "other")]));
+    const next = parentsAfter(
+      held(entry(before)),
+      wanted([verdict("Accepted"), verdict("ResolvedRefs", "True", "other")]),
+    );
     assert.deepEqual(next, [
       entry([condition("ResolvedRefs", { message: "other" }), condition("a.example/B"), condition("Accepted")]),
     ]);
-    const without = changed(held(entry([condition("PartiallyInvalid"), ...before])), wanted([verdict("Accepted")]));
+    const without = parentsAfter(
+      held(entry([condition("PartiallyInvalid"), ...before])),
+      wanted([verdict("Accepted")]),
+    );
     assert.deepEqual(without, [entry([condition("a.example/B"), condition("Accepted")])]);
   });
 
   it("is left as it is if it is about a newer state of the route", () => {
     const newer = entry([condition("Accepted", { observedGeneration: 3 })]);
-    assert.equal(changed(held(newer), wanted([verdict("Accepted", "False")])), undefined);
+    assert.equal(parentsAfter(held(newer), wanted([verdict("Accepted", "False")])), undefined);
   });
 
   it("keeps for an hour what another server says of a client's rejection", () => {
@@ -68,21 +74,21 @@ describe("the status of a route", () => {
     const next = wanted([verdict("Accepted")]);
     const from = Date.parse(then);
     const withoutIt = [entry([condition("Accepted")])];
-    assert.equal(changed(said(), next, [], from + hour - 1), undefined);
-    assert.deepEqual(changed(said(), next, [], from + hour), withoutIt);
-    assert.deepEqual(changed(said(), next, ["m"], from), withoutIt);
+    assert.equal(parentsAfter(said(), next, [], from + hour - 1), undefined);
+    assert.deepEqual(parentsAfter(said(), next, [], from + hour), withoutIt);
+    assert.deepEqual(parentsAfter(said(), next, ["m"], from), withoutIt);
     // Of content that is not there any more.
-    assert.deepEqual(changed(said({ observedGeneration: 1 }), next, [], from), withoutIt);
+    assert.deepEqual(parentsAfter(said({ observedGeneration: 1 }), next, [], from), withoutIt);
   });
 
   it("keeps the words of the first client that rejected it", () => {
     const said = entry([condition("Accepted"), condition(rejectedType, { message: "a said no" })]);
     const next = wanted([verdict("Accepted"), verdict(rejectedType, "True", "b said no")]);
-    assert.equal(changed(held(said), next, [], Date.parse(then)), undefined);
-    const own = changed(held(said), next, ["a said no"], Date.parse(then));
+    assert.equal(parentsAfter(held(said), next, [], Date.parse(then)), undefined);
+    const own = parentsAfter(held(said), next, ["a said no"], Date.parse(then));
     assert.equal(own?.[0]?.conditions?.[1]?.message, "b said no");
     const older = entry([condition("Accepted"), condition(rejectedType, { message: "a", observedGeneration: 1 })]);
-    assert.equal(changed(held(older), next)?.[0]?.conditions?.[1]?.message, "b said no");
+    assert.equal(parentsAfter(held(older), next)?.[0]?.conditions?.[1]?.message, "b said no");
   });
 
   it("keeps these words for as long as that is so, whichever server of several looks at it", () => {
@@ -90,7 +96,7 @@ describe("the status of a route", () => {
     let writes = 0;
     const says = (words: string, at: number) => {
       const next = wanted([verdict("Accepted"), verdict(rejectedType, "True", words)]);
-      const parents = changed(state, next, [words], at);
+      const parents = parentsAfter(state, next, [words], at);
       if (parents === undefined) return;
       writes += 1;
       state = held(...parents);
@@ -102,13 +108,13 @@ describe("the status of a route", () => {
 
   it("has what another server said of a parent that only that one may know", () => {
     const unknown = { generation: 2, parents: [{ parentRef: toCart, conditions: undefined }] };
-    assert.equal(changed(held(entry([condition("Accepted")])), unknown), undefined);
-    assert.equal(changed(held(), unknown), undefined);
+    assert.equal(parentsAfter(held(entry([condition("Accepted")])), unknown), undefined);
+    assert.equal(parentsAfter(held(), unknown), undefined);
   });
 
   it("has at most as many entries as there may be", () => {
     const others = Array.from({ length: 32 }, () => entry([], { controllerName: "mesh.example/m" }));
-    assert.equal(changed(held(...others), wanted([verdict("Accepted")])), undefined);
+    assert.equal(parentsAfter(held(...others), wanted([verdict("Accepted")])), undefined);
   });
 });
 

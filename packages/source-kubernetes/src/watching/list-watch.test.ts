@@ -32,7 +32,7 @@ function watching(test: TestContext, { connection }: SpokenServer, silenceMs?: n
     labelSelector: "a=b",
     silenceMs,
     read: (object) => (object as Thing).value,
-    changed: (key, _, value) => void told.push(value === undefined ? `${key} gone` : `${key}=${value}`),
+    objectChanged: (key, _, value) => void told.push(value === undefined ? `${key} gone` : `${key}=${value}`),
     synced: () => void told.push("synced"),
     failed(error) {
       if (failure === (error?.message ?? "")) return;

@@ -18,7 +18,7 @@ export interface ListWatchOptions<Value> {
   /** Reads an object; undefined: it counts as if it were not there. */
   readonly read: (object: ObjectShape) => Value | undefined;
   /** One has come, has another content, or is gone (undefined). Equal content is not told. */
-  readonly changed: (key: string, before: Value | undefined, value: Value | undefined) => void;
+  readonly objectChanged: (key: string, before: Value | undefined, value: Value | undefined) => void;
   /** It could not be read, or can again (undefined). The picture stays as it was. */
   readonly failed: (error: Error | undefined) => void;
   /** All that there is was told. Called after each time that everything was read. */
@@ -205,7 +205,7 @@ export class ListWatch<Value> {
     if (value === undefined) this.#known.delete(key);
     else this.#known.set(key, value);
     if (this.#known.size > maxObjects) throw tooMany();
-    this.#options.changed(key, before, value);
+    this.#options.objectChanged(key, before, value);
   }
 
   /** One that cannot be read, which no API server writes, must not keep all others from being followed. */

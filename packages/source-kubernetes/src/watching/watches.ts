@@ -7,7 +7,7 @@ import { ListWatch, type ListWatchOptions } from "./list-watch.js";
 export interface WatchesOptions extends Pick<ListWatchOptions<unknown>, "silenceMs"> {
   readonly connection: KubernetesConnection;
   /** Something has changed, or all that there was is known now. */
-  readonly changed: () => void;
+  readonly onChanged: () => void;
   /** What was asked for could not be read, or can again (undefined). */
   readonly failed: (error: Error | undefined, path: string) => void;
 }
@@ -51,7 +51,7 @@ export class Watches {
     path: string,
     selectors: Partial<Pick<ListWatchOptions<Value>, "labelSelector" | "fieldSelector">>,
     read: (object: ObjectShape) => Value | undefined,
-    changed: ListWatchOptions<Value>["changed"],
+    objectChanged: ListWatchOptions<Value>["objectChanged"],
   ): void {
     const { connection, silenceMs } = this.#options;
     const number = this.#all.length;
@@ -63,14 +63,14 @@ export class Watches {
       silenceMs,
       labelSelector,
       fieldSelector,
-      changed: (key, before, value) => {
+      objectChanged: (key, before, value) => {
         this.#changedAt ??= systemClock.now();
-        changed(key, before, value);
-        this.#options.changed();
+        objectChanged(key, before, value);
+        this.#options.onChanged();
       },
       synced: () => {
         this.#synced.add(number);
-        this.#options.changed();
+        this.#options.onChanged();
       },
       failed: (error) => this.#failed(number, path, error),
     });

@@ -68,7 +68,7 @@ describe("the client of etcd", () => {
     t.after(() => client.close());
     await client.range({ key: "a" });
     const ended = new Promise<string>((resolve) => {
-      client.watch([{ key: "a", end: "b" }], 1, { changed: () => {}, ended: resolve });
+      client.watch([{ key: "a", end: "b" }], 1, { keysChanged: () => {}, ended: resolve });
     });
     swallow();
     await assert.rejects(client.range({ key: "a" }), { code: "XDSKIT_STORE" });

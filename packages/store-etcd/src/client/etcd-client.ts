@@ -133,7 +133,7 @@ export class EtcdClient {
   watch(
     ranges: readonly { readonly key: string; readonly end: string }[],
     from: number,
-    listener: { changed(): void; ended(reason: string): void },
+    listener: { keysChanged(): void; ended(reason: string): void },
   ): () => void {
     const { client } = this.#clients[this.#current] ?? this.#clients[0];
     let isOver = false;
@@ -156,7 +156,7 @@ export class EtcdClient {
         call.on("data", ({ events, compactRevision, canceled, cancelReason }: WatchResponse) => {
           if (compactRevision > 0n) end("what it missed was compacted");
           else if (canceled) end(cancelReason || "etcd ended it");
-          else if (events.length > 0 && !isOver) listener.changed();
+          else if (events.length > 0 && !isOver) listener.keysChanged();
         });
         call.on("error", (error: ServiceError) => end(error.details));
         call.on("end", () => end("it ended"));

@@ -50,7 +50,7 @@ export async function openRelayState({ server, groups }: Relay, options: RelaySt
     types: server.types,
     log,
     settings,
-    changed: revisions.tell,
+    onRevision: revisions.tell,
     others: () => upstreams,
   });
   const { store, written, history } = state;

@@ -18,7 +18,7 @@ function compared(t: TestContext) {
       if (second.isGone) return [];
       return [{ name: "two", versions: second.isSilent ? undefined : folderVersions(two, ["default"]) }];
     },
-    changed: (finding) => void told.push(finding?.message),
+    onChanged: (finding) => void told.push(finding?.message),
     everyMs: 5,
   });
   t.after(async () => {

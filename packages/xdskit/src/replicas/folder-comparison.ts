@@ -18,7 +18,7 @@ export interface FolderComparisonOptions {
   /** Asks all others that there are. */
   readonly others: () => Promise<readonly OtherFolder[]>;
   /** Called when a difference begins, is another one, or is over (undefined). */
-  readonly changed: (difference: Finding | undefined) => void;
+  readonly onChanged: (difference: Finding | undefined) => void;
   /** For tests. Default: every 5 seconds. */
   readonly everyMs?: number | undefined;
 }
@@ -71,7 +71,7 @@ export class FolderComparison {
   }
 
   async #look(): Promise<void> {
-    const { own, others, changed } = this.#options;
+    const { own, others, onChanged } = this.#options;
     const found = await others();
     const versions = own();
     const seen = new Map<string, Differing>();
@@ -92,7 +92,7 @@ export class FolderComparison {
     const message = lasting.length === 0 ? undefined : differenceText(lasting);
     if (message === this.#reported || this.#rounds.isClosed) return;
     this.#reported = message;
-    changed(message === undefined ? undefined : { code: "XDSKIT_FOLDER_DIFFERS", severity: "error", message });
+    onChanged(message === undefined ? undefined : { code: "XDSKIT_FOLDER_DIFFERS", severity: "error", message });
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createMemoryStore, type SharedKeys } from "@xdskit/server";
-import { changed } from "../../../server/src/testing/changed.js";
+import { withMethods } from "../../../server/src/testing/with-methods.js";
 import { HiddenReplica } from "./hidden-replica.js";
 
 /** A state folder, and servers of it that cannot listen. */
@@ -52,7 +52,7 @@ describe("a server of a state folder that cannot listen", () => {
     const refused = async () => {
       throw new Error("the store is away");
     };
-    assert.equal(await hide("one", changed(shared, { session: refused })).isAlone(), false);
+    assert.equal(await hide("one", withMethods(shared, { session: refused })).isAlone(), false);
   });
 
   it("is not alone while the store has a member", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { createMemoryStore, type SharedKeys, type SharedListener } from "@xdskit/server";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
-import { changed } from "../../../server/src/testing/changed.js";
+import { withMethods } from "../../../server/src/testing/with-methods.js";
 import { ReplicaList } from "./replica-list.js";
 
 const away = { code: "XDSKIT_STORE", severity: "error", message: "nobody answers" } as const;
@@ -29,7 +29,7 @@ async function two(t: TestContext) {
   t.after(() => store.close());
   const { shared } = store;
   let heard: SharedListener | undefined;
-  const watched = changed(shared, {
+  const watched = withMethods(shared, {
     watch: (_prefix, listener) => {
       heard = listener;
       return { close: () => {} };
@@ -38,7 +38,7 @@ async function two(t: TestContext) {
   const [a, b] = [member(t, watched, "a"), member(t, shared, "b")];
   await waitFor("the first is known", () => b.names() === "a");
   const entries = await shared.list("");
-  heard?.changed(entries);
+  heard?.entriesChanged(entries);
   assert.equal(a.names(), "b");
   return { a, entries, heard: heard ?? assert.fail() };
 }
@@ -47,20 +47,20 @@ describe("the servers of a store that was away", () => {
   it("count as there until they have joined it again", async (t) => {
     const { a, entries, heard } = await two(t);
     heard.away(away);
-    heard.changed([]);
+    heard.entriesChanged([]);
     assert.deepEqual([a.names(), a.gone], ["b", []]);
-    heard.changed(entries.map((entry) => ({ ...entry, version: `${entry.version} again` })));
+    heard.entriesChanged(entries.map((entry) => ({ ...entry, version: `${entry.version} again` })));
     await new Promise((resolve) => setTimeout(resolve, 600));
     assert.deepEqual([a.names(), a.gone], ["b", []]);
-    heard.changed([]);
+    heard.entriesChanged([]);
     assert.deepEqual([a.names(), a.gone], ["", ["b"]]);
   });
 
   it("count as there while the store tells of the session that they have lost", async (t) => {
     const { a, entries, heard } = await two(t);
     heard.away(away);
-    heard.changed(entries);
-    heard.changed([]);
+    heard.entriesChanged(entries);
+    heard.entriesChanged([]);
     assert.deepEqual([a.names(), a.gone], ["b", []]);
   });
 
@@ -68,7 +68,7 @@ describe("the servers of a store that was away", () => {
     const { a, heard } = await two(t);
     for (let round = 0; round < 8; round += 1) {
       heard.away(away);
-      heard.changed([]);
+      heard.entriesChanged([]);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     assert.deepEqual([a.names(), a.gone], ["", ["b"]]);
@@ -77,7 +77,7 @@ describe("the servers of a store that was away", () => {
   it("are gone if they do not join it again", async (t) => {
     const { a, heard } = await two(t);
     heard.away(away);
-    heard.changed([]);
+    heard.entriesChanged([]);
     assert.deepEqual([a.names(), a.gone], ["b", []]);
     await waitFor("it is gone", () => a.names() === "");
     assert.deepEqual(a.gone, ["b"]);

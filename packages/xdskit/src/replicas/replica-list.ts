@@ -54,7 +54,7 @@ export class ReplicaList {
     this.#there = new ReplicasThere(options.self.id, options.returnMs, () => this.#are());
     this.#adapt();
     this.#watch = options.shared.watch(options.prefix ?? membersPrefix, {
-      changed: (entries) => {
+      entriesChanged: (entries) => {
         this.#isReported = true;
         this.#there.notified(entries);
       },

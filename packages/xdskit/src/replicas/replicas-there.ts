@@ -32,7 +32,7 @@ const usualReturnMs = 8_000;
 export class ReplicasThere {
   readonly #selfId: string;
   readonly #returnMs: number;
-  readonly #changed: () => void;
+  readonly #onChanged: () => void;
   #isAway = false;
   /** As the store told it last. */
   #listed: ReadonlyMap<string, Listed> = new Map();
@@ -40,10 +40,10 @@ export class ReplicasThere {
   readonly #returning = new Map<string, Listed & { readonly timer: NodeJS.Timeout }>();
 
   /** `returnMs`: how long after the store is back a server may take to join it again, in milliseconds. */
-  constructor(selfId: string, returnMs: number | undefined, changed: () => void) {
+  constructor(selfId: string, returnMs: number | undefined, onChanged: () => void) {
     this.#selfId = selfId;
     this.#returnMs = returnMs ?? usualReturnMs;
-    this.#changed = changed;
+    this.#onChanged = onChanged;
   }
 
   /** By id. */
@@ -70,7 +70,7 @@ export class ReplicasThere {
         clearTimeout(timer);
         this.#returning.delete(id);
       }
-    this.#changed();
+    this.#onChanged();
   }
 
   close(): void {
@@ -83,7 +83,7 @@ export class ReplicasThere {
       if (this.#returning.has(id)) continue;
       const timer = setTimeout(() => {
         this.#returning.delete(id);
-        this.#changed();
+        this.#onChanged();
       }, this.#returnMs).unref();
       this.#returning.set(id, { replica, version, timer });
     }

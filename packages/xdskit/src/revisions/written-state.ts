@@ -30,7 +30,7 @@ interface WrittenStateOptions {
   /** Asked before leases end. */
   readonly timeLeft?: TimeLeft | undefined;
   /** Called after each change. */
-  readonly changed: (revision: Revision) => void;
+  readonly onRevision: (revision: Revision) => void;
 }
 
 /** The state of a server, with the layers that the API writes. */
@@ -98,7 +98,7 @@ async function openWritten(
         fields,
         `layer ${layer} changed${who}: ${upserted} added or changed, ${removed} removed`,
       );
-      options.changed(revision);
+      options.onRevision(revision);
     },
     onAway(finding) {
       if (finding === undefined) log.info("store-back", {}, "the store is back");

@@ -96,7 +96,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     settings,
     others: () => fromFolder,
     problem: (finding) => finding && logFinding(log, finding),
-    changed(revision) {
+    onRevision(revision) {
       revisions.tell(revision);
       live.folder.checkNames();
     },

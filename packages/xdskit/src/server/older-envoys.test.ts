@@ -51,7 +51,7 @@ function world() {
     connected: (group: string, node: Node) => connect(older, group, node),
     change(group: string, ...upsert: ReturnType<typeof cluster>[]) {
       snapshots.set(group, updateSnapshot(snapshots.get(group) ?? emptySnapshot(), { upsert }));
-      older.changed();
+      older.groupsChanged();
     },
     /** The findings since the last call. */
     async news(): Promise<readonly string[]> {
@@ -148,7 +148,7 @@ suite("a served resource that is too new for an Envoy", () => {
     await older.finished();
     broken = false;
     snapshot = updateSnapshot(snapshot, { upsert: [cluster("b", { statsMatcher })] });
-    older.changed();
+    older.groupsChanged();
     await older.finished();
     assert.equal(seen.length, 2, seen.join());
     assert.match(seen.join(), /no place,field "stats_matcher"/);

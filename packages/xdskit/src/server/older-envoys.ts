@@ -48,7 +48,7 @@ export function warnOfOlderEnvoys(
       if (event.kind === "stream-opened") older.connected(event.stream);
       else if (event.kind === "stream-moved") older.moved(event.stream);
       else if (event.kind === "stream-closed") older.left(event.stream.id);
-      else if (event.kind === "configuration-applied") older.changed();
+      else if (event.kind === "configuration-applied") older.groupsChanged();
     },
     (kind) => wanted.has(kind),
   );
@@ -199,7 +199,7 @@ export class OlderEnvoys {
   moved(stream: NodeStream): void {
     this.left(stream.id);
     this.connected(stream);
-    this.changed();
+    this.groupsChanged();
   }
 
   /** A stream ended. */
@@ -211,7 +211,7 @@ export class OlderEnvoys {
   }
 
   /** The configuration of groups changed. */
-  changed(): void {
+  groupsChanged(): void {
     let wanted = false;
     for (const older of this.#known.values()) {
       if (older.streams > 0) wanted = true;

@@ -4,7 +4,7 @@ import type { Change } from "@xdskit/protocol";
 /** Removed resources that stay in the files for a while, since a client may still use a resource that names them. */
 export interface Going {
   /** Takes the changes of a type. */
-  changed(type: ResourceType, change: Change, now: number): void;
+  note(type: ResourceType, change: Change, now: number): void;
   /** The resources of a type that stay for now. */
   of(type: ResourceType): Iterable<Resource>;
   /** Takes out the resources whose time is over. */
@@ -20,7 +20,7 @@ export interface Going {
 export function createGoing(lingerMs: number): Going {
   const types = new Map<ResourceType, Map<ResourceName, { readonly resource: Resource; readonly until: number }>>();
   return {
-    changed(type: ResourceType, { upserted, removed }: Change, now: number) {
+    note(type: ResourceType, { upserted, removed }: Change, now: number) {
       if (type.fullState && !type.acknowledgedWarm) return;
       const going = types.get(type) ?? new Map();
       for (const resource of removed) going.set(resource.key, { resource, until: now + lingerMs });

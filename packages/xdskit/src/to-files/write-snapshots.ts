@@ -162,7 +162,7 @@ export class SnapshotWriter {
         { registry: this.#options.registry, types: this.#options.types, validate: false },
       );
       const removed = resources.map(({ resource }) => resource);
-      this.#going.changed(
+      this.#going.note(
         type,
         { differences: new Map(), hasAliases: false, hasHosts: false, adds: false, upserted: [], removed },
         this.#options.now(),
@@ -184,7 +184,7 @@ export class SnapshotWriter {
       const change = changeBetween(this.#shown.get(type) ?? emptyResourceSet(type), snapshot.of(type));
       const isChanged = change.upserted.length + change.removed.length > 0;
       if (!isChanged && !this.#dirty.has(type)) continue;
-      this.#going.changed(type, change, this.#options.now());
+      this.#going.note(type, change, this.#options.now());
       // Resources that name a cluster are read after it.
       if (pause && isChanged) {
         await delay(this.#options.pauseMs);

@@ -172,7 +172,7 @@ export class DeltaSession extends Session<DeltaDiscoveryRequest> {
     });
   }
 
-  changed(): void {
+  contentChanged(): void {
     for (const [type, subscription] of this.inOrder(this.#subscriptions)) {
       const { claimed, names, everSent } = subscription;
       if (this.does("all-resent")) claimed.clear();

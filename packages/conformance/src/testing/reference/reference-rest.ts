@@ -84,6 +84,6 @@ function changedWithin(state: ReferenceState): Promise<boolean> {
       resolve(isChanged);
     };
     const timer = setTimeout(() => over(false), holdMs);
-    const leave = state.join({ isInSync: true, changed: () => over(true) });
+    const leave = state.join({ isInSync: true, contentChanged: () => over(true) });
   });
 }

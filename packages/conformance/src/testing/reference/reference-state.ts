@@ -14,7 +14,7 @@ export type ReferenceContent = ReadonlyMap<string, ReadonlyMap<string, Reference
 
 /** What the state must know of a stream. */
 export interface Follower {
-  changed(): void;
+  contentChanged(): void;
   /** Whether the client has answered everything. */
   readonly isInSync: boolean;
 }
@@ -68,7 +68,7 @@ export class ReferenceState {
     this.#content = stage;
     this.#version++;
     const told = this.#mistakes.has("one-client") ? [...this.#followers].slice(0, 1) : this.#followers;
-    for (const follower of told) follower.changed();
+    for (const follower of told) follower.contentChanged();
     this.#timer = setTimeout(() => this.#next(), longestStageMs).unref();
     this.answered();
   }

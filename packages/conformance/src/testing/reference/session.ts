@@ -221,7 +221,7 @@ export abstract class Session<Request extends Message & CommonRequest = Message 
 
   protected abstract readonly schema: GenMessage<Request>;
   protected abstract request(request: Request): void;
-  abstract changed(): void;
+  abstract contentChanged(): void;
 }
 
 /** Whether the type has a wildcard, and full state in SotW. */

@@ -139,7 +139,7 @@ export class SotwSession extends Session<DiscoveryRequest> {
     });
   }
 
-  changed(): void {
+  contentChanged(): void {
     const { state } = this.shared;
     for (const [type, subscription] of this.inOrder(this.#subscriptions)) {
       const { sent, shown } = subscription;

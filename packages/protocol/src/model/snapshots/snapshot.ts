@@ -32,7 +32,7 @@ export function emptySnapshot(): Snapshot {
  * snapshot if nothing changes.
  */
 export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
-  return changed(snapshot, update, ResourceSets.derive);
+  return withUpdate(snapshot, update, ResourceSets.derive);
 }
 
 /**
@@ -40,10 +40,10 @@ export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
  * lineage, it stays so. Costs the update, whichever snapshot it is derived from; deriving from a branch copies it.
  */
 export function branchSnapshot(snapshot: Snapshot, update: Update): Snapshot {
-  return changed(snapshot, update, ResourceSets.branch);
+  return withUpdate(snapshot, update, ResourceSets.branch);
 }
 
-function changed(snapshot: Snapshot, update: Update, next: typeof ResourceSets.derive): Snapshot {
+function withUpdate(snapshot: Snapshot, update: Update, next: typeof ResourceSets.derive): Snapshot {
   const byType = new Map<TypeUrl, { type: ResourceType; changes: Map<ResourceName, Resource | undefined> }>();
   const note = (type: ResourceType, key: ResourceName, resource: Resource | undefined): void => {
     let entry = byType.get(type.typeUrl);

@@ -119,7 +119,7 @@ export class CohortPosition {
   }
 
   /** The stream leaves its cohort, and forgets its key because the key's parts may have changed. */
-  changed(): void {
+  leaveAndForgetKey(): void {
     this.leave();
     this.#key = undefined;
   }

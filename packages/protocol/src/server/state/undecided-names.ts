@@ -32,14 +32,14 @@ export function demanded(
   dropped: Iterable<ResourceName>,
 ): UndecidedNames {
   const { names, seen, awaited } = before;
-  return changed(before, names.without(dropped).with(asked), seen.without(dropped), awaited.without(dropped));
+  return sameOrNew(before, names.without(dropped).with(asked), seen.without(dropped), awaited.without(dropped));
 }
 
 /** These names are decided. */
 export function decided(before: UndecidedNames, which: Iterable<ResourceName>): UndecidedNames {
   const { names, seen, awaited } = before;
   const gone = [...which];
-  return changed(before, names.without(gone), seen.without(gone), awaited);
+  return sameOrNew(before, names.without(gone), seen.without(gone), awaited);
 }
 
 /** The names that a set has are decided. */
@@ -55,7 +55,7 @@ export function comparedWith(before: UndecidedNames, newest: ResourceSet): Undec
   const { names, seen, awaited } = before;
   if (names.size === 0) return before;
   const there = NameSet.of(thereIn(newest, names));
-  return changed(before, names.without(seen.notIn(there)), there, awaited);
+  return sameOrNew(before, names.without(seen.notIn(there)), there, awaited);
 }
 
 /**
@@ -64,16 +64,16 @@ export function comparedWith(before: UndecidedNames, newest: ResourceSet): Undec
  */
 export function awaitsAll(before: UndecidedNames): UndecidedNames {
   const { names, seen, awaited } = before;
-  return changed(before, names, seen, awaited.size === 0 ? names : awaited.without(awaited.notIn(names)));
+  return sameOrNew(before, names, seen, awaited.size === 0 ? names : awaited.without(awaited.notIn(names)));
 }
 
 /** No response waits. */
 export function awaitsNone(before: UndecidedNames): UndecidedNames {
-  return changed(before, before.names, before.seen, NameSet.empty);
+  return sameOrNew(before, before.names, before.seen, NameSet.empty);
 }
 
 /** The same object where nothing changed: equal sets of names are one object. */
-function changed(before: UndecidedNames, names: NameSet, seen: NameSet, awaited: NameSet): UndecidedNames {
+function sameOrNew(before: UndecidedNames, names: NameSet, seen: NameSet, awaited: NameSet): UndecidedNames {
   if (names === before.names && seen === before.seen && awaited === before.awaited) return before;
   return names.size + seen.size + awaited.size === 0 ? noneUndecided : { names, seen, awaited };
 }

@@ -144,7 +144,7 @@ function subscribe<Asked extends Request, Kind extends Subscriber>(
   if (much !== undefined) return state.close(statusCode.resourceExhausted, much);
   const tellsVariants = known.tellsVariants || rules.hasLocators(request);
   if (known.subscription !== before || known.tellsVariants !== tellsVariants) {
-    position.changed();
+    position.leaveAndForgetKey();
     known.tellsVariants = tellsVariants;
     const many = beyondStream(state.subscribers, limits);
     if (many !== undefined) return state.close(statusCode.resourceExhausted, many);

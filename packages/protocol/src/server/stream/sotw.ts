@@ -154,7 +154,7 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
   claimsOf: () => undefined,
 
   content(need) {
-    return need.current.type.fullState ? fullState(need) : changed(need);
+    return need.current.type.fullState ? fullState(need) : changedAndPending(need);
   },
 
   bodyKey(need, contentKey) {
@@ -212,7 +212,7 @@ function freshAndPending(fresh: readonly Resource[], { pending, current }: Need)
 }
 
 /** Rules 68–79: changed and pending resources. Removed ones are not mentioned (rule 74). */
-function changed(need: Need): Content | undefined {
+function changedAndPending(need: Need): Content | undefined {
   const { fresh, gone } = lacking(need);
   const resources = need.everything ? subscribed(need.subscription, need.current) : freshAndPending(fresh, need);
   const errors = errorsIn(need, gone);

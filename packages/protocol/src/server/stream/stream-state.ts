@@ -71,7 +71,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
 
   follow(ordering: Ordering | undefined): void {
     if (ordering === this.ordering) return;
-    this.position.changed();
+    this.position.leaveAndForgetKey();
     this.ordering?.leave(this);
     this.ordering = ordering;
     ordering?.join(this);
@@ -93,7 +93,7 @@ export class StreamState<Asked extends Request, Kind extends Subscriber> impleme
 
   leaveCohort(): void {
     this.position.catchUp(this.subscribers);
-    this.position.changed();
+    this.position.leaveAndForgetKey();
   }
 
   overtaken(): void {

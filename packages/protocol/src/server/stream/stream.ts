@@ -74,7 +74,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const { position } = state;
     if (event.snapshot !== state.claimed?.snapshot) state.claimed = undefined;
     if (state.reports.follow(event.ttl, event.resourceErrors)) {
-      position.changed();
+      position.leaveAndForgetKey();
       state.goAlone();
     }
     state.follow(event.ordering);

@@ -29,16 +29,16 @@ export interface AwaitedTypes {
   fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean): readonly ResourceType[];
 }
 
-/** `damaged`: types with a file that was not complete. `changed` is told of all awaited types. */
+/** `damaged`: types with a file that was not complete. `onChanged` is told of all awaited types. */
 export function createAwaitedTypes(
   damaged: ReadonlySet<ResourceType>,
-  changed: (types: Iterable<ResourceType>) => void,
+  onChanged: (types: Iterable<ResourceType>) => void,
 ): AwaitedTypes {
   /** By type: each collection, and whether the origin answered with an error. */
   const awaited = new Map<ResourceType, Map<ResourceName, boolean>>();
   const { promise: known, resolve: allKnown } = deferred();
   const tell = () => {
-    changed(awaited.keys());
+    onChanged(awaited.keys());
     if (awaited.size === 0) allKnown();
   };
   function add(type: ResourceType, collection: ResourceName): void {

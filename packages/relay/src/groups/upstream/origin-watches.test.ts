@@ -18,7 +18,7 @@ async function watching(...collections: readonly string[]) {
     () => {},
   );
   const ends = collections.map((name) =>
-    watches.collection(clusterType, name, { changed() {}, failed() {}, ended() {} }),
+    watches.collection(clusterType, name, { collectionChanged() {}, failed() {}, ended() {} }),
   );
   return {
     isWanted: (name: string, type = clusterType) => watches.isWanted(type, name),

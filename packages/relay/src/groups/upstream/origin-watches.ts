@@ -4,7 +4,7 @@ import type { ReceivedResource } from "@xdskit/protocol";
 
 /** Watches a collection. */
 export interface MembersWatcher {
-  changed(collection: Collection): void;
+  collectionChanged(collection: Collection): void;
   /** There is no content: the origin is away, or answered with an error. */
   failed(error: XdskitError): void;
   /** The collection is not watched any more; these were its members. */
@@ -68,14 +68,14 @@ export class OriginWatches {
     else this.#lingering.set(key, { type, end });
   }
 
-  collection(type: ResourceType, name: ResourceName, { changed, failed, ended }: MembersWatcher): () => void {
+  collection(type: ResourceType, name: ResourceName, { collectionChanged, failed, ended }: MembersWatcher): () => void {
     countUp(this.#collections, type, canonicalName(name), 1);
     const members = new Set<ResourceName>();
     const watch = this.#client.watchCollection(type.typeUrl, name, {
       onChanged: (collection) => {
         for (const { name } of collection.upserted) members.add(canonicalName(name));
         for (const name of collection.removed) members.delete(canonicalName(name));
-        changed(collection);
+        collectionChanged(collection);
         // An empty result is worth keeping, too.
         this.#letGo(type);
       },

@@ -59,7 +59,7 @@ export interface KernelGroups {
 export interface KernelAdmission {
   /** The load that the group asks its nodes to report. */
   readonly loadReports: Group["loadReports"];
-  join(client: { changed(): void }): GroupMembership;
+  join(client: { targetChanged(): void }): GroupMembership;
 }
 
 /** A client in its group, until it leaves. */

@@ -9,13 +9,14 @@ import type { RolloutAhead } from "../nodes/reported-stream.js";
  * Decides which snapshot each member of a group gets: the newest, one of its lineage, or a branch of one of these.
  *
  * The server asks at each turn of a stream, so an answer costs nothing that grows with the group, and is the same
- * object until the policy says that it changed (`MemberClient.changed`). An old snapshot that it keeps costs what
+ * object until the policy says that it changed (`MemberClient.targetChanged`). An old snapshot that it keeps costs what
  * differs from the newest.
  *
- * A policy must let through what was supplied on demand (the wish `on-demand` in `changed`): its client waits for it.
+ * A policy must let through what was supplied on demand (the wish `on-demand` in `newestChanged`): its client waits for
+ * it.
  *
  * Several policies are asked in a row for a snapshot: each gets the choice of the one before it, so put one that keeps
- * old snapshots last. `changed` and `PolicyGroup.newest` are about the group's newest for each of them.
+ * old snapshots last. `newestChanged` and `PolicyGroup.newest` are about the group's newest for each of them.
  */
 export interface TargetPolicy {
   /** Called before nodes are told something, and waited for. Undefined: nothing has to be read. */
@@ -44,8 +45,8 @@ export interface PolicyGroup {
 export interface GroupPolicy {
   /**
    * Whether all members get the newest snapshot. Then streams that a change does not concern follow it without a turn,
-   * so it must be false before `changed` returns if a member does not get the change. False costs each stream of all
-   * groups with these layers a turn for each change.
+   * so it must be false before `newestChanged` returns if a member does not get the change. False costs each stream of
+   * all groups with these layers a turn for each change.
    */
   readonly isPlain: boolean;
   /**
@@ -59,11 +60,11 @@ export interface GroupPolicy {
   /** How a change of the newest snapshot would go to the members; undefined: at once. Nothing is changed. */
   planned?(before: Snapshot, after: Snapshot): PlannedRollout | undefined;
   /** The group's newest snapshot has changed; no member was told yet. */
-  changed?(before: Snapshot, after: Snapshot, wish: Wish): void;
+  newestChanged?(before: Snapshot, after: Snapshot, wish: Wish): void;
   /** Whether it wants to hear of changes while nodes are told nothing. They cost the whole snapshot. */
   readonly countsEarly?: boolean;
   /** Such a change, which is not a part of what a source starts with. */
-  changedEarly?(before: Snapshot, after: Snapshot, wish: Wish): void;
+  newestChangedEarly?(before: Snapshot, after: Snapshot, wish: Wish): void;
   /** The snapshots that members get now, if these are not only the newest. */
   snapshots?(): Iterable<Snapshot>;
   /** The group has no members any more, and is in no settings. */
@@ -77,8 +78,8 @@ export interface GroupPolicy {
 export interface Seat {
   /**
    * The snapshot that the member gets, `newest` or another one; reports ask for it too, at any time. Undefined for a
-   * stream that came just now, if that is not known yet: `MemberClient.changed` follows soon. Never for a poll, or
-   * another member without `status`.
+   * stream that came just now, if that is not known yet: `MemberClient.targetChanged` follows soon. Never for a poll,
+   * or another member without `status`.
    */
   snapshot(newest: Snapshot): Snapshot | undefined;
   /** What is on its way to the member and has not reached it; undefined: nothing. */
@@ -104,7 +105,7 @@ export type MemberKind = "stream" | "poll";
 /** The part of a member that a policy asks. */
 export interface MemberClient {
   /** Its target may have changed; `newest`: it is this snapshot, as for all others with this list of layers. */
-  changed(newest?: Snapshot): void;
+  targetChanged(newest?: Snapshot): void;
   /**
    * Undefined for a client that acknowledges nothing, such as a poll. `pending`, too, where another policy keeps the
    * choice of this one from it.

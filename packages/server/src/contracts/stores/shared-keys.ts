@@ -54,8 +54,10 @@ export interface SharedListener {
    * All entries whose keys begin so, sorted by key: soon after the watch begins, and soon after each change. Changes
    * that follow each other may come in one call. After `away` it is called again, even if nothing differs.
    */
-  changed(entries: readonly SharedEntry[]): void;
-  /** The store cannot be read: nothing is heard until `changed` is called again. Called once for each such time. */
+  entriesChanged(entries: readonly SharedEntry[]): void;
+  /**
+   * The store cannot be read: nothing is heard until `entriesChanged` is called again. Called once for each such time.
+   */
   away(finding: Finding): void;
 }
 

@@ -108,7 +108,7 @@ export class LoadSession implements ServiceHandler {
     this.#leave();
   }
 
-  changed(): void {
+  targetChanged(): void {
     if (!this.#over) this.#context.queue.add(this, "changes");
   }
 

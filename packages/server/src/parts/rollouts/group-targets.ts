@@ -81,7 +81,7 @@ export class GroupTargets implements SharedTargets {
       const decided = this.#coming.splice(0);
       const end = () => {
         for (const each of decided) this.#undecided.delete(each);
-        for (const { client } of decided) client.changed();
+        for (const { client } of decided) client.targetChanged();
       };
       inTime(() => shared.catchUp()).then(end, end);
     });
@@ -120,15 +120,15 @@ export class GroupTargets implements SharedTargets {
   }
 
   /** The newest snapshot has changed. */
-  changed(before: Snapshot, after: Snapshot, how: Spread): void {
-    this.changedBy(changesBetween(before, after), how);
+  newestChanged(before: Snapshot, after: Snapshot, how: Spread): void {
+    this.newestChangedBy(changesBetween(before, after), how);
   }
 
   /** The same, by these changes of it. */
-  changedBy(changes: Iterable<KeyChange>, how: Spread): void {
+  newestChangedBy(changes: Iterable<KeyChange>, how: Spread): void {
     const underWay = this.underWay;
     if (this.#shared !== undefined) {
-      if (how !== "on-demand") this.#shared.changed(this.quarantine.effective(changes), how);
+      if (how !== "on-demand") this.#shared.newestChanged(this.quarantine.effective(changes), how);
     } else if (how === "at-once") underWay?.pass(changes);
     else if (how !== "on-demand" && (underWay !== undefined || !this.isDeserted())) {
       this.#rollout = underWay ?? this.#newRollout();

@@ -10,7 +10,7 @@ import type { Member } from "./members/member.js";
 import { RolloutMachine } from "./steps/rollout.js";
 
 it("remembers little of each rejection of a large change", () => {
-  const subscriber = { changed() {}, standing: () => "pending" as const };
+  const subscriber = { targetChanged() {}, standing: () => "pending" as const };
   const members = Array.from({ length: 3 }, (_, order): Member => {
     return { node: testNode({ id: `n${order}` }), kind: "stream", client: subscriber, order };
   });

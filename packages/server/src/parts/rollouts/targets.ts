@@ -140,7 +140,7 @@ class TargetedGroup implements GroupPolicy, GroupTargetsContext {
     const newest = this.newest();
     const early = newest && this.#early?.left(newest);
     this.#early = undefined;
-    if (early !== undefined) this.#look().changedBy(early.changes, early.how);
+    if (early !== undefined) this.#look().newestChangedBy(early.changes, early.how);
   }
 
   /** Nothing has happened yet. */
@@ -181,10 +181,10 @@ class TargetedGroup implements GroupPolicy, GroupTargetsContext {
   }
 
   /** The group's newest snapshot has changed. */
-  changed(before: Snapshot, after: Snapshot, wish: Wish): void {
+  newestChanged(before: Snapshot, after: Snapshot, wish: Wish): void {
     const spread = this.#spreadOf(wish);
     if (typeof spread === "object") this.#look();
-    this.targets?.changed(before, after, spread);
+    this.targets?.newestChanged(before, after, spread);
   }
 
   /** Whether changes that come before nodes are told anything go by steps, as at other servers. */
@@ -193,7 +193,7 @@ class TargetedGroup implements GroupPolicy, GroupTargetsContext {
   }
 
   /** The newest snapshot has changed, and nodes are told nothing yet. */
-  changedEarly(before: Snapshot, after: Snapshot, wish: Wish): void {
+  newestChangedEarly(before: Snapshot, after: Snapshot, wish: Wish): void {
     const spread = this.#spreadOf(wish);
     if (!this.countsEarly || spread === "on-demand") return;
     this.#early ??= new EarlyChanges(this.clock);
@@ -262,7 +262,7 @@ class TargetedGroup implements GroupPolicy, GroupTargetsContext {
   }
 
   spread(): void {
-    for (const { client } of this.members) client.changed();
+    for (const { client } of this.members) client.targetChanged();
     this.#opened.targetsChanged();
   }
 

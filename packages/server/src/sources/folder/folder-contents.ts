@@ -17,7 +17,7 @@ import type { Scan } from "./scanning/scan.js";
 /** The result of reading the files that a scan found changed. */
 export interface FolderReading {
   /** Whether any file differs from the last reading, or is gone or new. */
-  readonly changed: boolean;
+  readonly isChanged: boolean;
   /** Something was written to or went away while it was read. */
   readonly moved: boolean;
 }
@@ -28,7 +28,7 @@ export interface CountedFiles {
   readonly read: ReadonlySet<string>;
   readonly parsed: number;
   /** Whether any file has another content than before, or is gone or new. */
-  readonly changed: boolean;
+  readonly isChanged: boolean;
 }
 
 /** The number of files that are open at once: as many as Node's thread pool reads, and as many more in waiting. */
@@ -42,7 +42,7 @@ export class FolderContents {
   /** What this round found of files that differ from that. */
   #round = new Map<string, FileInRound>();
   readonly #longRounds: LongRounds;
-  #counted = { read: new Set<string>(), parsed: 0, changed: false };
+  #counted = { read: new Set<string>(), parsed: 0, isChanged: false };
   /** Files that the last scan may have missed, as they were: when they come back, their last good content is known. */
   readonly #missed = new Map<string, KnownFile>();
   readonly #types: ResourceTypes;
@@ -124,10 +124,10 @@ export class FolderContents {
    * @param atStart whether this is the first reading
    */
   async update(scan: Scan, patient: boolean, signal: AbortSignal, atStart = false): Promise<FolderReading> {
-    let changed = this.#countParsed(scan);
+    let isChanged = this.#countParsed(scan);
     let moved = false;
     const isSwapped = this.#longRounds.isSwapped(scan);
-    if (this.#findGone(scan, isSwapped)) changed = true;
+    if (this.#findGone(scan, isSwapped)) isChanged = true;
     const toRead = [...scan.files.values()].filter((file) => this.#mustRead(file, isSwapped));
     await eachOf(toRead, parallel, async (file) => {
       if (signal.aborted) return;
@@ -136,9 +136,9 @@ export class FolderContents {
       const long = this.#reader.long(file, read, before, atStart);
       const next = long ?? this.#reader.understood(file, before, patient, read);
       if (next === undefined) moved = true;
-      else if (this.#found(file.path, next, before)) changed = true;
+      else if (this.#found(file.path, next, before)) isChanged = true;
     });
-    return { changed, moved };
+    return { isChanged, moved };
   }
 
   /**
@@ -153,7 +153,7 @@ export class FolderContents {
       this.#countParsed(scan);
     } else void parsed?.then(this.#onParsed);
     const counted = this.#counted;
-    this.#counted = { read: new Set(), parsed: 0, changed: false };
+    this.#counted = { read: new Set(), parsed: 0, isChanged: false };
     return counted;
   }
 
@@ -207,7 +207,7 @@ export class FolderContents {
         if (file.digest !== undefined && file.digest !== before?.digest) this.#counted.parsed += 1;
         this.#missed.delete(path);
       }
-      this.#counted.changed = true;
+      this.#counted.isChanged = true;
       this.#put(path, file);
     }
   }

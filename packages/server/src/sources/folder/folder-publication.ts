@@ -50,7 +50,7 @@ export class FolderPublication {
   async publish(round: Round, watchRefused: string | undefined, since: number): Promise<FolderSummary | undefined> {
     const judgement = this.#contents.judge();
     const { findings, refuses } = this.#findings(round, judgement, watchRefused);
-    const news = round.changed || this.#refused || !this.#started || !sameFindings(findings, this.#reported);
+    const news = round.isChanged || this.#refused || !this.#started || !sameFindings(findings, this.#reported);
     if (!news && round.read.size === 0) return undefined;
     const leftOut = refuses ? this.#leftOut(round, judgement, findings) : none;
     const outcome = leftOut === undefined ? kept : await this.#apply(leftOut);

@@ -14,7 +14,7 @@ const maxWriteSettles = 20;
 /** The number of times that a folder which moves while it is read is read again before that is reported. */
 const attempts = 10;
 
-const nothingRead: FolderReading = { changed: false, moved: false };
+const nothingRead: FolderReading = { isChanged: false, moved: false };
 
 /** The result of reading until the folder was still. */
 export interface Round extends CountedFiles {
@@ -91,7 +91,7 @@ export class FolderReader {
   async read(since: number, waits: boolean): Promise<Round> {
     const { settleMs, maxSettleMs } = this.#options;
     const signal = this.#signal;
-    let changed = false;
+    let isChanged = false;
     for (let attempt = 1; ; attempt += 1) {
       await this.#writesSettled(since);
       this.#unseen.merge(this.#watcher.takeChanges());
@@ -104,8 +104,8 @@ export class FolderReader {
       const reading =
         scan.root === undefined ? nothingRead : await this.#contents.update(scan, !lastTry, signal, !this.#begun);
       this.#scan = scan;
-      changed ||= reading.changed;
-      const unmoved = !scan.moved && !reading.moved && ((this.#whole && !changed) || (await isStill(scan)));
+      isChanged ||= reading.isChanged;
+      const unmoved = !scan.moved && !reading.moved && ((this.#whole && !isChanged) || (await isStill(scan)));
       const quiet = !this.#watcher.pending;
       const whole = unmoved && (quiet || changes.everything || scan.links.length === 0);
       this.#whole = whole;

@@ -67,7 +67,7 @@ class FolderSource implements Source {
     this.#pollMs = full.pollMs;
     this.#onRead = options.onRead;
     this.#contents = contents;
-    this.#watcher = new FolderWatcher(() => this.#changed());
+    this.#watcher = new FolderWatcher(() => this.#settle());
     this.#reader = new FolderReader(full, this.#closing.signal, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
     this.#publish = (sink) => new FolderPublication(full, contents, sink, this.#closing.signal);
@@ -126,7 +126,7 @@ class FolderSource implements Source {
     this.#sink?.ended?.();
   }
 
-  #changed(): void {
+  #settle(): void {
     // The reader sees changes that happen while files are read; the rest is handled afterwards.
     if (this.#work === undefined) this.#settling.touch();
   }
@@ -142,7 +142,7 @@ class FolderSource implements Source {
     await done;
     if (this.#work === done) {
       this.#work = undefined;
-      if (this.#watcher.pending) this.#changed();
+      if (this.#watcher.pending) this.#settle();
     }
     await run;
   }

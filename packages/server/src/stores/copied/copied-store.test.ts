@@ -5,7 +5,7 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import type { CopiedKeys } from "../../contracts/stores/copied-keys.js";
 import type { SharedEntry } from "../../contracts/stores/shared-keys.js";
 import type { Revision, Store, StoredResource } from "../../contracts/stores/store.js";
-import { lent } from "../../testing/changed.js";
+import { lent } from "../../testing/with-methods.js";
 import { describeStore } from "../suite/store-contract.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { CopiedStore } from "./copied-store.js";
@@ -105,7 +105,7 @@ describe("a store that is away at the start", () => {
       moved: (heads) => heard.push(heads.map(({ number }) => number).join()),
       away: ({ message }) => heard.push(message.slice(0, 14)),
     });
-    store.shared.watch("x/", { changed: (entries) => keys.push(entries), away: () => heard.push("no keys") });
+    store.shared.watch("x/", { entriesChanged: (entries) => keys.push(entries), away: () => heard.push("no keys") });
     await delay(10);
     assert.deepEqual(heard, ["nobody answers", "no keys"]);
     await commit(far, "one", resource("a", "2"));

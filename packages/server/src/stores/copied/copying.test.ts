@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import type { CopiedKeys } from "../../contracts/stores/copied-keys.js";
 import type { SharedPut } from "../../contracts/stores/shared-keys.js";
 import type { CommitResult, Store, StoredResource } from "../../contracts/stores/store.js";
-import { changed } from "../../testing/changed.js";
+import { withMethods } from "../../testing/with-methods.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { Copying } from "./copying.js";
 import { StoreCopy } from "./store-copy.js";
@@ -57,7 +57,7 @@ class SlowMachine {
         });
       return await store.shared.put(one);
     };
-    this.store = changed(store, { shared: changed(store.shared, { put }) });
+    this.store = withMethods(store, { shared: withMethods(store.shared, { put }) });
   }
 
   hold(prefix: string): void {
@@ -135,7 +135,7 @@ describe("a store that is being copied", () => {
       conflicts += 1;
       return { kind: "conflict", layer: layers[0]?.layer ?? "", head: undefined };
     };
-    const copy = new StoreCopy(changed(machine, { commit: instead }));
+    const copy = new StoreCopy(withMethods(machine, { commit: instead }));
     const wasFaster = { code: "XDSKIT_STORE", message: /other servers of this machine wrote to it/ };
     await assert.rejects(copy.take(far, await far.heads()), wasFaster);
     const entries = [{ key: "x/kept/a", value: "1", version: "1" }];

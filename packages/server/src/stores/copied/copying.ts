@@ -57,7 +57,7 @@ export class Copying {
     const shared =
       keys &&
       from.shared.watch(keys.prefix, {
-        changed: (entries) => this.#changed(entries.filter(({ key }) => keys.isCopied(key))),
+        entriesChanged: (entries) => this.#hear(entries.filter(({ key }) => keys.isCopied(key))),
         away: () => {},
       });
     this.#watches = shared === undefined ? [heads] : [heads, shared];
@@ -72,7 +72,7 @@ export class Copying {
   }
 
   /** Other keys that begin as these do change often. */
-  #changed(entries: readonly SharedEntry[]): void {
+  #hear(entries: readonly SharedEntry[]): void {
     if (this.#reportedEntries !== undefined && areSame(this.#reportedEntries, entries)) return;
     this.#reportedEntries = entries;
     this.#entries = entries;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { changed } from "../../testing/changed.js";
+import { withMethods } from "../../testing/with-methods.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { Retaining } from "./retaining.js";
 
@@ -11,7 +11,7 @@ async function retaining(t: TestContext) {
   t.after(() => memory.close());
   const runs: { end(): void; fail(): void }[] = [];
   const problems: string[] = [];
-  const store = changed(memory, {
+  const store = withMethods(memory, {
     retain: () =>
       new Promise<number>((resolve, reject) => {
         runs.push({ end: () => resolve(0), fail: () => reject(new Error("nobody answers")) });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, envoyRegistry, resourceTypes } from "@xdskit/api";
-import { changed } from "../../testing/changed.js";
 import { cluster } from "../../testing/test-resources.js";
+import { withMethods } from "../../testing/with-methods.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { stepsBack } from "./steps-back.js";
 import { encodeStored } from "./stored-content.js";
@@ -59,7 +59,7 @@ describe("the steps back from what layers hold", () => {
       late.abort();
       return await store.content(...asked);
     };
-    const slow = changed(store, { content });
+    const slow = withMethods(store, { content });
     assert.equal((await stepsBack(slow, now, reading, late.signal)).length, 1);
     assert.equal(read, 1);
   });

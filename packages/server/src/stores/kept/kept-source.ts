@@ -64,7 +64,7 @@ export class KeptSource implements Source {
       revisions,
       writer,
       serve: (update, how) => this.#sink?.apply([update], how),
-      changed: () => this.#rolledBackNow(),
+      onChanged: () => this.#rolledBackNow(),
     });
     this.#looks = new WentBackLooks(options.store, {
       back: (layers) => this.#keepAgain(layers),

@@ -20,7 +20,7 @@ interface RollingBackOptions extends Pick<KeptSourceOptions, "store" | "registry
   /** `isJudged`: false of what another server has judged. */
   readonly serve: (update: LayerUpdate, how?: { readonly isJudged: boolean }) => void;
   /** Other layers serve an older revision now. */
-  readonly changed: () => void;
+  readonly onChanged: () => void;
 }
 
 /** Rolls layers of a source back: here, and where another server of the store has done it. */
@@ -80,7 +80,7 @@ export class RollingBack {
   }
 
   async #follow(head: Revision, rolledBack: RolledBack): Promise<void> {
-    const { store, rollbacks, revisions, writer, serve, changed } = this.#options;
+    const { store, rollbacks, revisions, writer, serve, onChanged } = this.#options;
     // What is not kept yet comes first: if the source has changed since, that ends the rollback.
     writer.keep();
     await writer.written();
@@ -98,7 +98,7 @@ export class RollingBack {
       upsert,
     );
     revisions.report(head);
-    changed();
+    onChanged();
   }
 
   async #rollBack(
@@ -106,7 +106,7 @@ export class RollingBack {
     to: RevisionId,
     { expected, condition, info }: RollbackTerms,
   ): Promise<LayerWritten> {
-    const { store, check, rollbacks, revisions, writer, serve, changed } = this.#options;
+    const { store, check, rollbacks, revisions, writer, serve, onChanged } = this.#options;
     const upsert = await this.#contents(to);
     await writer.written();
     if (!writer.isUpToDate)
@@ -136,7 +136,7 @@ export class RollingBack {
       writer.forget(layer);
       revisions.report(made);
       rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own, upsert);
-      changed();
+      onChanged();
       return { kind: "written", head: made, isNew: true };
     });
   }

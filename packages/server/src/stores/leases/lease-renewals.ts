@@ -60,7 +60,7 @@ export class LeaseRenewals {
     if (this.#watch !== undefined || this.#stopped.signal.aborted) return;
     this.#joining = this.#join();
     this.#watch = this.#options.shared.watch(prefix, {
-      changed: (entries) => this.#changed(entries),
+      entriesChanged: (entries) => this.#takeEntries(entries),
       away: () => {
         this.#state = "away";
       },
@@ -129,7 +129,7 @@ export class LeaseRenewals {
     }
   }
 
-  #changed(entries: readonly SharedEntry[]): void {
+  #takeEntries(entries: readonly SharedEntry[]): void {
     const wasAway = this.#state === "away";
     this.#state = "heard";
     if (wasAway) this.#options.missed();

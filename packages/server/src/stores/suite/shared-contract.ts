@@ -6,7 +6,7 @@ import { Heard, type StoreUnderTest, withTwo } from "./store-under-test.js";
 function watched(shared: SharedKeys, prefix: string): Heard<readonly SharedEntry[]> {
   const heard = new Heard<readonly SharedEntry[]>();
   const { close } = shared.watch(prefix, {
-    changed: (entries) => heard.tell(entries),
+    entriesChanged: (entries) => heard.tell(entries),
     away: ({ message }) => heard.fail(message),
   });
   heard.close = close;

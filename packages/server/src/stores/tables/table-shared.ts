@@ -100,7 +100,7 @@ export class TableShared implements SharedKeys {
     const look = onChange(this.#tables, {
       signature: (reader) => `${reader.get("meta", countKey)} ${this.#living(reader)}`,
       read: (reader) => entriesIn(reader, prefix),
-      tell: onlyOthers((entries) => listener.changed(entries)),
+      tell: onlyOthers((entries) => listener.entriesChanged(entries)),
       away: (error) => listener.away(storeFinding(error)),
     });
     return { close: this.#poll.add(look) };

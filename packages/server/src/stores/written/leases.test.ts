@@ -5,8 +5,8 @@ import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
 import type { Store } from "../../contracts/stores/store.js";
 import { createServer } from "../../create-server.js";
 import { type ManualClock, manualClock } from "../../testing/basics/manual-clock.js";
-import { changed } from "../../testing/changed.js";
 import { cluster } from "../../testing/test-resources.js";
+import { withMethods } from "../../testing/with-methods.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { WrittenLayers } from "./written-layers.js";
 
@@ -222,7 +222,7 @@ describe("a lease", () => {
         if (!isKept) throw new Error("disk full");
         return await store.commit(...asked);
       };
-      const { written: layers, lease, pass, names, server } = await started(changed(store, { commit }));
+      const { written: layers, lease, pass, names, server } = await started(withMethods(store, { commit }));
       const id = await lease(5_000, one);
       isEnding = true;
       await pass(5_001);
@@ -247,7 +247,7 @@ describe("a lease", () => {
       if (isFull) throw new Error("disk full");
       return await store.commit(...asked);
     };
-    const full = changed(store, { commit });
+    const full = withMethods(store, { commit });
     const { lease, pass, names, problems, server } = await started(full);
     const id = await lease(5_000, one);
     isFull = true;

@@ -8,8 +8,8 @@ import type { Revision, Store } from "../../contracts/stores/store.js";
 import { createServer } from "../../create-server.js";
 import { manualClock } from "../../testing/basics/manual-clock.js";
 import { waitFor } from "../../testing/basics/wait-for.js";
-import { changed, lent } from "../../testing/changed.js";
 import { cluster } from "../../testing/test-resources.js";
+import { lent, withMethods } from "../../testing/with-methods.js";
 import { CopiedStore } from "../copied/copied-store.js";
 import { StoreCopy } from "../copied/store-copy.js";
 import { KeptSource } from "../kept/kept-source.js";
@@ -246,7 +246,7 @@ describe("servers of one store", () => {
       await other?.();
       return await store.commit(...asked);
     };
-    const [a, b] = [await started(t, changed(store, { commit })), await started(t, store)];
+    const [a, b] = [await started(t, withMethods(store, { commit })), await started(t, store)];
     const leased = async () => {
       const result = await a.written.write(write({ upsert: [one], lease: { ttlMs: 30_000 } }));
       assert.ok(result.kind === "written" && result.lease !== undefined);
@@ -274,7 +274,7 @@ describe("servers of one store", () => {
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
-    const [a, b] = [await started(t, changed(store, { shared })), await started(t, store)];
+    const [a, b] = [await started(t, withMethods(store, { shared })), await started(t, store)];
     const result = await a.written.write(write({ upsert: [one], lease: { ttlMs: 2_000 } }));
     assert.ok(result.kind === "written" && result.lease !== undefined);
     const { id } = result.lease;
@@ -290,14 +290,14 @@ describe("servers of one store", () => {
     const store = await createMemoryStore();
     let isAway = false;
     let renewals: SharedListener | undefined;
-    const shared = changed(store.shared, {
+    const shared = withMethods(store.shared, {
       put: (asked) => (isAway ? Promise.reject(new Error("no answer")) : store.shared.put(asked)),
       watch: (begin, listener) => {
         if (begin === "leases/renewed/") renewals = listener;
         return store.shared.watch(begin, listener);
       },
     });
-    const alone = await started(t, changed(store, { shared }));
+    const alone = await started(t, withMethods(store, { shared }));
     const result = await alone.written.write(write({ upsert: [one], lease: { ttlMs: 2_000 } }));
     assert.ok(result.kind === "written" && result.lease !== undefined);
     const { id } = result.lease;
@@ -341,7 +341,7 @@ describe("servers of one store", () => {
     };
     const problems: Finding[] = [];
     const a = await started(t, store);
-    const b = await started(t, changed(store, { read }), undefined, (found) => void problems.push(...found));
+    const b = await started(t, withMethods(store, { read }), undefined, (found) => void problems.push(...found));
     await holdsSoon("the first content is kept", async () => (await store.head("source")) !== undefined);
     b.change(two);
     isBroken = true;

@@ -6,8 +6,8 @@ import type { LayerWrite } from "../../contracts/stores/layer-writer.js";
 import type { HeadsListener, Store } from "../../contracts/stores/store.js";
 import { createServer } from "../../create-server.js";
 import { waitFor, within } from "../../testing/basics/wait-for.js";
-import { changed } from "../../testing/changed.js";
 import { cluster, routeConfiguration } from "../../testing/test-resources.js";
+import { withMethods } from "../../testing/with-methods.js";
 import { encodeStored } from "../history/stored-content.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { WrittenLayers } from "./written-layers.js";
@@ -147,7 +147,7 @@ describe("written layers", () => {
       if (commits === failing) throw new Error("disk full");
       return await store.commit(...asked);
     };
-    const failingStore = changed(store, { commit });
+    const failingStore = withMethods(store, { commit });
     const problems: Finding[] = [];
     const written = await WrittenLayers.open({
       store: failingStore,
@@ -197,7 +197,7 @@ describe("written layers", () => {
       return await store.commit(...asked);
     };
     const written = await WrittenLayers.open({
-      store: changed(store, { commit }),
+      store: withMethods(store, { commit }),
       server,
       layers: [layer],
       types: resourceTypes,
@@ -320,7 +320,7 @@ describe("written layers", () => {
   it("serve what others wrote once they are asked to catch up, though the store tells nothing", async () => {
     const store = await createMemoryStore();
     const told: HeadsListener[] = [];
-    const silent = changed(store, {
+    const silent = withMethods(store, {
       watch(listener) {
         told.push(listener);
         listener.moved([]);
@@ -370,7 +370,7 @@ describe("written layers", () => {
     await other.written.write(write({ upsert: [one] }));
     const finding = { code: "XDSKIT_STORE", severity: "error", message: "nobody answers" } as const;
     const away = await started(
-      changed(store, {
+      withMethods(store, {
         watch({ away }) {
           queueMicrotask(() => away(finding));
           return { close() {} };
@@ -378,7 +378,7 @@ describe("written layers", () => {
       }),
     );
     assert.deepEqual([away.held(), away.written.away?.finding], [["one"], finding]);
-    const slow = await started(changed(store, { watch: () => ({ close() {} }) }));
+    const slow = await started(withMethods(store, { watch: () => ({ close() {} }) }));
     assert.deepEqual([slow.held(), slow.written.away], [["one"], undefined]);
     await Promise.all([other, away, slow].map(({ server }) => server.close()));
   });
@@ -417,7 +417,7 @@ describe("written layers", () => {
     const isOver = new Promise<number>((resolve) => {
       end = () => resolve(0);
     });
-    const { server, written, held } = await started(changed(store, { retain: () => isOver }));
+    const { server, written, held } = await started(withMethods(store, { retain: () => isOver }));
     try {
       await within("the first change", written.write(write({ upsert: [one] })));
       await within("the second change", written.write(write({ upsert: [one, two], replace: true })));

@@ -48,7 +48,7 @@ class Client implements ResumingStream {
   readonly resumption: Resumption;
 
   constructor(maySayMore = true, isAggregated = true) {
-    const changed = () => {
+    const targetChanged = () => {
       this.changes += 1;
     };
     const known = () => [earlier];
@@ -58,7 +58,7 @@ class Client implements ResumingStream {
       stream: this,
       standing: () => (this.isInSync ? "synced" : this.standing),
       known,
-      changed,
+      targetChanged,
       failed: (error) => this.faults.push(error),
       catchUp,
       maySayMore,

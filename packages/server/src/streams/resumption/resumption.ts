@@ -46,7 +46,7 @@ export interface ResumptionOptions {
   /** The snapshots that clients may have besides the newest, newest first. */
   readonly known: () => readonly Snapshot[];
   /** Called when time changes the target. */
-  readonly changed: () => void;
+  readonly targetChanged: () => void;
   /** Called for a fault while time changes it. */
   readonly failed: (error: unknown) => void;
   /** See `Source.catchUp`. Undefined: nobody else writes what is served. */
@@ -112,7 +112,7 @@ export class Resumption {
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
   readonly #standing: ResumptionOptions["standing"];
-  readonly #changed: () => void;
+  readonly #targetChanged: () => void;
   readonly #failed: ResumptionOptions["failed"];
   readonly #catchUp: ResumptionOptions["catchUp"];
   readonly #maySayMore: boolean;
@@ -133,7 +133,7 @@ export class Resumption {
       clock,
       stream,
       standing,
-      changed,
+      targetChanged,
       failed,
       catchUp,
       maySayMore,
@@ -145,7 +145,7 @@ export class Resumption {
     this.#clock = clock;
     this.#stream = stream;
     this.#standing = standing;
-    this.#changed = changed;
+    this.#targetChanged = targetChanged;
     this.#failed = failed;
     this.#catchUp = catchUp;
     this.#maySayMore = maySayMore;
@@ -229,7 +229,7 @@ export class Resumption {
     if (warming === "until answered") this.#wait();
     if (warming !== "no") return;
     this.end();
-    this.#changed();
+    this.#targetChanged();
   }
 
   #wait(): void {
@@ -280,7 +280,7 @@ export class Resumption {
       this.#phase = this.#next(before);
       if (this.#phase.kind === "over") this.end();
       else this.#wait();
-      if (this.#phase !== before) this.#changed();
+      if (this.#phase !== before) this.#targetChanged();
     } catch (error) {
       this.#failed(error);
     }

@@ -91,7 +91,7 @@ export function comparedFolders({ log, closers }: Serving, peering: Peering, own
   const comparison = new FolderComparison({
     own,
     others: () => peering.folders(),
-    changed(finding) {
+    onChanged(finding) {
       difference = finding;
       if (finding !== undefined) logFinding(log, finding);
       else log.info("folders-alike", {}, "the folders of all servers of the store have the same content again");

@@ -38,7 +38,7 @@ export function scheduleOf(seed: number, length: number): readonly Step[] {
 export function worldsOf(steps: readonly Step[]): readonly World[] {
   let world = baseWorld;
   return steps.map((step) => {
-    world = changed(world, step);
+    world = worldAfter(world, step);
     return world;
   });
 }
@@ -51,7 +51,7 @@ function without<T>(of: Readonly<Record<string, T>>, name: string): Readonly<Rec
 
 const otherContent = (content = 0, to: number): number => 1 + ((content + (to % (contents - 1))) % contents);
 
-function changed(world: World, { kind, pick, to }: Step): World {
+function worldAfter(world: World, { kind, pick, to }: Step): World {
   const { clusters, endpoints = {}, routes } = world;
   const there = Object.keys(clusters);
   switch (kind) {

@@ -22,7 +22,7 @@ export interface SuppliedSet {
   named(type: ResourceType, name: ResourceName): readonly SupplierLease<WantedName>[];
 }
 
-export function createSuppliedSet(changed: (change: SuppliedChange) => void): SuppliedSet {
+export function createSuppliedSet(onChanged: (change: SuppliedChange) => void): SuppliedSet {
   /**
    * By the resource's name; the last one of each counts, since two names asked for at once may bring the same
    * resource.
@@ -50,7 +50,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
       if (resource === undefined) remove.push({ type, name });
       else upsert.push(resource);
     }
-    changed({ upsert, remove, emptied: byName.size === 0 });
+    onChanged({ upsert, remove, emptied: byName.size === 0 });
   }
 
   return {

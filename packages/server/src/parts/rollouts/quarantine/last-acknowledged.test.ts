@@ -39,7 +39,7 @@ function goneStream(): { readonly member: Member; readonly held: readonly WeakRe
     inFlightCount: 1,
     inFlightSets: [way],
   };
-  const subscriber = { changed() {}, status: () => [status] };
+  const subscriber = { targetChanged() {}, status: () => [status] };
   return { member: { node: testNode(), kind: "stream", client: subscriber, order: 1 }, held: [after, way].map(weak) };
 }
 const weak = (set: ResourceSet) => new WeakRef(set);

@@ -5,8 +5,8 @@ import { XdskitError } from "@xdskit/api";
 import { CopiedStore } from "../../../stores/copied/copied-store.js";
 import { StoreCopy } from "../../../stores/copied/store-copy.js";
 import { createMemoryStore } from "../../../stores/tables/memory-store.js";
-import { lent } from "../../../testing/changed.js";
 import { RolloutServers } from "../../../testing/rollout-servers.js";
+import { lent } from "../../../testing/with-methods.js";
 import { copiedRollouts } from "./copied-rollouts.js";
 import { courses } from "./record.js";
 

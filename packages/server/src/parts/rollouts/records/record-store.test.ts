@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SharedKeys, SharedPut } from "../../../contracts/stores/shared-keys.js";
 import { fullSettings } from "../../../settings/rollout-settings.js";
 import { createMemoryStore } from "../../../stores/tables/memory-store.js";
-import { changed } from "../../../testing/changed.js";
+import { withMethods } from "../../../testing/with-methods.js";
 import { newCourse } from "../course/course.js";
 import { type ChangedResource, courseKey, courses, listPrefix, listsOf } from "./record.js";
 import { type NextRecord, RecordStore } from "./record-store.js";
@@ -22,7 +22,7 @@ const next: NextRecord = {
 async function afterThreeWrites(t: TestContext) {
   const store = await createMemoryStore();
   const { shared } = store;
-  const open = () => new RecordStore(shared, { changed() {}, reported() {}, away() {} });
+  const open = () => new RecordStore(shared, { recordChanged() {}, reported() {}, away() {} });
   const [one, two] = [open(), open()];
   t.after(async () => {
     one.close();
@@ -73,7 +73,7 @@ describe("the records of rollouts in a store that is restored from a backup", ()
 describe("the record of a rollout", () => {
   it("has the same endless times at every server", async (t) => {
     const store = await createMemoryStore();
-    const open = () => new RecordStore(store.shared, { changed() {}, reported() {}, away() {} });
+    const open = () => new RecordStore(store.shared, { recordChanged() {}, reported() {}, away() {} });
     const [one, two] = [open(), open()];
     t.after(async () => {
       one.close();
@@ -109,8 +109,8 @@ async function withSlowOne(t: TestContext, waitsAt: (put: SharedPut) => boolean)
     }
     return await shared.put(asked);
   };
-  const open = (keys: SharedKeys) => new RecordStore(keys, { changed() {}, reported() {}, away() {} });
-  const [quick, slow] = [open(shared), open(changed(shared, { put }))];
+  const open = (keys: SharedKeys) => new RecordStore(keys, { recordChanged() {}, reported() {}, away() {} });
+  const [quick, slow] = [open(shared), open(withMethods(shared, { put }))];
   t.after(async () => {
     quick.close();
     slow.close();

@@ -32,7 +32,7 @@ export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
 /** Hears of records. */
 export interface RecordListener {
   /** The record of this group is another one now. */
-  changed(group: string): void;
+  recordChanged(group: string): void;
   /** The store has told all records. */
   reported(): void;
   /** It cannot be read. */
@@ -49,7 +49,7 @@ export function othersAreFaster(): XdskitError {
  */
 export class RecordStore {
   readonly #shared: SharedKeys;
-  readonly #changed: (group: string) => void;
+  readonly #recordChanged: (group: string) => void;
   readonly #watch: StoreWatch;
   readonly #reads = new SharedRuns(() => this.read());
   readonly #known = new Map<string, KnownRecord>();
@@ -59,8 +59,8 @@ export class RecordStore {
 
   constructor(shared: SharedKeys, listener: RecordListener) {
     this.#shared = shared;
-    this.#changed = (group) => listener.changed(group);
-    const changed = (entries: readonly SharedEntry[]) => {
+    this.#recordChanged = (group) => listener.recordChanged(group);
+    const entriesChanged = (entries: readonly SharedEntry[]) => {
       this.#isAway = false;
       listener.reported();
       const reported = recordsIn(entries);
@@ -72,7 +72,7 @@ export class RecordStore {
       this.#isAway = true;
       listener.away(finding);
     };
-    this.#watch = shared.watch(courses, { changed, away });
+    this.#watch = shared.watch(courses, { entriesChanged, away });
   }
 
   of(group: string): RolloutRecord | undefined {
@@ -163,7 +163,7 @@ export class RecordStore {
       if (this.#known.get(group) !== known || found?.version === known.version) continue;
       if (found === undefined) this.#known.delete(group);
       else this.#known.set(group, found);
-      this.#changed(group);
+      this.#recordChanged(group);
     }
   }
 
@@ -188,7 +188,7 @@ export class RecordStore {
     const known = this.#known.get(group);
     if (known !== undefined && known.record.writes >= writes) return;
     this.#known.set(group, found);
-    this.#changed(group);
+    this.#recordChanged(group);
   }
 }
 

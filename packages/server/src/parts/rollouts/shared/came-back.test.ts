@@ -3,11 +3,11 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SharedKeys } from "../../../contracts/stores/shared-keys.js";
 import type { Store } from "../../../contracts/stores/store.js";
-import { changed } from "../../../testing/changed.js";
 import type { JudgingOptions } from "../../../testing/clients/judging-client.js";
 import { RolloutServers } from "../../../testing/rollout-servers.js";
 import { responseIn } from "../../../testing/running-rest.js";
 import { types } from "../../../testing/running-server.js";
+import { withMethods } from "../../../testing/with-methods.js";
 import { createMemoryPollTransport } from "../../../transports/memory/memory-polls.js";
 import { positionOf } from "../course/share.js";
 
@@ -18,7 +18,7 @@ const [first = "", second = ""] = ["n1", "n2", "n3"].sort((a, b) => positionOf(a
  * then, and puts take longer.
  */
 function lateKeys(shared: SharedKeys, isLate: () => boolean): SharedKeys {
-  return changed(shared, {
+  return withMethods(shared, {
     async list(prefix) {
       if (isLate()) await delay(20);
       return await shared.list(prefix);
@@ -30,8 +30,8 @@ function lateKeys(shared: SharedKeys, isLate: () => boolean): SharedKeys {
     watch: (prefix, listener) =>
       shared.watch(prefix, {
         ...listener,
-        changed: (entries) => {
-          if (!isLate()) listener.changed(entries);
+        entriesChanged: (entries) => {
+          if (!isLate()) listener.entriesChanged(entries);
         },
       }),
   });
@@ -51,7 +51,7 @@ async function givenByLeader(t: TestContext, lateFrom: LateFrom) {
   const watch: Store["watch"] = (listener) =>
     store.watch({ ...listener, moved: (heads) => (isLate ? undefined : listener.moved(heads)) });
   const shared = lateKeys(store.shared, () => isLate);
-  const other = await servers.start(changed(store, { shared, watch }));
+  const other = await servers.start(withMethods(store, { shared, watch }));
   const clients = [leader.connect({ id: first }), other.connect({ id: second })];
   const [client = assert.fail()] = clients;
   await servers.until("both have it", () => clients.every(({ current }) => current.get("a") === "1"));

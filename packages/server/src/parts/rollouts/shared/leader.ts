@@ -61,7 +61,7 @@ export class Leader {
     this.#options = options;
     this.#alarm = new Alarm(options.clock, () => this.#run());
     this.#watch = options.shared.watch(leaderKey, {
-      changed: (entries) => {
+      entriesChanged: (entries) => {
         this.#isFree = entries.length === 0;
         if (this.#isFree) this.#isLeading = false;
         this.notified();

@@ -12,10 +12,10 @@ describe("rejected contents", () => {
     const store = await createMemoryStore();
     const { shared, opened } = endingSessions(store.shared);
     const problem = () => assert.fail("no store was away");
-    const rejected = new RejectedContents({ shared, clock: systemClock, changed: () => {}, problem });
+    const rejected = new RejectedContents({ shared, clock: systemClock, onChanged: () => {}, problem });
     let told = "";
     const watch = shared.watch(rejectedPrefix, {
-      changed: (entries) => {
+      entriesChanged: (entries) => {
         told = entries
           .map(({ value }) => (JSON.parse(value) as { group: string }).group)
           .sort()

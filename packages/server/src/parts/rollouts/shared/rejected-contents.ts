@@ -23,7 +23,7 @@ export interface RejectedContentsOptions {
   readonly shared: SharedKeys;
   readonly clock: Clock;
   /** What other servers say of a group is another list now. */
-  readonly changed: (group: string) => void;
+  readonly onChanged: (group: string) => void;
   readonly problem: (finding: Finding) => void;
 }
 
@@ -63,7 +63,10 @@ export class RejectedContents {
 
   constructor(options: RejectedContentsOptions) {
     this.#options = options;
-    this.#watch = options.shared.watch(rejectedPrefix, { changed: (entries) => this.#hear(entries), away: () => {} });
+    this.#watch = options.shared.watch(rejectedPrefix, {
+      entriesChanged: (entries) => this.#hear(entries),
+      away: () => {},
+    });
   }
 
   /** Reads what others say now. */
@@ -150,6 +153,6 @@ export class RejectedContents {
     }
     const changed = [...before, ...this.#others].filter(([key]) => before.get(key) !== this.#others.get(key));
     const groups = new Set(changed.map(([, { rejections }]) => rejections.group));
-    for (const group of groups) this.#options.changed(group);
+    for (const group of groups) this.#options.onChanged(group);
   }
 }

@@ -80,7 +80,7 @@ function groupOf() {
     comes(content: Content, how: typeof settings | "at-once" = settings): void {
       const before = contents[now];
       now = content;
-      course.changed([{ type, key: "a", before, after: contents[now] }], how);
+      course.newestChanged([{ type, key: "a", before, after: contents[now] }], how);
     },
     /** A record of a rollout from content 1 to another one. `isRead`: its list is read, too. */
     heard(wanted: Content, how: Ending | "choosing", isRead = true): void {

@@ -78,7 +78,7 @@ export class SharedCourse implements GroupSide {
   }
 
   /** A change came here. At once: it is for all. */
-  changed(changes: Iterable<KeyChange>, how: FullRolloutSettings | "at-once"): void {
+  newestChanged(changes: Iterable<KeyChange>, how: FullRolloutSettings | "at-once"): void {
     const known = this.#targets.underWay;
     if (how === "at-once") {
       if (known === undefined) return;

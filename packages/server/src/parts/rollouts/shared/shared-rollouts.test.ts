@@ -3,10 +3,10 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "../../../contracts/stores/store.js";
 import type { RolloutSettings } from "../../../settings/rollout-settings.js";
-import { changed } from "../../../testing/changed.js";
 import type { JudgingClient } from "../../../testing/clients/judging-client.js";
 import { endingSessions } from "../../../testing/ending-sessions.js";
 import { type RolloutServer, RolloutServers } from "../../../testing/rollout-servers.js";
+import { withMethods } from "../../../testing/with-methods.js";
 import { positionOf } from "../course/share.js";
 
 /** Node ids in the order in which steps take them. */
@@ -64,7 +64,7 @@ function slowIn(servers: RolloutServers, ms: number): Store {
     await delay(ms);
     return await servers.store.content(...asked);
   };
-  return changed(servers.store, { content });
+  return withMethods(servers.store, { content });
 }
 
 const inOrder = (wanted: readonly string[]) => ids.filter((id) => wanted.includes(id));
@@ -139,7 +139,7 @@ describe("a rollout of several servers", { concurrency: 4 }, () => {
       if (isAway) throw new Error("nobody answers");
       return await store.shared.list(prefix);
     };
-    const lossy = changed(store, { shared: changed(store.shared, { list }), content: async () => undefined });
+    const lossy = withMethods(store, { shared: withMethods(store.shared, { list }), content: async () => undefined });
     const { problems } = await servers.start(lossy, async () => {
       isAway = false;
     });
@@ -264,7 +264,7 @@ describe("a rollout of several servers", { concurrency: 4 }, () => {
     const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
     t.after(() => servers.close());
     const { shared, opened } = endingSessions(servers.store.shared);
-    const { server, write, connect } = await servers.start(changed(servers.store, { shared }));
+    const { server, write, connect } = await servers.start(withMethods(servers.store, { shared }));
     await write({ a: "1" });
     const client = connect({ id: "n1" });
     await servers.until("it has it", () => client.current.get("a") === "1");
@@ -300,12 +300,15 @@ describe("a rollout of several servers", { concurrency: 4 }, () => {
         let isStale = false;
         tellsStale = () => {
           isStale = true;
-          listener.changed(stale);
+          listener.entriesChanged(stale);
         };
-        return shared.watch(prefix, changed(listener, { changed: (entries) => isStale || listener.changed(entries) }));
+        return shared.watch(
+          prefix,
+          withMethods(listener, { entriesChanged: (entries) => isStale || listener.entriesChanged(entries) }),
+        );
       };
       const { server, write, connect } = await servers.start(
-        changed(servers.store, { shared: changed(shared, { watch }) }),
+        withMethods(servers.store, { shared: withMethods(shared, { watch }) }),
       );
       await write({ a: "1" });
       const client = connect({ id: "n1" });
@@ -335,10 +338,10 @@ describe("a rollout of several servers", { concurrency: 4 }, () => {
         isGivingUp = true;
         await isSlow;
       };
-      return changed(kept, { close });
+      return withMethods(kept, { close });
     };
     try {
-      const slow = changed(servers.store, { shared: changed(shared, { session }) });
+      const slow = withMethods(servers.store, { shared: withMethods(shared, { session }) });
       const { server, write, connect } = await servers.start(slow);
       await write({ a: "1" });
       const client = connect({ id: "n1" });
@@ -414,7 +417,7 @@ describe("a rollout of several servers", { concurrency: 4 }, () => {
       isFirst &&= !one.key.startsWith("rollouts/course/");
       return await shared.put(one);
     };
-    const first = await servers.start(changed(servers.store, { shared: changed(shared, { put }) }));
+    const first = await servers.start(withMethods(servers.store, { shared: withMethods(shared, { put }) }));
     await first.write({ a: "1" });
     const [reached = "", other = ""] = ids;
     const client = first.connect({ id: reached });
@@ -441,7 +444,7 @@ describe("a rollout of several servers", { concurrency: 4 }, () => {
         if (isCutOff) throw new Error("the store is away");
         return await shared.put(one);
       };
-      const first = await servers.start(changed(servers.store, { shared: changed(shared, { put }) }));
+      const first = await servers.start(withMethods(servers.store, { shared: withMethods(shared, { put }) }));
       await first.write({ a: "1" });
       if (isAlone) await first.close();
       isCutOff = true;
@@ -473,7 +476,7 @@ describe("a rollout of several servers", { concurrency: 4 }, () => {
     // The other server is told of moved heads a moment later.
     const watch: Store["watch"] = (listener) =>
       store.watch({ ...listener, moved: (heads) => void delay(300).then(() => listener.moved(heads)) });
-    const behind = await servers.start(changed(store, { watch }));
+    const behind = await servers.start(withMethods(store, { watch }));
     const seen = new Set<string | undefined>();
     const judge = (contents: ReadonlyMap<string, string>) => {
       seen.add(contents.get("a"));

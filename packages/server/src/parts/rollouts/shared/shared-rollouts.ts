@@ -57,7 +57,7 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#troubles = new Troubles(sharing.problem);
     const { shared } = sharing.store;
     this.#records = new RecordStore(shared, {
-      changed: (group) => this.#recordChanged(group),
+      recordChanged: (group) => this.#recordChanged(group),
       reported: () => this.#troubles.over(),
       away: (finding) => this.#trouble(finding),
     });
@@ -70,7 +70,7 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#prepared = new PreparedChanges(common);
     this.#rejected = new RejectedContents({
       ...common,
-      changed: (group) => {
+      onChanged: (group) => {
         for (const side of this.#sidesOf(group)) side.rejectedChanged();
       },
     });

@@ -25,7 +25,7 @@ function machineOf() {
     return {
       node: testNode({ id }),
       kind: "stream",
-      client: { changed() {}, standing: () => standings.get(id) ?? "pending" },
+      client: { targetChanged() {}, standing: () => standings.get(id) ?? "pending" },
       order,
     };
   });

@@ -42,7 +42,7 @@ export async function relistFolder(
   return {
     ...before,
     identity: contentIdentity(folder.stats),
-    files: files.size === 0 ? before.files : changed(before.files, files),
+    files: files.size === 0 ? before.files : withFiles(before.files, files),
   };
 }
 
@@ -58,7 +58,7 @@ async function statsOf(path: string): Promise<BigIntStats | "absent" | "unknown"
   }
 }
 
-function changed(
+function withFiles(
   before: ReadonlyMap<string, ScannedFile>,
   files: ReadonlyMap<string, ScannedFile | undefined>,
 ): ReadonlyMap<string, ScannedFile> {

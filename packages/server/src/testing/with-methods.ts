@@ -1,7 +1,7 @@
 import type { Store } from "../contracts/stores/store.js";
 
 /** The same object, with other ways to do some of its work. */
-export function changed<T extends object>(target: T, instead: Partial<T>): T {
+export function withMethods<T extends object>(target: T, instead: Partial<T>): T {
   return new Proxy(target, {
     get(_, name) {
       if (name in instead) return Reflect.get(instead, name);
@@ -13,5 +13,5 @@ export function changed<T extends object>(target: T, instead: Partial<T>): T {
 
 /** The same store for somebody who closes it, while others go on with it. */
 export function lent(store: Store): Store {
-  return changed(store, { close: async () => {} });
+  return withMethods(store, { close: async () => {} });
 }
