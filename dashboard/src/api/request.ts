@@ -1,12 +1,12 @@
-import type { Finding, Problem } from "./types.js";
+import type { FindingJson, Problem } from "./types.js";
 
 /** The API said no, and why. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FindingJson[];
 
-  constructor(status: number, message: string, findings: readonly Finding[] = []) {
+  constructor(status: number, message: string, findings: readonly FindingJson[] = []) {
     super(message);
     this.status = status;
     this.findings = findings;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../api/request.js";
-import type { Finding } from "../api/types.js";
+import type { FindingJson } from "../api/types.js";
 
 /** What is shown where there is nothing: it says the next step. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
@@ -33,7 +33,7 @@ export function Failure({ error }: { readonly error: Error }) {
 }
 
 /** Findings with where they are. */
-export function Findings({ findings }: { readonly findings: readonly Finding[] }) {
+export function Findings({ findings }: { readonly findings: readonly FindingJson[] }) {
   if (findings.length === 0) return null;
   return (
     <ul class="findings">

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Finding, GroupResource } from "../api/types.js";
+import type { FindingJson, GroupResource } from "../api/types.js";
 import { otherFindings, servicesOf } from "./services.js";
 
 const row = (name: string, health: GroupResource["health"], file = "Service shop/cart"): GroupResource => ({
@@ -17,7 +17,7 @@ const row = (name: string, health: GroupResource["health"], file = "Service shop
   unused: false,
   where: { file },
 });
-const finding = (file: string | undefined): Finding => ({
+const finding = (file: string | undefined): FindingJson => ({
   code: "XDSKIT_ANNOTATION",
   severity: "warning",
   message: "wrong",

@@ -1,11 +1,11 @@
-import type { Finding, GroupResource } from "../api/types.js";
+import type { FindingJson, GroupResource } from "../api/types.js";
 
 /** A Service of Kubernetes, with the load assignments of its ports, and what is not followed of it. */
 export interface ServiceRow {
   readonly namespace: string;
   readonly name: string;
   readonly ports: readonly GroupResource[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FindingJson[];
 }
 
 /** Whether nobody answers there. */
@@ -19,7 +19,7 @@ export function isEmpty({ health }: Pick<GroupResource, "health">): boolean {
  */
 export function servicesOf(
   rows: readonly GroupResource[],
-  findings: readonly Finding[],
+  findings: readonly FindingJson[],
   namespaces = "",
 ): readonly ServiceRow[] {
   const found = new Map<string, ServiceRow & { readonly ports: GroupResource[] }>();
@@ -41,7 +41,7 @@ export function servicesOf(
 }
 
 /** Findings about other objects of namespaces that begin so, or about none. */
-export function otherFindings(findings: readonly Finding[], namespace: string): readonly Finding[] {
+export function otherFindings(findings: readonly FindingJson[], namespace: string): readonly FindingJson[] {
   return findings.filter(({ file = "" }) => {
     const [, kind, of = ""] = /^(\w+) ([^/]+)\//.exec(file) ?? [];
     return kind !== "Service" && (kind === undefined || of.startsWith(namespace));
@@ -49,5 +49,5 @@ export function otherFindings(findings: readonly Finding[], namespace: string): 
 }
 
 function isAbout(key: string) {
-  return ({ file }: Finding) => file === `Service ${key}`;
+  return ({ file }: FindingJson) => file === `Service ${key}`;
 }

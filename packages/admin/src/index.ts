@@ -11,9 +11,9 @@ export type {
   WhereIs,
 } from "./contract/admin-options.js";
 export type { ProblemEntry, ProblemList, ServerPorts } from "./contract/answers.js";
-export type { FleetSummary, NodeRevision, NodeRow, NodeRows } from "./contract/fleet.js";
+export type { FleetSummary, NodeRevisionJson as NodeRevision, NodeRow, NodeRows } from "./contract/fleet.js";
 export { maxPage, usualPage } from "./contract/limits.js";
-export type { Peer, PeerAnswers } from "./contract/peers.js";
+export type { PeerAnswers, PeerServer as Peer } from "./contract/peers.js";
 export type { ProblemDocument as Problem } from "./contract/problem.js";
 export type { ClientPorts, Readiness } from "./contract/readiness.js";
 export type { AnySourceStatus } from "./contract/source-status.js";

@@ -5,9 +5,9 @@ import { runClientChecks } from "./run/run-client-checks.js";
 import { type ClientMistake, clientMistakes } from "./testing/client/client-mistakes.js";
 import { referenceClient } from "./testing/client/reference-client.js";
 import { hasFailed } from "./testing/has-failed.js";
-import type { Variant } from "./wire/messages.js";
+import type { ProtocolVariant } from "./wire/messages.js";
 
-function judge(variant: Variant, ids: readonly string[], answerMs: number, mistake?: ClientMistake) {
+function judge(variant: ProtocolVariant, ids: readonly string[], answerMs: number, mistake?: ClientMistake) {
   return runClientChecks({
     start: referenceClient(variant, mistake),
     bounds: { answerMs, quietMs: 50, checkMs: 120_000, totalMs: 240_000 },

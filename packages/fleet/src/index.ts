@@ -6,4 +6,4 @@ export type { ErrorReport } from "./figures/tally.js";
 export type { Fleet } from "./fleet/fleet.js";
 export type { FleetOptions } from "./fleet/fleet-options.js";
 export { type PreparedFleet, prepareFleet } from "./prepare-fleet.js";
-export { type BenchReport, isGood, type ResourceReport, type WaitingReport } from "./report.js";
+export { type BenchReport, isGood, type ResourceCountReport as ResourceReport, type WaitingReport } from "./report.js";

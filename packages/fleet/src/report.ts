@@ -66,12 +66,12 @@ export interface BenchReport {
   readonly failedConnections: number;
   readonly errors: readonly ErrorReport[];
   /** By type: the fewest and the most resources that nodes hold, and the number of different sets. */
-  readonly resources: readonly ResourceReport[];
+  readonly resources: readonly ResourceCountReport[];
   readonly generator: GeneratorReport;
 }
 
 /** How many resources of one type nodes hold at the end. */
-export interface ResourceReport {
+export interface ResourceCountReport {
   readonly type: string;
   readonly fewest: number;
   readonly most: number;
@@ -143,7 +143,7 @@ export function reportOf(fleet: Fleet, options: FleetOptions, types: readonly st
   };
 }
 
-function resourcesOf({ nodes }: Fleet): readonly ResourceReport[] {
+function resourcesOf({ nodes }: Fleet): readonly ResourceCountReport[] {
   const [first] = nodes;
   return (first?.current ?? []).map(({ type }, position) => {
     const current = nodes.flatMap((node) => node.current[position] ?? []);

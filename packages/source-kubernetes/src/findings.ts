@@ -1,7 +1,7 @@
 import { type Finding, maxFindings, XdskitError } from "@xdskit/api";
 import type { KubernetesConnection } from "./connection/connection.js";
 import { type ObjectFault, textOfObject } from "./objects/object-fault.js";
-import { ApiError } from "./watching/api-error.js";
+import { KubernetesApiError } from "./watching/api-error.js";
 
 /** What cannot be written, by what that is, and what is not followed of objects: at most a hundred. */
 export function warningsOf(
@@ -41,7 +41,7 @@ export function refusalOf(error: Error): readonly Finding[] {
 /** What went wrong, and what to do. `path`: what was asked for. */
 export function failureText(error: Error, { server, from }: KubernetesConnection, path = ""): string {
   const isRoute = path.startsWith("/apis/gateway.");
-  if (error instanceof ApiError) {
+  if (error instanceof KubernetesApiError) {
     const role = isRoute ? "routes" : (/\/(secrets|configmaps|tokenreviews)$/.exec(path)?.[1] ?? "services");
     const orFewer = role === "tokenreviews" ? "" : ", or name the namespaces that it may read";
     const advice: Readonly<Record<number, string>> = {

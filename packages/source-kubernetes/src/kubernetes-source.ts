@@ -20,7 +20,7 @@ import { readGrpcRoute } from "./objects/grpc-route.js";
 import { readHttpRoute } from "./objects/http-route.js";
 import { gatewayApi, type MeshRoute } from "./objects/mesh-route.js";
 import { type ReferenceGrant, readReferenceGrant } from "./objects/reference-grant.js";
-import { readService, type Service } from "./objects/service.js";
+import { type KubernetesService, readService } from "./objects/service.js";
 import { readTlsSecret, type TlsSecret, tlsSecretType } from "./objects/tls-secret.js";
 import { ClusterTables } from "./resources/cluster-tables.js";
 import { ClientRejections } from "./statuses/client-rejections.js";
@@ -201,7 +201,7 @@ class WatchedCluster implements KubernetesSource {
     });
     const { namespaces, selector, tlsSecrets, configMaps } = this.#options;
     for (const path of namespaces?.map((name) => `namespaces/${encodeURIComponent(name)}/`) ?? [""]) {
-      this.#watches.add<Service>(
+      this.#watches.add<KubernetesService>(
         `/api/v1/${path}services`,
         { labelSelector: selector },
         readService,

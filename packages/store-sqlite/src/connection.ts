@@ -41,7 +41,7 @@ function loaded(): { readonly Database: typeof Libsql; readonly InOtherThread: t
 }
 
 /** One connection to a file of SQLite. This is the only file that uses the package. */
-export class Connection {
+export class SqliteConnection {
   readonly #database: Libsql.Database;
 
   constructor(file: string, as: OpenedAs = "to write") {

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Connection, sqliteCode } from "./connection.js";
+import { SqliteConnection, sqliteCode } from "./connection.js";
 
 /** An empty file. SQLite locks it as it does its own, and the system ends the locks of a process that dies. */
 const name = "lock";
@@ -12,9 +12,9 @@ const pauseMs = 10;
 
 /** Who has the files of a folder open: many at once, or one alone that checks them, sets them aside, and makes them. */
 export class FolderLock {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
 
-  private constructor(connection: Connection) {
+  private constructor(connection: SqliteConnection) {
     this.#connection = connection;
   }
 
@@ -24,7 +24,7 @@ export class FolderLock {
     await writeFile(file, "", { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
-    const connection = new Connection(file);
+    const connection = new SqliteConnection(file);
     connection.exec("PRAGMA busy_timeout = 0");
     return new FolderLock(connection);
   }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { XdskitError } from "@xdskit/api";
 import type { Reader, Tables, Writer } from "@xdskit/server/tables";
 import { Acknowledged } from "./acknowledged.js";
-import { Connection, type OpenedAs, sqliteCode } from "./connection.js";
+import { type OpenedAs, SqliteConnection, sqliteCode } from "./connection.js";
 import { unread, unwritten } from "./store-errors.js";
 import { TableRows } from "./table-rows.js";
 
@@ -41,9 +41,9 @@ export class SqliteTables implements Tables {
   readonly #file: string;
   readonly #options: SqliteTablesOptions;
   readonly #acknowledged: Acknowledged;
-  readonly #reading: Connection;
+  readonly #reading: SqliteConnection;
   readonly #reader: TableRows;
-  readonly #writing: Connection;
+  readonly #writing: SqliteConnection;
   readonly #writer: TableRows;
   readonly isReadOnly: boolean;
   #isInRead = false;
@@ -57,8 +57,8 @@ export class SqliteTables implements Tables {
     this.#options = options;
     this.isReadOnly = as !== "to write";
     this.#acknowledged = new Acknowledged(file);
-    this.#writing = this.isReadOnly ? new Connection(file, as) : writingConnection(file);
-    this.#reading = new Connection(file, this.isReadOnly ? as : "to read");
+    this.#writing = this.isReadOnly ? new SqliteConnection(file, as) : writingConnection(file);
+    this.#reading = new SqliteConnection(file, this.isReadOnly ? as : "to read");
     this.#writer = new TableRows(this.#writing, file);
     this.#reader = new TableRows(this.#reading, file);
   }
@@ -168,8 +168,8 @@ export class SqliteTables implements Tables {
   }
 }
 
-function writingConnection(file: string): Connection {
-  const connection = new Connection(file);
+function writingConnection(file: string): SqliteConnection {
+  const connection = new SqliteConnection(file);
   // A commit is on the disk before it can be read.
   connection.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${logBytes}; PRAGMA busy_timeout = 0`);
   return connection;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { Acknowledged, type AcknowledgedLine } from "./acknowledged.js";
-import { Connection, type OpenedAs } from "./connection.js";
+import { type OpenedAs, SqliteConnection } from "./connection.js";
 import { isOfSystem, reasonOf } from "./store-errors.js";
 import { damageIn, makeTables, TableRows } from "./table-rows.js";
 
@@ -9,17 +9,17 @@ import { damageIn, makeTables, TableRows } from "./table-rows.js";
 const format = 1;
 
 /** What there is of a store. */
-export type Looked =
+export type StoreFileState =
   | { readonly kind: "nothing" }
   | { readonly kind: "damaged"; readonly damage: string }
   | { readonly kind: "newer"; readonly reason: string }
   /** `missing`: this many of the newest transactions, which somebody was told are safe, are not there. */
   | { readonly kind: "whole"; readonly missing: number };
 
-const nothing: Looked = { kind: "nothing" };
+const nothing: StoreFileState = { kind: "nothing" };
 
 /** Looks at all of a store, and changes nothing of what it holds. Rejects if the system does not let it. */
-export async function lookAt(file: string, as: OpenedAs = "to read"): Promise<Looked> {
+export async function lookAt(file: string, as: OpenedAs = "to read"): Promise<StoreFileState> {
   const acknowledged = new Acknowledged(file);
   try {
     const [size, known] = [await sizeOf(file), await acknowledged.read()];
@@ -38,10 +38,10 @@ async function lookInto(
   as: OpenedAs,
   known: AcknowledgedLine | undefined,
   isSealed: boolean,
-): Promise<Looked> {
-  let connection: Connection | undefined;
+): Promise<StoreFileState> {
+  let connection: SqliteConnection | undefined;
   try {
-    connection = new Connection(file, as);
+    connection = new SqliteConnection(file, as);
     const [tables] = connection.prepare("SELECT count(*) FROM sqlite_schema").get([]) ?? [];
     // The process that was making the file was killed.
     if (tables === 0) return nothing;
@@ -67,7 +67,7 @@ export async function makeStore(file: string): Promise<void> {
   await writeFile(file, "", { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
-  const connection = new Connection(file);
+  const connection = new SqliteConnection(file);
   try {
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; ${makeTables}`);
     const rows = new TableRows(connection, file);
@@ -82,7 +82,7 @@ export async function makeStore(file: string): Promise<void> {
 
 /** What is missing is known from now on: the number of the newest transaction is that of the store. */
 export async function accept(file: string): Promise<void> {
-  const connection = new Connection(file, "to read");
+  const connection = new SqliteConnection(file, "to read");
   const acknowledged = new Acknowledged(file);
   try {
     await acknowledged.write(lineOf(new TableRows(connection, file)));

@@ -1,5 +1,5 @@
 import { damaged, type TableName, tableNames, type Writer } from "@xdskit/server/tables";
-import type { Cell, Connection, Statement } from "./connection.js";
+import type { Cell, SqliteConnection, Statement } from "./connection.js";
 
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";
@@ -25,14 +25,14 @@ export const makeTables = tableNames
 
 /** The tables by one connection, within one transaction. */
 export class TableRows implements Writer {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #file: string;
   readonly #statements = new Map<string, Statement>();
   /** Whether something was written since this was set. */
   isChanged = false;
 
   /** `file`: for errors. */
-  constructor(connection: Connection, file: string) {
+  constructor(connection: SqliteConnection, file: string) {
     this.#connection = connection;
     this.#file = file;
   }
@@ -95,7 +95,7 @@ export class TableRows implements Writer {
  * Why the file is damaged: all of it is looked at, in another thread. Undefined: it is whole. Throws SQLite's errors,
  * which may mean damage, too.
  */
-export async function damageIn(connection: Connection): Promise<string | undefined> {
+export async function damageIn(connection: SqliteConnection): Promise<string | undefined> {
   const [verdict] = (await connection.firstAside(checkPages)) ?? [];
   const text = textOf(verdict);
   if (text !== "ok") return text.replace(/\s+/g, " ");

@@ -1,5 +1,5 @@
 import { ApiError, pathOf, post } from "../../api/request.js";
-import type { ChangeAnswer, Finding, LayerJson } from "../../api/types.js";
+import type { ChangeAnswer, FindingJson, LayerJson } from "../../api/types.js";
 import { changeBody } from "../../text/change-body.js";
 import type { JoinedFiles } from "../../text/joined-files.js";
 
@@ -32,10 +32,10 @@ export function placed(error: Error, text: string, files: JoinedFiles | undefine
 
 /** The same for findings alone. */
 export function placedFindings(
-  findings: readonly Finding[],
+  findings: readonly FindingJson[],
   text: string,
   files: JoinedFiles | undefined,
-): readonly Finding[] {
+): readonly FindingJson[] {
   const { lines, columns } = changeBody(text);
   return findings.map((finding) => {
     const { file, line, column } = finding;

@@ -17,9 +17,9 @@ import { previewsBetween } from "../answers/stages.js";
 import { type ApiCaller, mayNot, type Need, tooManyWrites, unknownCaller } from "../contract/access.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import type { RevisionJson } from "../contract/answers.js";
-import type { Fleet } from "../contract/fleet.js";
+import type { ServedFleet } from "../contract/fleet.js";
 import { unknownValue } from "../contract/known-values.js";
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
 import { createLocalFleet, type LocalFleet } from "../fleet/local-fleet.js";
 import { createReplicatedFleet } from "../fleet/replicated-fleet.js";
@@ -32,10 +32,10 @@ export class ApiContext {
   readonly show: ShowResource;
   /** The same with the names of fields as in protos, for people. */
   readonly showProto: ShowResource;
-  readonly fleet: Fleet;
+  readonly fleet: ServedFleet;
   /** The nodes with streams to this server. */
   readonly localFleet: LocalFleet;
-  readonly peers: () => readonly Peer[];
+  readonly peers: () => readonly PeerServer[];
   readonly bodies = createBodies();
   /** Reads the resources in bodies, and shows long ones. */
   readonly reading: ReadingThread;

@@ -1,7 +1,7 @@
 import type { Revision } from "@xdskit/server";
 import type { ArrivalPart } from "../answers/arrival-parts.js";
 import type { ApiLayer } from "../contract/admin-options.js";
-import type { NodeRevision, NodeRow, NodeTimeline } from "../contract/fleet.js";
+import type { NodeRevisionJson, NodeRow, NodeTimeline } from "../contract/fleet.js";
 import { usualPage } from "../contract/limits.js";
 import type { ApiContext } from "./api-context.js";
 
@@ -43,8 +43,8 @@ export async function revisionsOf(
   { fleet }: ApiContext,
   withThem: WithRevisions,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly NodeRevision[]>> {
-  const found = new Map<string, readonly NodeRevision[]>();
+): Promise<ReadonlyMap<string, readonly NodeRevisionJson[]>> {
+  const found = new Map<string, readonly NodeRevisionJson[]>();
   const take = async (rows: readonly NodeRow[]) => {
     for (const { id, revisions = [] } of await withThem(rows)) found.set(id, revisions);
   };
@@ -83,7 +83,7 @@ export async function withRevisions(
   const each = rows.map(async (row): Promise<NodeRow> => {
     const ofGroup = groups.get(row.group) ?? layers.filter(({ layer }) => isServed(context, row.group, layer));
     groups.set(row.group, ofGroup);
-    const revisions: NodeRevision[] = [];
+    const revisions: NodeRevisionJson[] = [];
     for (const { layer, head } of ofGroup) {
       if (head === undefined) continue;
       const isBefore = row.state === "synced" ? false : await lacksAny(head, reading, row.id);

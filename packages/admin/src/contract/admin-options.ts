@@ -4,7 +4,7 @@ import type { ApiCallerOf } from "./access.js";
 import type { ProblemEntry } from "./answers.js";
 import type { AuditReader } from "./audit.js";
 import type { MomentRevision } from "./fleet.js";
-import type { Peer } from "./peers.js";
+import type { PeerServer } from "./peers.js";
 
 /** A layer as the API shows it. */
 export interface ApiLayer {
@@ -114,7 +114,7 @@ export interface AdminApiOptions {
   /** Calls a function at each new revision; returns a function that ends it. Undefined: no event tells of revisions. */
   readonly onRevision?: ((listener: (revision: Revision) => void) => () => void) | undefined;
   /** The other servers of the store, as they are known now; what they say of nodes and changes counts here, too. */
-  readonly peers?: (() => readonly Peer[]) | undefined;
+  readonly peers?: (() => readonly PeerServer[]) | undefined;
   /** The name of this server among others. Default: the name of its host. */
   readonly replica?: string | undefined;
   /** Where a resource of a group is written, if that is known. `type`: a type URL. */

@@ -71,7 +71,7 @@ export type ProblemEntry = z.output<typeof problemEntrySchema>;
 /** All that is wrong. */
 export type ProblemList = z.output<typeof problemListSchema>;
 /** An error or a warning about an input, with its place. */
-export type Finding = z.output<typeof findingSchema>;
+export type FindingJson = z.output<typeof findingSchema>;
 /** An error (RFC 9457). */
 export type Problem = z.output<typeof problemSchema>;
 /** One state of one layer. */
@@ -81,7 +81,7 @@ export type LayerJson = z.output<typeof layerSchema>;
 /** All layers. */
 export type LayerList = z.output<typeof layersSchema>;
 /** A resource of a layer. */
-export type LayerResource = z.output<typeof resourceSchema>;
+export type LayerResourceJson = z.output<typeof resourceSchema>;
 /** A page of them. */
 export type LayerResources = z.output<typeof resourcesSchema>;
 /** A page of revisions. */
@@ -103,7 +103,7 @@ export type GroupStages = z.output<typeof groupStagesSchema>;
 /** The arrival of a revision at the clients. */
 export type ArrivalJson = z.output<typeof arrivalSchema>;
 /** A source: a folder, or an origin. */
-export type Source = z.output<typeof sourceSchema>;
+export type SourceJson = z.output<typeof sourceSchema>;
 /** The sources of all servers. */
 export type SourceList = z.output<typeof sourcesSchema>;
 /** A change that goes to the nodes of a group in steps. */

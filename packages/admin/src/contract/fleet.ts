@@ -20,7 +20,7 @@ export type NodeStateName = z.output<typeof nodeStateSchema>;
 /** One node in a list. */
 export type NodeRow = z.output<typeof nodeRowSchema>;
 /** The newest revision of a layer, and whether a node runs it. */
-export type NodeRevision = z.output<typeof nodeRevisionSchema>;
+export type NodeRevisionJson = z.output<typeof nodeRevisionSchema>;
 /** The revision that brought what a node was sent. */
 export type MomentRevision = z.output<typeof momentRevisionSchema>;
 /** A page of nodes. */
@@ -90,7 +90,7 @@ export interface NodeListQuery {
  * Answers are plain JSON without secrets, so that servers can ask each other; lists come in pages. Undefined stands for
  * a node, or a resource, that nobody knows.
  */
-export interface Fleet {
+export interface ServedFleet {
   /** A page of nodes. */
   rows(query: NodeRowsQuery): Promise<NodeRows>;
   /** Rejects with a problem (400) if a filter has a value that no node can have. The lists below do it themselves. */

@@ -1,5 +1,5 @@
 /** Another server of the same store, as the API asks it. */
-export interface Peer {
+export interface PeerServer {
   /** For people. */
   readonly name: string;
   /**

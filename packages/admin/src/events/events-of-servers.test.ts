@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport } from "@xdskit/server";
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import { EventReader } from "../testing/event-reader.js";
 import { runningApi } from "../testing/running-api.js";
 
@@ -12,7 +12,7 @@ type Api = Awaited<ReturnType<typeof runningApi>>;
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
 /** Another server as the first one asks it. */
-function asPeer(api: Api): Peer {
+function asPeer(api: Api): PeerServer {
   const ask = async (question: string, about: unknown) =>
     JSON.parse(JSON.stringify(await api.answers[question]?.(about as never)));
   return { name: "two", ask };
@@ -36,7 +36,7 @@ async function count(reader: EventReader, event: string, wanted: number): Promis
 
 describe("the events of several servers", () => {
   it("say where another server begins to be heard, is another one, and is gone", async () => {
-    const peers: Peer[] = [];
+    const peers: PeerServer[] = [];
     await using one = await runningApi({ peers: () => peers });
     await using two = await runningApi();
     await using restarted = await runningApi();

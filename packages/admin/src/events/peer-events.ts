@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import type { ApiEvent, EventRing } from "./event-ring.js";
 
 /** Asks for the events after one that the reader has. Undefined: for where they are now. */
@@ -52,14 +52,14 @@ async function nextEvent(ring: EventRing): Promise<void> {
  * was started again, or is gone, readers are told that events are missing: it had nodes, and has others now.
  */
 export class PeerEvents {
-  readonly #peers: () => readonly Peer[];
+  readonly #peers: () => readonly PeerServer[];
   readonly #ring: EventRing;
   readonly #isRead: () => boolean;
   /** By name; an object for each time that a server is followed. */
   readonly #followed = new Map<string, object>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(peers: () => readonly Peer[], ring: EventRing, isRead: () => boolean) {
+  constructor(peers: () => readonly PeerServer[], ring: EventRing, isRead: () => boolean) {
     this.#peers = peers;
     this.#ring = ring;
     this.#isRead = isRead;

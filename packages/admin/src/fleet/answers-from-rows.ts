@@ -1,5 +1,5 @@
 import { nodeStates, type XdsServer } from "@xdskit/server";
-import type { Fleet, NodeFilter } from "../contract/fleet.js";
+import type { NodeFilter, ServedFleet } from "../contract/fleet.js";
 import { mustBeKnown } from "../contract/known-values.js";
 import { mapOf, summaryOf } from "./count-rows.js";
 import { problemsOf } from "./problem-groups.js";
@@ -7,7 +7,7 @@ import type { RowsAsOf } from "./row-cache.js";
 import { fitting, pageOf } from "./select-rows.js";
 
 /** The answers of a fleet about many nodes. */
-export type ListAnswers = Pick<Fleet, "rows" | "check" | "summary" | "map" | "problems">;
+export type ListAnswers = Pick<ServedFleet, "rows" | "check" | "summary" | "map" | "problems">;
 
 /** Answers from the rows of all nodes, wherever these come from. */
 export function answersFromRows(all: () => Promise<RowsAsOf>, server: Pick<XdsServer, "types" | "stats">): ListAnswers {

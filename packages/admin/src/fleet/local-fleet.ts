@@ -11,13 +11,13 @@ import {
 import type { ShowResource } from "../answers/resource-json.js";
 import type { AdminApiOptions, VersionKeeper } from "../contract/admin-options.js";
 import type {
-  Fleet,
   NodeContentsJson,
   NodeListQuery,
   NodeLoad,
   NodeResources,
   NodeResourcesQuery,
   NodeTimeline,
+  ServedFleet,
 } from "../contract/fleet.js";
 import { maxInList, usualPage } from "../contract/limits.js";
 import { answersFromRows } from "./answers-from-rows.js";
@@ -37,7 +37,7 @@ export interface LocalFleetOptions extends Pick<AdminApiOptions, "server" | "whe
 }
 
 /** The nodes with streams to one server. */
-export interface LocalFleet extends Fleet {
+export interface LocalFleet extends ServedFleet {
   /** All of them. */
   all(): Promise<RowsAsOf>;
 }
@@ -93,7 +93,7 @@ function* nodesPage(
   server: Pick<XdsServer, "eachNode">,
   replica: string,
   { state, limit, ...query }: NodeListQuery,
-): Steps<Awaited<ReturnType<Fleet["nodes"]>>> {
+): Steps<Awaited<ReturnType<ServedFleet["nodes"]>>> {
   const nodes: object[] = [];
   let next: string | undefined;
   for (const node of server.eachNode(query)) {

@@ -1,5 +1,5 @@
-import type { Fleet, NodeListQuery, NodeResourcesQuery, NodeRow } from "../contract/fleet.js";
-import type { Peer } from "../contract/peers.js";
+import type { NodeListQuery, NodeResourcesQuery, NodeRow, ServedFleet } from "../contract/fleet.js";
+import type { PeerServer } from "../contract/peers.js";
 import { askEach } from "../listener/ask-all.js";
 import type { RowsAsOf, Silent } from "./row-cache.js";
 
@@ -10,7 +10,7 @@ import type { RowsAsOf, Silent } from "./row-cache.js";
 export interface FleetQuestions {
   /** A page of rows by id. */
   rows(asked: { readonly after?: string | undefined; readonly most: number }): Promise<RowsPage>;
-  nodes(asked: NodeListQuery): ReturnType<Fleet["nodes"]>;
+  nodes(asked: NodeListQuery): ReturnType<ServedFleet["nodes"]>;
   node(asked: {
     readonly id: string;
     readonly type?: string | undefined;
@@ -19,14 +19,14 @@ export interface FleetQuestions {
   resources(asked: {
     readonly id: string;
     readonly query: NodeResourcesQuery;
-  }): Promise<Awaited<ReturnType<Fleet["resources"]>> | null>;
+  }): Promise<Awaited<ReturnType<ServedFleet["resources"]>> | null>;
   contents(asked: {
     readonly id: string;
     readonly type: string;
     readonly name: string;
-  }): Promise<Awaited<ReturnType<Fleet["contents"]>> | null>;
-  timeline(asked: string): Promise<Awaited<ReturnType<Fleet["timeline"]>> | null>;
-  loads(asked: string): ReturnType<Fleet["loads"]>;
+  }): Promise<Awaited<ReturnType<ServedFleet["contents"]>> | null>;
+  timeline(asked: string): Promise<Awaited<ReturnType<ServedFleet["timeline"]>> | null>;
+  loads(asked: string): ReturnType<ServedFleet["loads"]>;
 }
 
 /** A page of rows. */
@@ -49,7 +49,7 @@ type Known<Q extends keyof FleetQuestions> = NonNullable<Awaited<ReturnType<Flee
 
 /** Asks all peers the same, at once. Does not reject. */
 export async function askPeers<Q extends keyof FleetQuestions>(
-  peers: readonly Peer[],
+  peers: readonly PeerServer[],
   question: Q,
   asked: Parameters<FleetQuestions[Q]>[0],
 ): Promise<Gathered<Known<Q>>> {
@@ -60,7 +60,7 @@ export async function askPeers<Q extends keyof FleetQuestions>(
 }
 
 /** All rows of all peers, page by page. */
-export async function peersRows(peers: readonly Peer[]): Promise<Gathered<readonly NodeRow[]>> {
+export async function peersRows(peers: readonly PeerServer[]): Promise<Gathered<readonly NodeRow[]>> {
   return await gather(peers, async (peer) => {
     const rows: NodeRow[] = [];
     for (;;) {
@@ -79,7 +79,7 @@ export function rowsPage({ rows }: RowsAsOf, { after, most }: Parameters<FleetQu
   return { rows: rows.slice(from, from + most), hasMore: from + most < rows.length };
 }
 
-async function gather<T>(peers: readonly Peer[], ask: (peer: Peer) => Promise<T>): Promise<Gathered<T>> {
+async function gather<T>(peers: readonly PeerServer[], ask: (peer: PeerServer) => Promise<T>): Promise<Gathered<T>> {
   const { answers, silent = [] } = await askEach(peers, ask);
   return { answers: answers.map(({ answer }) => answer), silent };
 }

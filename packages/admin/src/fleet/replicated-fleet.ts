@@ -1,13 +1,13 @@
 import type { XdsServer } from "@xdskit/server";
-import type { Fleet, NodeListQuery } from "../contract/fleet.js";
+import type { NodeListQuery, ServedFleet } from "../contract/fleet.js";
 import { usualPage } from "../contract/limits.js";
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
 import { answersFromRows } from "./answers-from-rows.js";
 import { type LocalFleet, worstFirst } from "./local-fleet.js";
 import { mergedNode, mergedNodes, mergedRows, mergedTimeline } from "./merge-nodes.js";
 import { askPeers, type FleetQuestions, type Gathered, peersRows, rowsPage } from "./peer-questions.js";
-import { type Looked, RowCache, type Silent } from "./row-cache.js";
+import { RowCache, type Silent, type TimedRows } from "./row-cache.js";
 
 /** The answers of this server to its peers, only about the nodes with streams to it. */
 export function fleetAnswers(local: LocalFleet): FleetQuestions {
@@ -29,11 +29,11 @@ export function fleetAnswers(local: LocalFleet): FleetQuestions {
  */
 export function createReplicatedFleet(
   local: LocalFleet,
-  peers: () => readonly Peer[],
+  peers: () => readonly PeerServer[],
   server: Pick<XdsServer, "types" | "stats">,
-): Fleet {
+): ServedFleet {
   const cache = new RowCache(() => lookEverywhere(local, peers()));
-  const all: Fleet = {
+  const all: ServedFleet = {
     ...answersFromRows(() => cache.rows(), server),
     async nodes({ state, limit, ...query }) {
       if (state === undefined) {
@@ -89,11 +89,11 @@ export function createReplicatedFleet(
   // A server that is alone asks nobody, and keeps no second list.
   return Object.fromEntries(
     Object.entries(all).map(([name, answer]) => {
-      const own = local[name as keyof Fleet] as (...asked: unknown[]) => unknown;
+      const own = local[name as keyof ServedFleet] as (...asked: unknown[]) => unknown;
       const everywhere = answer as (...asked: unknown[]) => unknown;
       return [name, (...asked: unknown[]) => (isAlone() ? own(...asked) : everywhere(...asked))];
     }),
-  ) as unknown as Fleet;
+  ) as unknown as ServedFleet;
 }
 
 interface ListedNode {
@@ -102,7 +102,7 @@ interface ListedNode {
 }
 
 /** A page of the nodes in whichever state, each in one piece. */
-async function nodesPage(local: LocalFleet, peers: readonly Peer[], query: Omit<NodeListQuery, "state">) {
+async function nodesPage(local: LocalFleet, peers: readonly PeerServer[], query: Omit<NodeListQuery, "state">) {
   const [own, { answers, silent }] = await Promise.all([local.nodes(query), askPeers(peers, "nodes", query)]);
   const parts = [own, ...answers];
   const merged = mergedNodes(parts.map(({ nodes }) => nodes)) as readonly ListedNode[];
@@ -132,7 +132,7 @@ function rejectionOf(silent: readonly Silent[]): { readonly silent?: readonly Si
   return silent.length === 0 ? {} : { silent };
 }
 
-async function lookEverywhere(local: LocalFleet, peers: readonly Peer[]): Promise<Looked> {
+async function lookEverywhere(local: LocalFleet, peers: readonly PeerServer[]): Promise<TimedRows> {
   const [own, { answers, silent }] = await Promise.all([local.all(), peersRows(peers)]);
   // Waiting for the others does not count, nor does reading their answers, which cannot be told apart from it: a server
   // that does not answer must not make the rows old.

@@ -21,7 +21,7 @@ export interface RowsAsOf {
 }
 
 /** The same, with how long this server worked for it, in milliseconds. */
-export interface Looked extends RowsAsOf {
+export interface TimedRows extends RowsAsOf {
   readonly worked: number;
 }
 
@@ -33,13 +33,13 @@ export interface Silent {
 
 /** Looks at all nodes, for everybody who asks within a short time. Costs nothing while nobody asks. */
 export class RowCache {
-  readonly #lookNow: () => Promise<Looked>;
+  readonly #lookNow: () => Promise<TimedRows>;
   #last: RowsAsOf | undefined;
   /** Until when the last look is good enough, by `performance.now()`. */
   #goodUntil = 0;
   #looking: Promise<RowsAsOf> | undefined;
 
-  constructor(look: () => Promise<Looked>) {
+  constructor(look: () => Promise<TimedRows>) {
     this.#lookNow = look;
   }
 
@@ -60,7 +60,7 @@ export class RowCache {
 }
 
 /** Looks at the nodes with streams to a server. */
-export async function lookAt(server: Pick<XdsServer, "eachNode">, replica: string): Promise<Looked> {
+export async function lookAt(server: Pick<XdsServer, "eachNode">, replica: string): Promise<TimedRows> {
   const rows: NodeRow[] = [];
   const at = Date.now();
   let worked = 0;

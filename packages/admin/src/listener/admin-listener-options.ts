@@ -3,7 +3,7 @@ import type { CertificatesListener, ServerTls, SharedRollouts, StoreAway } from 
 import type { Access, AccessSettings } from "../access/access.js";
 import type { AuditLog } from "../access/audit-log.js";
 import type { AdminApiOptions, ApiLayer, Trouble } from "../contract/admin-options.js";
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import type { ClientPorts, Readiness } from "../contract/readiness.js";
 import type { AnySourceStatus } from "../contract/source-status.js";
 import type { LogFormat, LogLevel } from "../log/log-options.js";
@@ -79,7 +79,7 @@ export interface OtherServers {
   /** The name of this server. */
   readonly name: string;
   /** The others, as they are known now. */
-  peers(): readonly Peer[];
+  peers(): readonly PeerServer[];
   /** Nobody said that there are others, and none is there. */
   isAlone(): boolean;
 }

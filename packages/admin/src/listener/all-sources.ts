@@ -1,4 +1,4 @@
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import type { AnySourceStatus } from "../contract/source-status.js";
 import { type AllAnswered, askAll } from "./ask-all.js";
 
@@ -10,7 +10,7 @@ export interface AllSources extends AllAnswered {
 /** Asks the other servers of the store for their sources: each reads a folder of its own. Does not reject. */
 export async function sourcesOfAll(
   own: { readonly name: string; readonly sources: readonly AnySourceStatus[] },
-  peers: readonly Peer[],
+  peers: readonly PeerServer[],
 ): Promise<AllSources> {
   const { answers, ...silent } = await askAll<readonly AnySourceStatus[]>(peers, "sources");
   const all = [{ replica: own.name, answer: own.sources }, ...answers];

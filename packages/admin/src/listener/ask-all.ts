@@ -1,4 +1,4 @@
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 
 /** Says which servers did not answer; missing: all did. */
 export interface AllAnswered {
@@ -12,7 +12,7 @@ export interface AnswersOfAll<T> extends AllAnswered {
 
 /** Asks the other servers of the store the same, at once. Does not reject. */
 export async function askAll<T>(
-  peers: readonly Peer[],
+  peers: readonly PeerServer[],
   question: string,
   asked: unknown = null,
 ): Promise<AnswersOfAll<T>> {
@@ -20,7 +20,10 @@ export async function askAll<T>(
 }
 
 /** The same for what takes more than one question. */
-export async function askEach<T>(peers: readonly Peer[], askOne: (peer: Peer) => Promise<T>): Promise<AnswersOfAll<T>> {
+export async function askEach<T>(
+  peers: readonly PeerServer[],
+  askOne: (peer: PeerServer) => Promise<T>,
+): Promise<AnswersOfAll<T>> {
   const settled = await Promise.allSettled(peers.map(askOne));
   const answers: { replica: string; answer: T }[] = [];
   const silent: { replica: string; reason: string }[] = [];

@@ -2,7 +2,7 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import type { Rollout, SharedRollouts, XdsServer } from "@xdskit/server";
 import { mustBeKnown, mustHaveOnly, unknownGroup } from "../contract/known-values.js";
 import { maxPage, usualPage } from "../contract/limits.js";
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
 import { type AllAnswered, askAll } from "./ask-all.js";
 import { mergedQuarantines, mergedRollouts, type RolloutsJson } from "./merge-rollouts.js";
@@ -13,7 +13,7 @@ export interface RolloutsInput {
   /** Undefined: this server has rollouts of its own, and shares none with others. */
   readonly shared: SharedRollouts | undefined;
   /** The other servers. */
-  readonly peers: () => readonly Peer[];
+  readonly peers: () => readonly PeerServer[];
 }
 
 /** Selects quarantines; a field that is left out selects all. */

@@ -4,10 +4,10 @@ import { ApiProblem } from "../contract/problem.js";
  * The tag that a request expects: null for `If-None-Match: *`, which wants nothing to be there; undefined: whatever is
  * there. `any`: something must be there.
  */
-export type Expected = string | null | "any" | undefined;
+export type ExpectedTag = string | null | "any" | undefined;
 
 /** The state that `If-Match` and `If-None-Match` ask for. Lists are not read: a writer knows one state. */
-export function expectedTag(headers: Headers): Expected {
+export function expectedTag(headers: Headers): ExpectedTag {
   const none = headers.get("if-none-match");
   if (none !== null) {
     if (none.trim() === "*") return null;

@@ -8,11 +8,11 @@ import type { ApiLayer } from "../contract/admin-options.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changeAnswerSchema, changeSchema } from "../contract/schemas.js";
 import { bodyForm } from "../requests/body-form.js";
-import { type Expected, expectedTag } from "../requests/conditions.js";
+import { type ExpectedTag, expectedTag } from "../requests/conditions.js";
 import { leaseOf } from "../requests/lease.js";
 import { readChange, readOne } from "../requests/read-change.js";
 import { answerInTurns, body, changesPage, createRoute, flag, json, postRoute, problems } from "./definition.js";
-import { type NamedResource, noResource, onlyResource, resourceParams, shownName } from "./layers.js";
+import { noResource, onlyResource, resourceParams, shownName, type TypeAndName } from "./layers.js";
 
 const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
 
@@ -176,7 +176,7 @@ export async function expectedRevision(
   });
 }
 
-function mustHaveVersion(tag: Expected, named: NamedResource, found: Resource | undefined): void {
+function mustHaveVersion(tag: ExpectedTag, named: TypeAndName, found: Resource | undefined): void {
   if (tag === undefined) return;
   const version = found?.version;
   if (tag === "any" ? version !== undefined : (version ?? null) === tag) return;

@@ -52,7 +52,7 @@ const getResource = readRoute({
 });
 
 /** A resource by its name. */
-export interface NamedResource {
+export interface TypeAndName {
   readonly type: ResourceType;
   readonly name: string;
 }
@@ -116,7 +116,7 @@ function findResource(
 export function onlyResource(
   { options: { server } }: ApiContext,
   { layer }: ApiLayer,
-  named: NamedResource,
+  named: TypeAndName,
 ): Resource | undefined {
   const { type, name } = named;
   const [found, ...more] = server.layerSnapshot(layer)?.of(type).named(name) ?? [];
@@ -126,12 +126,12 @@ export function onlyResource(
 }
 
 /** The problem of a name that a layer does not have. */
-export function noResource({ name }: ApiLayer, named: NamedResource): ApiProblem {
+export function noResource({ name }: ApiLayer, named: TypeAndName): ApiProblem {
   const message = `layer ${JSON.stringify(name)} has no ${shownName(named)}`;
   return ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
 }
 
-export function shownName({ type, name }: NamedResource): string {
+export function shownName({ type, name }: TypeAndName): string {
   return `${type.name} ${quoted(name)}`;
 }
 

@@ -12,7 +12,7 @@ import {
   type Store,
   WrittenLayers,
 } from "@xdskit/server";
-import type { Peer } from "../contract/peers.js";
+import type { PeerServer } from "../contract/peers.js";
 import { createAdminApi } from "../index.js";
 
 /** An answer of the API. */
@@ -33,7 +33,7 @@ export async function runningApi(
     readonly clock?: Clock;
     /** The resources of the source at its start. */
     readonly folder?: readonly Resource[];
-    readonly peers?: () => readonly Peer[];
+    readonly peers?: () => readonly PeerServer[];
     /** Its name among others. */
     readonly replica?: string;
   } = {},

@@ -7,7 +7,7 @@ import { schemaOf } from "../messages/v2-names.js";
 import { typeNameOf, typeUrlPrefix } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import { copied } from "../reading/file-reading.js";
-import { type Fields, referenceRule } from "../references/rules.js";
+import { type MessageFields, referenceRule } from "../references/rules.js";
 import { isObject } from "../text/source-document.js";
 import type { FieldCheck } from "../validate/field-check.js";
 import { plansOf } from "../validate/message-plan.js";
@@ -20,7 +20,7 @@ import { giveUp } from "./doubt.js";
 import { createWriteField } from "./field-writer.js";
 import { readsValues, viewOf } from "./json-view.js";
 import { scalarOf } from "./scalars.js";
-import { createShapes, type Judge, type Member, type Members, type Shape } from "./shape.js";
+import { createShapes, type Members, type MessageCheck, type Shape, type ShapeMember } from "./shape.js";
 import { wellKnown } from "./well-known.js";
 import type { MessageWriter, WriteMessage } from "./writers.js";
 
@@ -136,17 +136,17 @@ function objectWriter(schema: DescMessage, members: Members, typed: boolean): Wr
     const { places, writes } = shape.order ?? orderOf(shape);
     out.top = end;
     if (shape.judges === undefined) {
-      const message = view(json) as Fields;
+      const message = view(json) as MessageFields;
       shape.judges = judges.filter((judge) => readsValues(() => judge(out, message)));
     } else if (shape.judges.length > 0) {
-      const message = view(json) as Fields;
+      const message = view(json) as MessageFields;
       for (const judge of shape.judges) judge(out, message);
     }
     for (let index = 0; index < places.length; index++) {
       const value = values[top + (places[index] as number)];
       // Null mostly means that nothing is set.
       if (value === null) giveUp();
-      (writes[index] as Member["write"])(out, value);
+      (writes[index] as ShapeMember["write"])(out, value);
     }
     out.top = top;
     out.muted -= mutes;
@@ -159,10 +159,10 @@ function objectWriter(schema: DescMessage, members: Members, typed: boolean): Wr
  * The judges of a schema's messages before these are written: they give up at one that a rule refuses, and note the
  * resources that it names. Messages with `"@type"` may be resources.
  */
-function judgesOf(schema: DescMessage, typed: boolean): readonly Judge[] {
+function judgesOf(schema: DescMessage, typed: boolean): readonly MessageCheck[] {
   const rules = [...specialRules(schema.typeName), ...refusalRules(schema.typeName, typed)];
   const judges = rules.map(
-    (rule): Judge =>
+    (rule): MessageCheck =>
       (_out, message) => {
         if (rule(message as never).length > 0) giveUp();
       },
@@ -180,7 +180,7 @@ export function membersOf(
   const { oneofs, checks } = plansOf(registry).own(schema);
   const checkOf = new Map<DescField, FieldCheck>(checks.map((check) => [check.field, check]));
   const empty: Message = create(schema);
-  const byNumber = new Map<number, Member>();
+  const byNumber = new Map<number, ShapeMember>();
   const required = checks.filter((check) => !keepsRulesUnset(check, empty)).map(({ field }) => field.number);
   return {
     find(key) {
@@ -203,7 +203,7 @@ export function membersOf(
 }
 
 /** Notes which extensions may stand in a field: in its `Any`, or in that of its message, which is one level deeper. */
-function inSlot(field: DescField, write: Member["write"]): Member["write"] {
+function inSlot(field: DescField, write: ShapeMember["write"]): ShapeMember["write"] {
   const [own, ofResource] = [false, true].map((isOfResource) => slotsOf(undefined, field, isOfResource));
   if (field.message === undefined || (own?.length === 0 && ofResource?.length === 0)) return write;
   const deeper = field.message.typeName === "google.protobuf.Any" ? 0 : 1;

@@ -1,12 +1,12 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { maxKept } from "../errors/limits.js";
-import type { Fields } from "../references/rules.js";
+import type { MessageFields } from "../references/rules.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
 import type { WriteField } from "./writers.js";
 
 /** A field that an object may have. */
-export interface Member {
+export interface ShapeMember {
   readonly field: DescField;
   readonly write: WriteField;
 }
@@ -14,7 +14,7 @@ export interface Member {
 /** The fields that messages of one schema must and may have. */
 export interface Members {
   /** By either JSON name. Undefined if there is no such field, or it is not compiled. */
-  readonly find: (key: string) => Member | undefined;
+  readonly find: (key: string) => ShapeMember | undefined;
   /** Numbers of the fields that break a rule if they are missing. */
   readonly required: readonly number[];
   /** Local names of the oneofs that need a member. */
@@ -28,13 +28,13 @@ interface Order {
 }
 
 /** Gives up at a message that a rule refuses, or notes the resources that the message names. */
-export type Judge = (out: Encoding, message: Fields) => void;
+export type MessageCheck = (out: Encoding, message: MessageFields) => void;
 
 /** The meaning of an object's keys, in their sequence. It is computed once for all objects with the same keys. */
 export interface Shape {
   readonly parent: Shape | undefined;
   /** Undefined for `"@type"`, and at the start of an object. */
-  readonly member: Member | undefined;
+  readonly member: ShapeMember | undefined;
   lastKey: string | undefined;
   lastNext: Shape | undefined;
   readonly next: Map<string, Shape>;
@@ -43,10 +43,10 @@ export interface Shape {
    * The judges that depend on the values of such an object. The others read no value of the first such object, so for
    * them all are alike. Undefined until there was one.
    */
-  judges: readonly Judge[] | undefined;
+  judges: readonly MessageCheck[] | undefined;
 }
 
-function createShape(parent: Shape | undefined, member: Member | undefined): Shape {
+function createShape(parent: Shape | undefined, member: ShapeMember | undefined): Shape {
   return {
     parent,
     member,
@@ -91,7 +91,7 @@ export function createShapes(members: Members, typed: boolean): Shapes {
   }
 
   function orderOf(last: Shape): Order {
-    const fields: { readonly place: number; readonly member: Member }[] = [];
+    const fields: { readonly place: number; readonly member: ShapeMember }[] = [];
     const chain: Shape[] = [];
     for (let shape = last; shape.parent !== undefined; shape = shape.parent) chain.push(shape);
     for (const [place, shape] of chain.reverse().entries()) {

@@ -6,7 +6,7 @@ import { anyDepth } from "../messages/depths.js";
 import { createPlans, fieldValue, type WalkPlan } from "../messages/walk-plan.js";
 import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "./reference.js";
-import { type Fields, type Refer, type ReferenceRule, referenceRule } from "./rules.js";
+import { type MessageFields, type Refer, type ReferenceRule, referenceRule } from "./rules.js";
 
 interface OwnReferences {
   readonly isAny: boolean;
@@ -82,7 +82,7 @@ class ReferenceWalk {
     }
     // An xDS server is a static cluster of the client's bootstrap, not a resource.
     if (plan.schema.typeName === "envoy.config.core.v3.ConfigSource") return;
-    plan.own.rule?.(message as Message & Fields, this.refer);
+    plan.own.rule?.(message as Message & MessageFields, this.refer);
     for (const path of plan.paths) {
       const value = fieldValue(message, path.field);
       if (value === undefined) continue;

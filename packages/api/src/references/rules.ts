@@ -27,10 +27,10 @@ export const url = {
 const xdstpScheme = 0;
 
 /** A message of any kind, by its fields. */
-export type Fields = { readonly [field: string]: unknown };
+export type MessageFields = { readonly [field: string]: unknown };
 
 /** The resources that a message itself names. Nested messages are visited separately. */
-export type ReferenceRule = (message: Fields, refer: Refer) => void;
+export type ReferenceRule = (message: MessageFields, refer: Refer) => void;
 
 /**
  * Whether something comes over xDS. A path means a file on the client's machine. No source means the bootstrap, or
@@ -42,12 +42,12 @@ export function isDynamic(configSource: unknown): boolean {
   return isFields(specifier) && specifier.case !== "path" && specifier.case !== "pathConfigSource";
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is MessageFields {
   return typeof value === "object" && value !== null;
 }
 
 /** The value of a oneof if the field of this (local) name is set. */
-function chosen(message: Fields, oneof: string, field: string): unknown {
+function chosen(message: MessageFields, oneof: string, field: string): unknown {
   const choice = message[oneof];
   return isFields(choice) && choice.case === field ? choice.value : undefined;
 }

@@ -7,7 +7,7 @@ import { fieldValue, withField } from "../messages/walk-plan.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "../references/reference.js";
-import { configSourceField, type Fields, referenceRule, url } from "../references/rules.js";
+import { configSourceField, type MessageFields, referenceRule, url } from "../references/rules.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import { createResource, type Resource } from "./resource.js";
 
@@ -87,7 +87,7 @@ const versionThree = 2;
 /** The resources that a message itself names, over xDS. */
 function referenceIn(schema: DescMessage, message: Message): Reference | undefined {
   let found: Reference | undefined;
-  referenceRule(schema)?.(message as Message & Fields, (type, name) => {
+  referenceRule(schema)?.(message as Message & MessageFields, (type, name) => {
     // All scoped routes are in one file.
     if (type === url.scopedRoute) found = { type, name: "*" };
     else if (typeof name === "string" && name !== "") found = { type, name: canonicalName(name) };

@@ -131,7 +131,7 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
 }
 
 /** The part of a resource that comes from its message. */
-export type Content = Pick<Resource, "body" | "references">;
+export type DerivedContent = Pick<Resource, "body" | "references">;
 
 /**
  * Makes a resource from content that was derived from its message.
@@ -142,7 +142,7 @@ export function makeResource(
   type: ResourceType,
   own: ResourceName | undefined,
   options: ResourceOptions,
-  contentOf: (name: ResourceName) => Content,
+  contentOf: (name: ResourceName) => DerivedContent,
 ): Resource {
   const name = options.name ?? own;
   if (name === undefined || name === "") {

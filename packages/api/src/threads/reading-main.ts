@@ -9,7 +9,7 @@ import { unpackTypes } from "../resource-types/packed-types.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
 import { atOnce } from "../timing/in-turns.js";
 import { shownBody } from "../writing/shown-body.js";
-import type { ReadRest, SentResource, ThreadAnswer, ThreadRequest, ThreadStart, ToRead } from "./thread-messages.js";
+import type { PostedResource, ReadRest, ThreadAnswer, ThreadRequest, ThreadStart, ToRead } from "./thread-messages.js";
 
 /** The most of one message: the main thread takes it over in some milliseconds. */
 const maxResources = 500;
@@ -87,13 +87,13 @@ function nextResources(from: ReadResult): readonly PositionedResource[] {
   return from.resources.slice(start, from.sent);
 }
 
-function onItsWay({ resource, where }: PositionedResource): SentResource {
+function onItsWay({ resource, where }: PositionedResource): PostedResource {
   const { references, ...rest } = resource;
   return { resource: { ...rest, type: resource.type.typeUrl }, references: inRuns(references), where };
 }
 
 /** An object for each of a hundred thousand references would hold up the main thread. */
-function inRuns(references: readonly Reference[]): SentResource["references"] {
+function inRuns(references: readonly Reference[]): PostedResource["references"] {
   const runs: [string, ...string[]][] = [];
   for (const { type, name } of references) {
     const last = runs.at(-1);

@@ -21,7 +21,7 @@ import { resourceTypes } from "../resource-types/resource-types.js";
 import type { Resource } from "../resources/resource.js";
 import { type ShownBody, type ShownBodyOptions, shownBody } from "../writing/shown-body.js";
 import { ReadingLane } from "./reading-lane.js";
-import type { ReadRest, ReadRests, SentResource, ToRead } from "./thread-messages.js";
+import type { PostedResource, ReadRest, ReadRests, ToRead } from "./thread-messages.js";
 
 /**
  * From this many bytes on, what somebody sends or writes may take longer than others may wait. YAML takes ten times as
@@ -155,7 +155,7 @@ export class ReadingThread {
     return all;
   }
 
-  #arrived({ resource, references: runs, where }: SentResource): PositionedResource {
+  #arrived({ resource, references: runs, where }: PostedResource): PositionedResource {
     const references = runs.flatMap(([type, ...names]) => names.map((name) => ({ type, name })));
     return { resource: { ...resource, type: this.#typeOf(resource.type), references }, where };
   }

@@ -42,7 +42,7 @@ export type ToRead =
 export type ThreadRequest = ToRead | "next";
 
 /** A resource as it is sent: its type is a URL, and names that it refers to follow each other by type. */
-export interface SentResource {
+export interface PostedResource {
   readonly resource: Omit<Resource, "type" | "references"> & { readonly type: TypeUrl };
   readonly references: readonly (readonly [TypeUrl, ...ResourceName[]])[];
   readonly where: PositionedResource["where"];
@@ -65,7 +65,7 @@ export interface ReadRest {
 
 /** One batch of a result. The last one carries the rest. */
 export interface ThreadAnswer {
-  readonly resources: readonly SentResource[];
+  readonly resources: readonly PostedResource[];
   readonly named: readonly (readonly [TypeUrl, ResourceName])[];
   readonly end: ReadRest | undefined;
 }

@@ -1,12 +1,12 @@
 import { listOf, type RuleSet, ruleCheck, ruleOf, type ValueCheck, written } from "./values/value-check.js";
 
 /** How to compare values of a kind, and how to format one for people. */
-export interface Ordering<Value> {
+export interface ValueOrder<Value> {
   readonly compare: (a: Value, b: Value) => number;
   readonly show: (value: Value) => string;
 }
 
-const numbers: Ordering<number | bigint> = {
+const numbers: ValueOrder<number | bigint> = {
   // NaN is not less than anything, so it satisfies every bound, as in PGV's own code.
   compare: (a, b) => (a < b ? -1 : a > b ? 1 : 0),
   show: String,
@@ -21,7 +21,7 @@ export function numberChecks(kind: string, rules: RuleSet): ValueCheck[] {
  * The rules of all ordered kinds: numbers, durations, times. If the lower bound is above the upper one, values outside
  * are allowed, as in PGV.
  */
-export function orderChecks<Value>(kind: string, rules: RuleSet, { compare, show }: Ordering<Value>): ValueCheck[] {
+export function orderChecks<Value>(kind: string, rules: RuleSet, { compare, show }: ValueOrder<Value>): ValueCheck[] {
   const checks: ValueCheck[] = [];
   const add = (name: string, limit: unknown, message: string, keeps: (value: Value) => boolean) =>
     checks.push(

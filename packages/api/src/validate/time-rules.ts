@@ -1,4 +1,4 @@
-import { type Ordering, orderChecks } from "./order-rules.js";
+import { orderChecks, type ValueOrder } from "./order-rules.js";
 import { type LimitRules, limitChecks, type RuleSet, type ValueCheck } from "./values/value-check.js";
 
 /** A `google.protobuf.Duration` or `Timestamp`. */
@@ -12,8 +12,8 @@ function compare(a: Instant, b: Instant): number {
   return a.nanos - b.nanos;
 }
 
-const durations: Ordering<Instant> = { compare, show: showDuration };
-const times: Ordering<Instant> = { compare, show: ({ seconds }) => new Date(Number(seconds) * 1000).toISOString() };
+const durations: ValueOrder<Instant> = { compare, show: showDuration };
+const times: ValueOrder<Instant> = { compare, show: ({ seconds }) => new Date(Number(seconds) * 1000).toISOString() };
 
 const limits: LimitRules<Instant> = {
   ltNow: ["must be in the past", () => (value) => millis(value) < Date.now()],

@@ -8,7 +8,7 @@ import {
   type ResourceName,
   type XdskitError,
 } from "@xdskit/api";
-import type { Delivery } from "../watchers/delivery.js";
+import type { WatcherDelivery } from "../watchers/delivery.js";
 
 /** Makes the error for watchers of a name. Thousands of names share one maker, which costs less than an error each. */
 export type Reason = (name: ResourceName) => XdskitError;
@@ -21,7 +21,7 @@ export type Reason = (name: ResourceName) => XdskitError;
 export class Entry<Value> {
   readonly name: ResourceName;
   readonly #current: (name: ResourceName) => Value | undefined;
-  #deliveries: Few<Delivery<Value>>;
+  #deliveries: Few<WatcherDelivery<Value>>;
   #error: Reason | undefined;
   #ambient: XdskitError | undefined;
   #answered: boolean;
@@ -39,7 +39,7 @@ export class Entry<Value> {
     return this.#current(this.name);
   }
 
-  get deliveries(): Iterable<Delivery<Value>> {
+  get deliveries(): Iterable<WatcherDelivery<Value>> {
     return fewMembers(this.#deliveries);
   }
 
@@ -107,7 +107,7 @@ export class Entry<Value> {
   }
 
   /** Gives a late watcher the state that the others have. */
-  join(delivery: Delivery<Value>): void {
+  join(delivery: WatcherDelivery<Value>): void {
     this.#deliveries = fewWith(this.#deliveries, delivery);
     const value = this.#value;
     if (value !== undefined) delivery.valueChanged(value);
@@ -116,7 +116,7 @@ export class Entry<Value> {
   }
 
   /** False if it had already left. */
-  leave(delivery: Delivery<Value>): boolean {
+  leave(delivery: WatcherDelivery<Value>): boolean {
     if (!fewHas(this.#deliveries, delivery)) return false;
     this.#deliveries = fewWithout(this.#deliveries, delivery);
     return true;

@@ -5,7 +5,7 @@ import type { Collection, ServerStatus } from "../contract/xds-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { RetainedResources } from "../options/client-options.js";
 import { mergeCollections } from "../watchers/collection-change.js";
-import { Delivery, type DeliveryContext, type Watcher } from "../watchers/delivery.js";
+import { type Watcher, type WatcherContext, WatcherDelivery } from "../watchers/delivery.js";
 import { holdUp } from "../watchers/hold-up.js";
 import type { Entry } from "./entry.js";
 import { type MakeUpstream, type RetainedVersion, Servers, type ServersOwner } from "./servers.js";
@@ -129,7 +129,7 @@ export class Origin {
 
   #watch<Value>(
     context: WatchContext,
-    delivery: DeliveryContext<Value>,
+    delivery: WatcherContext<Value>,
     { entry, isNew }: { readonly entry: Entry<Value>; readonly isNew: boolean },
     watcher: Watcher<Value>,
   ): Watch {
@@ -179,8 +179,8 @@ const newestValue = <Value>(_: Value, later: Value) => later;
 /** The parts that all watches of one type share. */
 interface WatchContext {
   readonly cache: TypeCache;
-  readonly one: DeliveryContext<ReceivedResource>;
-  readonly all: DeliveryContext<Collection>;
+  readonly one: WatcherContext<ReceivedResource>;
+  readonly all: WatcherContext<Collection>;
   isClosed(): boolean;
   unsubscribe(name: ResourceName): void;
 }
@@ -188,11 +188,11 @@ interface WatchContext {
 /**
  * One watch, and the delivery to its watcher. There are as many as names, so it is a class, whose functions all share.
  */
-class EntryWatch<Value> extends Delivery<Value> implements Watch {
+class EntryWatch<Value> extends WatcherDelivery<Value> implements Watch {
   readonly #watching: WatchContext;
   readonly #entry: Entry<Value>;
 
-  constructor(watching: WatchContext, entry: Entry<Value>, watcher: Watcher<Value>, delivery: DeliveryContext<Value>) {
+  constructor(watching: WatchContext, entry: Entry<Value>, watcher: Watcher<Value>, delivery: WatcherContext<Value>) {
     super(watcher, delivery);
     this.#watching = watching;
     this.#entry = entry;
@@ -210,7 +210,7 @@ class EntryWatch<Value> extends Delivery<Value> implements Watch {
 /** A watch of a name that no server can be asked for: its watcher is told why. */
 export function watchNothing(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch {
   const errorsOnly: Watcher<never> = { onChanged() {}, onError: (why) => watcher.onError?.(why) };
-  const delivery = new Delivery<never>(errorsOnly, { merge: newestValue, failed() {} });
+  const delivery = new WatcherDelivery<never>(errorsOnly, { merge: newestValue, failed() {} });
   delivery.error(error);
   return { cancel: () => delivery.cancel() };
 }

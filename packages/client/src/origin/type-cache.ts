@@ -10,13 +10,13 @@ import {
 import type { Collection } from "../contract/xds-client.js";
 import { absentError, failingError, rejectedError } from "../errors/client-errors.js";
 import { changedCollection, wholeCollection } from "../watchers/collection-change.js";
-import type { Delivery } from "../watchers/delivery.js";
+import type { WatcherDelivery } from "../watchers/delivery.js";
 import { differencesFrom } from "./cache-differences.js";
 import { CachedResources, namesAndAliases } from "./cached-resources.js";
 import { Entry, type Reason } from "./entry.js";
 
 /** A delivery to a watcher of any kind. */
-export type AnyDelivery = Pick<Delivery<never>, "busy" | "giveUp">;
+export type AnyDelivery = Pick<WatcherDelivery<never>, "busy" | "giveUp">;
 
 type AbsentFor = Parameters<typeof absentError>[2];
 

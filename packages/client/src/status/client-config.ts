@@ -8,7 +8,7 @@ import type { ClientRejection, ClientTypeStatus, ReceivedResource } from "@xdski
 import type { XdsClient } from "../contract/xds-client.js";
 
 /** One resource of the client. */
-export type StatusEntry = MessageInitShape<typeof ClientConfig_GenericXdsConfigSchema>;
+export type ConfigEntry = MessageInitShape<typeof ClientConfig_GenericXdsConfigSchema>;
 
 /** Hides secrets in contents; undefined leaves contents out. */
 export type Contents = RedactedBody | undefined;
@@ -21,7 +21,7 @@ export function* clientConfigParts(client: XdsClient, contents: Contents): Gener
   yield toBinary(ClientConfigSchema, create(ClientConfigSchema, { node: withoutSecrets(client.node) }));
   // Reading and writing a content costs more than naming it.
   const most = contents === undefined ? 200 : 8;
-  let entries: StatusEntry[] = [];
+  let entries: ConfigEntry[] = [];
   for (const entry of statusEntries(client, contents)) {
     entries.push(entry);
     if (entries.length < most) continue;
@@ -31,7 +31,7 @@ export function* clientConfigParts(client: XdsClient, contents: Contents): Gener
   yield configPart(entries);
 }
 
-const configPart = (genericXdsConfigs: StatusEntry[]) =>
+const configPart = (genericXdsConfigs: ConfigEntry[]) =>
   toBinary(ClientConfigSchema, create(ClientConfigSchema, { genericXdsConfigs }));
 
 function withoutSecrets(node: Node): Node {
@@ -39,7 +39,7 @@ function withoutSecrets(node: Node): Node {
 }
 
 /** The requested names and their resources: an entry for each name. Servers that a fallback replaces are left out. */
-function* statusEntries(client: XdsClient, contents: Contents): Generator<StatusEntry> {
+function* statusEntries(client: XdsClient, contents: Contents): Generator<ConfigEntry> {
   for (const { active, types } of client.status()) {
     if (!active) continue;
     for (const type of types)
@@ -51,10 +51,10 @@ function* typeEntries(
   status: ClientTypeStatus,
   contents: Contents,
   dateOf: (at: number) => ReturnType<typeof timestampFromMs>,
-): Generator<StatusEntry> {
+): Generator<ConfigEntry> {
   const { typeUrl } = status.type;
   const reported = new Set<ResourceName>();
-  const errorOf = (rejection: ClientRejection | undefined): StatusEntry["errorState"] =>
+  const errorOf = (rejection: ClientRejection | undefined): ConfigEntry["errorState"] =>
     rejection && {
       details: redactErrorText(rejection.message),
       versionInfo: rejection.version,
@@ -96,7 +96,7 @@ const clientStatuses = {
   current: ClientResourceStatus.ACKED,
 } as const;
 
-function shownContent(received: ReceivedResource, redacted: RedactedBody): StatusEntry["xdsConfig"] {
+function shownContent(received: ReceivedResource, redacted: RedactedBody): ConfigEntry["xdsConfig"] {
   try {
     return { typeUrl: received.type.typeUrl, value: redacted(received.resource()) };
   } catch {

@@ -11,7 +11,7 @@ export interface Watcher<Value> {
 }
 
 /** The parts that the watchers of one type share. */
-export interface DeliveryContext<Value> {
+export interface WatcherContext<Value> {
   readonly merge: Merge<Value>;
   /** Takes the errors that a watcher throws. */
   failed(error: unknown): void;
@@ -22,9 +22,9 @@ export interface DeliveryContext<Value> {
  * the turn that makes the delivery are told in a later turn. There is one for each watch, so it is a class, whose
  * functions all share.
  */
-export class Delivery<Value> {
+export class WatcherDelivery<Value> {
   readonly #watcher: Watcher<Value>;
-  readonly #context: DeliveryContext<Value>;
+  readonly #context: WatcherContext<Value>;
   /** Only while there is something to tell: most watchers are up to date. */
   #pending: Pending<Value> | undefined;
   #working = true;
@@ -32,7 +32,7 @@ export class Delivery<Value> {
   #cancelled = false;
   #waiting: Deferred<void> | undefined;
 
-  constructor(watcher: Watcher<Value>, context: DeliveryContext<Value>) {
+  constructor(watcher: Watcher<Value>, context: WatcherContext<Value>) {
     this.#watcher = watcher;
     this.#context = context;
     queueMicrotask(() => this.#work());

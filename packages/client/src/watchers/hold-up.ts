@@ -1,11 +1,11 @@
 import type { Clock } from "@xdskit/api";
-import type { Delivery } from "./delivery.js";
+import type { WatcherDelivery } from "./delivery.js";
 
 /**
  * Resolves once all watchers have taken their values, at the latest after this many milliseconds; undefined if they
  * have. `late` is told which watchers have not by then.
  */
-export function holdUp<Given extends Pick<Delivery<never>, "busy" | "giveUp">>(
+export function holdUp<Given extends Pick<WatcherDelivery<never>, "busy" | "giveUp">>(
   deliveries: readonly Given[],
   clock: Clock,
   milliseconds: number,

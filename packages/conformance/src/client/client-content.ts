@@ -1,20 +1,20 @@
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import { envoyRegistry } from "@xdskit/api";
 import { drivenContent, grpcListener } from "../driver/driven-content.js";
-import type { Request } from "../wire/messages.js";
+import type { SentRequest } from "../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../wire/type-words.js";
-import type { SentResource } from "./client-stream.js";
+import type { NamedBody } from "./client-stream.js";
 
 /** What a client is given that asks for everything. */
 const everything = ["a"];
 
 /** The names that a request adds. */
-export function namesAsked({ names, subscribe }: Request): readonly string[] {
+export function namesAsked({ names, subscribe }: SentRequest): readonly string[] {
   return names ?? subscribe ?? [];
 }
 
 /** What a request asks for, with routes to this cluster. A type that we know nothing of has no resources. */
-export function contentFor(request: Request, cluster = "a"): readonly SentResource[] {
+export function contentFor(request: SentRequest, cluster = "a"): readonly NamedBody[] {
   const named = namesAsked(request).filter((name) => name !== "*");
   const names = named.length === 0 ? everything : named;
   const of = <T>(value: T) => Object.fromEntries(names.map((name) => [name, value]));
@@ -30,7 +30,7 @@ export function contentFor(request: Request, cluster = "a"): readonly SentResour
 }
 
 /** Listeners with the names that a request asks for, and without routes: no client can use them. */
-export function routelessListeners(request: Request): readonly SentResource[] {
+export function routelessListeners(request: SentRequest): readonly NamedBody[] {
   const listener = (name: string) => ({ name, body: bodyOf(request.type, grpcListener(name, undefined)) });
   return contentFor(request).map(({ name }) => listener(name));
 }

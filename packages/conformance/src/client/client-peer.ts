@@ -7,7 +7,7 @@ import { Connection } from "../wire/connection.js";
 import { MessageStream } from "../wire/message-stream.js";
 import { Transcript } from "../wire/transcript.js";
 import { ClientServer } from "./client-server.js";
-import type { ClientStream } from "./client-stream.js";
+import type { CheckedStream } from "./client-stream.js";
 import { freePort } from "./free-port.js";
 
 /** What a client is told: addresses. */
@@ -77,7 +77,7 @@ export class ClientPeer {
   }
 
   /** The next stream that the client opens. Throws Failed if it opens none. */
-  stream(withinMs?: number): Promise<ClientStream> {
+  stream(withinMs?: number): Promise<CheckedStream> {
     return this.#first.stream(withinMs);
   }
 

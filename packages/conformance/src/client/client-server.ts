@@ -1,11 +1,11 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { Arrivals } from "../wire/arrivals.js";
+import { PeerArrivals } from "../wire/arrivals.js";
 import { bytesService } from "../wire/bytes-service.js";
-import type { Variant } from "../wire/messages.js";
+import type { ProtocolVariant } from "../wire/messages.js";
 import type { Transcript } from "../wire/transcript.js";
-import { type ClientCall, ClientStream } from "./client-stream.js";
+import { CheckedStream, type ClientCall } from "./client-stream.js";
 import { freePort } from "./free-port.js";
 
 const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
@@ -18,8 +18,8 @@ export class ClientServer {
   readonly #label: string;
   #server: Server | undefined;
   #port = 0;
-  readonly #streams: ClientStream[] = [];
-  readonly #arrivals = new Arrivals();
+  readonly #streams: CheckedStream[] = [];
+  readonly #arrivals = new PeerArrivals();
   /** How many streams clients have opened. */
   opened = 0;
 
@@ -53,14 +53,14 @@ export class ClientServer {
     this.#server = server;
   }
 
-  #open(variant: Variant, call: ClientCall): void {
+  #open(variant: ProtocolVariant, call: ClientCall): void {
     this.opened++;
-    this.#streams.push(new ClientStream(variant, call, this.#transcript, this.#bounds, this.#label));
+    this.#streams.push(new CheckedStream(variant, call, this.#transcript, this.#bounds, this.#label));
     this.#arrivals.arrived();
   }
 
   /** The next stream that a client opens; a client that was just started has longer. Throws Failed if it opens none. */
-  async stream(withinMs = (this.opened === 0 ? 4 : 2) * this.#bounds.answerMs): Promise<ClientStream> {
+  async stream(withinMs = (this.opened === 0 ? 4 : 2) * this.#bounds.answerMs): Promise<CheckedStream> {
     const stream = await this.#arrivals.until(() => this.#streams.shift(), withinMs);
     if (stream === undefined) throw new Failed(`the client opened no stream within ${withinMs} ms`);
     return stream;

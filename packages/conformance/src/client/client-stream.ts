@@ -8,8 +8,8 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { Arrivals } from "../wire/arrivals.js";
-import { decodeResponse, type Received, type Request, type Variant } from "../wire/messages.js";
+import { PeerArrivals } from "../wire/arrivals.js";
+import { decodeResponse, type ProtocolVariant, type ReceivedResponse, type SentRequest } from "../wire/messages.js";
 import { requestWords, responseWords, type Transcript } from "../wire/transcript.js";
 import { typeWord } from "../wire/type-words.js";
 
@@ -17,25 +17,25 @@ import { typeWord } from "../wire/type-words.js";
 export type ClientCall = ServerDuplexStream<Uint8Array, Uint8Array>;
 
 /** A resource as it is sent to a client. */
-export interface SentResource {
+export interface NamedBody {
   readonly name: string;
   readonly body: Uint8Array;
 }
 
 /** A stream that a client opened: it keeps what the client says, and sends what a check says. */
-export class ClientStream {
-  readonly variant: Variant;
+export class CheckedStream {
+  readonly variant: ProtocolVariant;
   readonly #call: ClientCall;
   readonly #transcript: Transcript;
   readonly #bounds: Bounds;
   readonly #label: string;
   readonly #subscribed = new Map<string, Set<string>>();
-  readonly #sent: Received[] = [];
-  #untaken: Request[] = [];
+  readonly #sent: ReceivedResponse[] = [];
+  #untaken: SentRequest[] = [];
   #isOver = false;
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals = new PeerArrivals();
 
-  constructor(variant: Variant, call: ClientCall, transcript: Transcript, bounds: Bounds, label: string) {
+  constructor(variant: ProtocolVariant, call: ClientCall, transcript: Transcript, bounds: Bounds, label: string) {
     this.variant = variant;
     this.#call = call;
     this.#transcript = transcript;
@@ -65,7 +65,7 @@ export class ClientStream {
     this.#arrivals.arrived();
   }
 
-  #subscribe({ type, names, subscribe = [], unsubscribe = [] }: Request): void {
+  #subscribe({ type, names, subscribe = [], unsubscribe = [] }: SentRequest): void {
     const before = names === undefined ? this.subscribed(type) : [];
     const now = new Set([...before, ...(names ?? []), ...subscribe]);
     for (const name of unsubscribe) now.delete(name);
@@ -78,7 +78,7 @@ export class ClientStream {
   }
 
   /** The next request that is due; those before it are dropped. Throws Failed if it does not come. */
-  async next(what: string, isDue: (request: Request) => boolean = () => true): Promise<Request> {
+  async next(what: string, isDue: (request: SentRequest) => boolean = () => true): Promise<SentRequest> {
     const { answerMs } = this.#bounds;
     const due = await this.#arrivals.until(() => {
       const index = this.#untaken.findIndex(isDue);
@@ -91,7 +91,12 @@ export class ClientStream {
   }
 
   /** Sends a response. */
-  send(type: string, version: string, resources: readonly SentResource[], removed: readonly string[] = []): Received {
+  send(
+    type: string,
+    version: string,
+    resources: readonly NamedBody[],
+    removed: readonly string[] = [],
+  ): ReceivedResponse {
     const nonce = `n${this.#sent.length + 1}`;
     const bytes = encodeResponse(this.variant, { type, version, nonce, resources, removed });
     const response = decodeResponse(this.variant, bytes);
@@ -108,7 +113,7 @@ export class ClientStream {
   }
 }
 
-function decodeRequest(variant: Variant, bytes: Uint8Array): Request {
+function decodeRequest(variant: ProtocolVariant, bytes: Uint8Array): SentRequest {
   if (variant === "sotw") {
     const {
       typeUrl: type,
@@ -139,13 +144,16 @@ interface Response {
   readonly type: string;
   readonly version: string;
   readonly nonce: string;
-  readonly resources: readonly SentResource[];
+  readonly resources: readonly NamedBody[];
   /** Delta. */
   readonly removed: readonly string[];
 }
 
-function encodeResponse(variant: Variant, { type: typeUrl, version, nonce, resources, removed }: Response): Uint8Array {
-  const anyOf = ({ body: value }: SentResource) => ({ typeUrl, value });
+function encodeResponse(
+  variant: ProtocolVariant,
+  { type: typeUrl, version, nonce, resources, removed }: Response,
+): Uint8Array {
+  const anyOf = ({ body: value }: NamedBody) => ({ typeUrl, value });
   if (variant === "sotw") {
     const message = { typeUrl, versionInfo: version, nonce, resources: resources.map(anyOf) };
     return toBinary(DiscoveryResponseSchema, create(DiscoveryResponseSchema, message));

@@ -12,7 +12,7 @@ import {
 import { Usage } from "./usage.js";
 
 /** What `client` is to do. */
-export interface ClientOptions extends CommonOptions<Check<ClientPeer>> {
+export interface CheckClientOptions extends CommonOptions<Check<ClientPeer>> {
   /** Checks at a time. */
   readonly parallel: number;
   /** The client and its arguments. */
@@ -20,7 +20,7 @@ export interface ClientOptions extends CommonOptions<Check<ClientPeer>> {
 }
 
 /** Reads the command line of `client`. Throws Usage. */
-export function readClientOptions(args: readonly string[], all: readonly Check<ClientPeer>[]): ClientOptions {
+export function readClientOptions(args: readonly string[], all: readonly Check<ClientPeer>[]): CheckClientOptions {
   const end = args.indexOf("--");
   const command = end === -1 ? [] : args.slice(end + 1);
   if (command.length === 0) throw new Usage("say how the client is started: xds-conformance client -- CMD …");

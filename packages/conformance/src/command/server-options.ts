@@ -19,7 +19,7 @@ import {
 import { Usage } from "./usage.js";
 
 /** What `server` is to do. */
-export interface ServerOptions extends Omit<RunOptions, "onResult" | "driver">, CommonOptions<Check> {
+export interface CheckServerOptions extends Omit<RunOptions, "onResult" | "driver">, CommonOptions<Check> {
   /** Starts the driver, if there is one. Its complaints go to `err`. */
   readonly startDriver: (err: (text: string) => void) => Driver | undefined;
 }
@@ -44,7 +44,7 @@ const options = {
 const largestSeed = 2 ** 32 - 1;
 
 /** Reads the command line of `server`. Throws Usage. */
-export function readServerOptions(args: readonly string[], all: readonly Check[]): ServerOptions {
+export function readServerOptions(args: readonly string[], all: readonly Check[]): CheckServerOptions {
   const { values, positionals } = parsedOptions(() => parseArgs({ args: [...args], options, allowPositionals: true }));
   const [address, ...more] = positionals;
   if (address === undefined || more.length > 0) throw new Usage("say one server: xds-conformance server HOST:PORT");
@@ -69,7 +69,7 @@ export function readServerOptions(args: readonly string[], all: readonly Check[]
   };
 }
 
-function driverOf(command: string | undefined, url: string | undefined): ServerOptions["startDriver"] {
+function driverOf(command: string | undefined, url: string | undefined): CheckServerOptions["startDriver"] {
   if (command !== undefined && url !== undefined) throw new Usage("say --driver or --driver-url, not both");
   if (url !== undefined && !/^https?:/.test(url)) throw new Usage("--driver-url is an http:// or https:// URL");
   if (url !== undefined) return () => createUrlDriver(url);

@@ -1,7 +1,7 @@
 import { createUnpack, envoyRegistry, readBody, resourceTypes } from "@xdskit/api";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed, Skipped } from "../verdicts/verdicts.js";
-import type { ReceivedResource } from "../wire/messages.js";
+import type { ResponseResource } from "../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../wire/type-words.js";
 import type { XdsStream } from "../wire/xds-stream.js";
 
@@ -12,7 +12,7 @@ export interface Existing {
 }
 
 /** What was found on a server before the checks began: names by type URL. */
-export class Content {
+export class FoundNames {
   readonly #names: ReadonlyMap<string, readonly string[]>;
 
   constructor(names: ReadonlyMap<string, readonly string[]>) {
@@ -81,13 +81,13 @@ export interface Looking {
  * little of the server as can be, one request a stream: what else does not work is for the checks to say. Throws Failed
  * if the server answers nothing.
  */
-export async function findContent(looking: Looking): Promise<Content> {
+export async function findContent(looking: Looking): Promise<FoundNames> {
   const found = new Map<string, readonly string[]>();
   const named = new Map<string, Set<string>>();
   const problems: Failed[] = [];
   for (const word of ["cluster", "listener"]) {
     const { typeUrl } = typeNamed(word);
-    let resources: readonly ReceivedResource[] = [];
+    let resources: readonly ResponseResource[] = [];
     for (const names of [[], ["*"]]) {
       if (resources.length === 0) resources = await answered(looking, typeUrl, names, problems);
     }
@@ -105,7 +105,7 @@ export async function findContent(looking: Looking): Promise<Content> {
     const names = [...(named.get(typeUrl) ?? [])].sort();
     if (names.length > 0) found.set(typeUrl, await existing(looking, typeUrl, names));
   }
-  return new Content(found);
+  return new FoundNames(found);
 }
 
 /** What a first request is answered with until it is quiet. A failure is added to the problems. */
@@ -114,7 +114,7 @@ async function answered(
   type: string,
   names: readonly string[],
   problems: Failed[],
-): Promise<readonly ReceivedResource[]> {
+): Promise<readonly ResponseResource[]> {
   const stream = open();
   try {
     stream.ask(type, names);
@@ -149,7 +149,7 @@ async function existing({ open, bounds }: Looking, type: string, names: readonly
 export function referencesOf({
   bodyType,
   body,
-}: ReceivedResource): readonly { readonly type: string; readonly name: string }[] {
+}: ResponseResource): readonly { readonly type: string; readonly name: string }[] {
   const type = resourceTypes.byTypeUrl(bodyType)?.type;
   if (type === undefined) return [];
   const registry = envoyRegistry();

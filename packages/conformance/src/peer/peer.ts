@@ -7,21 +7,21 @@ import type { Bounds } from "../verdicts/bounds.js";
 import { Skipped } from "../verdicts/verdicts.js";
 import type { CallOptions, CallStream } from "../wire/call-stream.js";
 import { Connection, type Target } from "../wire/connection.js";
-import { MessageStream, type Method } from "../wire/message-stream.js";
-import type { Request, Variant } from "../wire/messages.js";
+import { MessageStream, type NotedMethod } from "../wire/message-stream.js";
+import type { ProtocolVariant, SentRequest } from "../wire/messages.js";
 import { Poll, type PollForm } from "../wire/poll.js";
 import { Transcript } from "../wire/transcript.js";
 import { XdsStream } from "../wire/xds-stream.js";
-import type { Content } from "./content.js";
+import type { FoundNames } from "./content.js";
 
 /** What is the same for all checks of a run. */
 export interface PeerOptions {
   readonly target: Target;
   readonly node: Node;
   readonly bounds: Bounds;
-  readonly content: Content;
+  readonly content: FoundNames;
   /** The variants of which the server has the aggregated service. */
-  readonly offered: ReadonlySet<Variant>;
+  readonly offered: ReadonlySet<ProtocolVariant>;
   /** Undefined: nobody changes what the server serves. */
   readonly driver: Driver | undefined;
   /** The URL before `/v3/discovery:…`. Undefined: nobody says where the server answers polls. */
@@ -31,14 +31,14 @@ export interface PeerOptions {
 }
 
 const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
-const aggregated: Readonly<Record<Variant, string>> = {
+const aggregated: Readonly<Record<ProtocolVariant, string>> = {
   sotw: `/${ads}/StreamAggregatedResources`,
   delta: `/${ads}/DeltaAggregatedResources`,
 };
 
 /** The server, as one check sees it: with a connection and a transcript of its own. */
-export class Peer {
-  readonly content: Content;
+export class ServerPeer {
+  readonly content: FoundNames;
   readonly bounds: Bounds;
   readonly transcript = new Transcript();
   readonly #options: PeerOptions;
@@ -87,12 +87,12 @@ export class Peer {
   }
 
   /** Whether the server has an aggregated service of the variant. */
-  offers(variant: Variant): boolean {
+  offers(variant: ProtocolVariant): boolean {
     return this.#options.offered.has(variant);
   }
 
   /** An aggregated stream. Throws Skipped if the server has none of the variant. */
-  open(variant: Variant, node: Node = this.node): XdsStream {
+  open(variant: ProtocolVariant, node: Node = this.node): XdsStream {
     if (!this.offers(variant)) throw new Skipped(`the server offers no ${variant} ADS`);
     return this.#open(variant, aggregated[variant], node);
   }
@@ -103,14 +103,14 @@ export class Peer {
   }
 
   /** The same, and it has asked for these names of a type, or for its wildcard. */
-  asking(variant: Variant, type: string, names: readonly string[] = []): XdsStream {
+  asking(variant: ProtocolVariant, type: string, names: readonly string[] = []): XdsStream {
     const stream = this.open(variant);
     stream.ask(type, names);
     return stream;
   }
 
   /** The same on a connection of its own; after the first answer next to nothing is read before `readOn`. */
-  stalled(variant: Variant): { readonly stream: XdsStream; readonly readOn: () => void } {
+  stalled(variant: ProtocolVariant): { readonly stream: XdsStream; readonly readOn: () => void } {
     if (!this.offers(variant)) throw new Skipped(`the server offers no ${variant} ADS`);
     const connection = new Connection(this.#options.target, this.bounds, true);
     this.#stalled.push(connection);
@@ -120,19 +120,19 @@ export class Peer {
   }
 
   /** A stream of the type's own service. */
-  openService(variant: Variant, type: string): XdsStream {
+  openService(variant: ProtocolVariant, type: string): XdsStream {
     const service = resourceTypes.byTypeUrl(type)?.type.services.v3;
     const method = variant === "sotw" ? service?.stream : service?.delta;
     if (service === undefined || method === undefined) throw new Error(`${type} has no service for ${variant}`);
     return this.#open(variant, `/${service.service}/${method}`, this.node);
   }
 
-  #open(variant: Variant, path: string, node: Node): XdsStream {
+  #open(variant: ProtocolVariant, path: string, node: Node): XdsStream {
     return this.#kept(new XdsStream({ ...this.#callOptions(), variant, path, node }));
   }
 
   /** A call of another service. */
-  call<Q extends DescMessage, A extends DescMessage>(method: Method<Q, A>): MessageStream<Q, A> {
+  call<Q extends DescMessage, A extends DescMessage>(method: NotedMethod<Q, A>): MessageStream<Q, A> {
     return this.#kept(new MessageStream(method, this.#callOptions()));
   }
 
@@ -149,7 +149,7 @@ export class Peer {
   }
 
   /** Polls a type over REST, by default for all of its resources. Throws Skipped if nobody says where. */
-  poll(type: string, request: Omit<Request, "type"> & PollForm = {}): Poll {
+  poll(type: string, request: Omit<SentRequest, "type"> & PollForm = {}): Poll {
     const { transcript, bounds } = this;
     const connection = this.#connection;
     const { rest, target } = this.#options;

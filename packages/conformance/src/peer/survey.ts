@@ -1,9 +1,9 @@
 import { Failed } from "../verdicts/verdicts.js";
 import { unimplemented } from "../wire/call-stream.js";
-import type { Variant } from "../wire/messages.js";
+import type { ProtocolVariant } from "../wire/messages.js";
 import type { XdsStream } from "../wire/xds-stream.js";
-import { Content, findContent } from "./content.js";
-import { Peer, type PeerOptions } from "./peer.js";
+import { FoundNames, findContent } from "./content.js";
+import { type PeerOptions, ServerPeer } from "./peer.js";
 
 /** What a server offers and has. */
 export type Survey = Pick<PeerOptions, "offered" | "content">;
@@ -12,11 +12,11 @@ export type Survey = Pick<PeerOptions, "offered" | "content">;
  * Looks at a server before the checks begin. Throws Failed if no variant answers: then there is nothing to check.
  */
 export async function surveyServer(options: Omit<PeerOptions, keyof Survey>): Promise<Survey> {
-  const offered = new Set<Variant>();
+  const offered = new Set<ProtocolVariant>();
   const problems: string[] = [];
-  let content: Content | undefined;
+  let content: FoundNames | undefined;
   for (const variant of ["sotw", "delta"] as const) {
-    const peer = new Peer({ ...options, content: new Content(new Map()), offered: new Set([variant]) });
+    const peer = new ServerPeer({ ...options, content: new FoundNames(new Map()), offered: new Set([variant]) });
     let last: XdsStream | undefined;
     const open = () => {
       last = peer.open(variant);

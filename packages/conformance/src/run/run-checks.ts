@@ -1,6 +1,6 @@
 import type { Check } from "../checks/contract/check.js";
 import { baseWorld, drivenContent } from "../driver/driven-content.js";
-import { Peer, type PeerOptions } from "../peer/peer.js";
+import { type PeerOptions, ServerPeer } from "../peer/peer.js";
 import { type Survey, surveyServer } from "../peer/survey.js";
 import { Failed } from "../verdicts/verdicts.js";
 import { inOrder } from "./in-order.js";
@@ -49,7 +49,7 @@ async function played(check: Check, options: RunOptions, survey: Survey | Failed
     const nothing = { transcript: [], milliseconds: 0 };
     return { ...standing(check, options), status: "failed", message: survey.message, ...nothing };
   }
-  const peer = new Peer({ ...options, ...survey });
+  const peer = new ServerPeer({ ...options, ...survey });
   return await resultOf(check, options, end, peer.transcript, async () => {
     try {
       return await check.run(peer);

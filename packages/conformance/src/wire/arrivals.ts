@@ -5,7 +5,7 @@ const stepMs = 50;
  * Waits for something that comes from a peer. The time is counted in steps: on a machine that is too busy to begin each
  * step in time, it is as much longer, and what is under way can arrive.
  */
-export class Arrivals {
+export class PeerArrivals {
   #wake: () => void = () => {};
 
   /** Something came: whoever waits looks again. */

@@ -1,7 +1,7 @@
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { Arrivals } from "./arrivals.js";
-import type { Call, Connection } from "./connection.js";
+import { PeerArrivals } from "./arrivals.js";
+import type { BidiCall, Connection } from "./connection.js";
 import type { Transcript } from "./transcript.js";
 
 /** The status of gRPC for a method that the server does not have. */
@@ -28,11 +28,11 @@ export abstract class CallStream {
   protected readonly transcript: Transcript;
   readonly #connection: Connection;
   readonly #label: string;
-  readonly #call: Call;
+  readonly #call: BidiCall;
   #end: StreamEnd | undefined;
   #unreadable: string | undefined;
   #isCancelled = false;
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals = new PeerArrivals();
 
   constructor({ path, connection, transcript, label, bounds }: CallOptions) {
     this.bounds = bounds;

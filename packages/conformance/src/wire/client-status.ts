@@ -5,7 +5,7 @@ import {
   type ClientStatusResponse,
   type ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
-import { type Method, methodOf } from "./message-stream.js";
+import { methodOf, type NotedMethod } from "./message-stream.js";
 
 const service = {
   service: "client-status",
@@ -13,7 +13,7 @@ const service = {
     `of ${nodeMatchers.length === 0 ? "all" : "one node"}${excludeResourceContents ? ", without contents" : ""}`,
   answered: ({ config }: ClientStatusResponse) => `of ${config.length} nodes`,
 };
-type StatusMethod = Method<typeof ClientStatusRequestSchema, typeof ClientStatusResponseSchema>;
+type StatusMethod = NotedMethod<typeof ClientStatusRequestSchema, typeof ClientStatusResponseSchema>;
 /** One request, one answer. */
 export const fetchingStatus: StatusMethod = {
   ...methodOf(ClientStatusDiscoveryService.method.fetchClientStatus),

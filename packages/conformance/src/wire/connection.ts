@@ -7,7 +7,7 @@ import {
   Metadata,
 } from "@grpc/grpc-js";
 import { type Bounds, pause } from "../verdicts/bounds.js";
-import type { Arrivals } from "./arrivals.js";
+import type { PeerArrivals } from "./arrivals.js";
 import { wholeBytes } from "./bytes-service.js";
 
 /** Where the server is, and how to reach it. */
@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /** A call that goes both ways, as bytes. */
-export type Call = ClientDuplexStream<Uint8Array, Uint8Array>;
+export type BidiCall = ClientDuplexStream<Uint8Array, Uint8Array>;
 
 const nothing = new Uint8Array();
 /** So much of a call comes without being read. */
@@ -66,7 +66,7 @@ export class Connection {
     });
   }
 
-  call(path: string): Call {
+  call(path: string): BidiCall {
     const interceptors = this.#interceptors;
     return this.#client.makeBidiStreamRequest(path, wholeBytes, (message) => message, this.#metadata, { interceptors });
   }
@@ -87,7 +87,7 @@ export class Connection {
    * What `look` gives, as soon as it does; undefined after the time for an answer. The time is not over before the
    * server answers something else: on a busy machine it may not have had it yet, or we may not have read what it sent.
    */
-  async awaited<T>(arrivals: Arrivals, look: () => T | undefined): Promise<T | undefined> {
+  async awaited<T>(arrivals: PeerArrivals, look: () => T | undefined): Promise<T | undefined> {
     const found = await arrivals.until(look, this.#bounds.answerMs);
     if (found !== undefined) return found;
     await this.barrier();

@@ -10,7 +10,7 @@ import { Failed, Skipped } from "../verdicts/verdicts.js";
 import { type CallOptions, CallStream, unimplemented } from "./call-stream.js";
 
 /** A method of a service that is no discovery service, and how its messages are noted. */
-export interface Method<Q extends DescMessage, A extends DescMessage> {
+export interface NotedMethod<Q extends DescMessage, A extends DescMessage> {
   /** What people call the service. */
   readonly service: string;
   readonly path: string;
@@ -26,17 +26,17 @@ export function methodOf<Q extends DescMessage, A extends DescMessage>(method: {
   readonly name: string;
   readonly input: Q;
   readonly output: A;
-}): Pick<Method<Q, A>, "path" | "input" | "output"> {
+}): Pick<NotedMethod<Q, A>, "path" | "input" | "output"> {
   const { parent, name, input, output } = method;
   return { path: `/${parent.typeName}/${name}`, input, output };
 }
 
 /** A call of such a method, unary or not: on the wire these are the same. */
 export class MessageStream<Q extends DescMessage, A extends DescMessage> extends CallStream {
-  readonly #method: Method<Q, A>;
+  readonly #method: NotedMethod<Q, A>;
   readonly #untaken: MessageShape<A>[] = [];
 
-  constructor(method: Method<Q, A>, options: Omit<CallOptions, "path">) {
+  constructor(method: NotedMethod<Q, A>, options: Omit<CallOptions, "path">) {
     super({ ...options, path: method.path });
     this.#method = method;
   }

@@ -17,10 +17,10 @@ import { StatusSchema } from "@xdskit/api/google/rpc/status";
 import { nameFieldOf } from "@xdskit/protocol/wire";
 
 /** State of the world, or incremental. */
-export type Variant = "sotw" | "delta";
+export type ProtocolVariant = "sotw" | "delta";
 
 /** The fields of a request, exactly as they are sent. Those that are left out are empty on the wire. */
-export interface Request {
+export interface SentRequest {
   readonly type: string;
   readonly node?: Node | undefined;
   /** SotW. */
@@ -39,7 +39,7 @@ export interface Request {
 }
 
 /** One resource of a response. */
-export interface ReceivedResource {
+export interface ResponseResource {
   readonly name: string;
   /** Delta: the resource's own version. */
   readonly version: string;
@@ -59,12 +59,12 @@ export interface ReceivedError {
 }
 
 /** A response. `version` of a delta response is its `system_version_info`, which is for people only. */
-export interface Received {
-  readonly variant: Variant;
+export interface ReceivedResponse {
+  readonly variant: ProtocolVariant;
   readonly type: string;
   readonly version: string;
   readonly nonce: string;
-  readonly resources: readonly ReceivedResource[];
+  readonly resources: readonly ResponseResource[];
   readonly removed: readonly string[];
   readonly errors: readonly ReceivedError[];
 }
@@ -72,7 +72,7 @@ export interface Received {
 const invalidArgument = 3;
 const wrapper = `type.googleapis.com/${ResourceSchema.typeName}`;
 
-const commonFields = ({ type: typeUrl, node, nonce: responseNonce = "", error }: Request) => ({
+const commonFields = ({ type: typeUrl, node, nonce: responseNonce = "", error }: SentRequest) => ({
   typeUrl,
   node,
   responseNonce,
@@ -80,12 +80,12 @@ const commonFields = ({ type: typeUrl, node, nonce: responseNonce = "", error }:
 });
 
 /** A request of the state of the world. */
-export function stateRequest(request: Request): DiscoveryRequest {
+export function stateRequest(request: SentRequest): DiscoveryRequest {
   const { version: versionInfo = "", names: resourceNames = [] } = request;
   return create(DiscoveryRequestSchema, { ...commonFields(request), versionInfo, resourceNames: [...resourceNames] });
 }
 
-export function encodeRequest(variant: Variant, request: Request): Uint8Array {
+export function encodeRequest(variant: ProtocolVariant, request: SentRequest): Uint8Array {
   if (variant === "sotw") return toBinary(DiscoveryRequestSchema, stateRequest(request));
   const { subscribe = [], unsubscribe = [], initial = {} } = request;
   const message = create(DeltaDiscoveryRequestSchema, {
@@ -98,7 +98,7 @@ export function encodeRequest(variant: Variant, request: Request): Uint8Array {
 }
 
 /** Throws if the bytes are no response. */
-export function decodeResponse(variant: Variant, bytes: Uint8Array): Received {
+export function decodeResponse(variant: ProtocolVariant, bytes: Uint8Array): ReceivedResponse {
   if (variant === "sotw") return receivedState(fromBinary(DiscoveryResponseSchema, bytes));
   const response = fromBinary(DeltaDiscoveryResponseSchema, bytes);
   return {
@@ -113,7 +113,7 @@ export function decodeResponse(variant: Variant, bytes: Uint8Array): Received {
 }
 
 /** A response of the state of the world. */
-export function receivedState(response: DiscoveryResponse): Received {
+export function receivedState(response: DiscoveryResponse): ReceivedResponse {
   const { typeUrl: type, versionInfo: version, nonce, resources } = response;
   const common = { removed: [], errors: errorsOf(response) };
   return { variant: "sotw", type, version, nonce, resources: resources.map(bareResource), ...common };
@@ -127,14 +127,14 @@ const errorsOf = ({ resourceErrors }: { readonly resourceErrors: readonly Resour
 
 const nothing = new Uint8Array();
 
-function wrappedResource({ name, version, resource, aliases, ttl }: Resource): ReceivedResource {
+function wrappedResource({ name, version, resource, aliases, ttl }: Resource): ResponseResource {
   const ttlMs = ttl === undefined ? undefined : durationMs(ttl);
   const [bodyType, body] = [resource?.typeUrl ?? "", resource?.value ?? nothing];
   return { name, version, bodyType, body, aliases, ttlMs, isWrapped: true };
 }
 
 /** A resource of a SotW response, which may be wrapped. */
-function bareResource({ typeUrl, value }: Any): ReceivedResource {
+function bareResource({ typeUrl, value }: Any): ResponseResource {
   if (typeUrl === wrapper) {
     const resource = wrappedResource(fromBinary(ResourceSchema, value));
     return resource.name === "" ? { ...resource, name: nameIn(resource.bodyType, resource.body) } : resource;

@@ -3,18 +3,18 @@ import { envoyRegistry, messageOf, resourceTypes } from "@xdskit/api";
 import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { Arrivals } from "./arrivals.js";
+import { PeerArrivals } from "./arrivals.js";
 import type { Connection } from "./connection.js";
-import { type Received, type Request, receivedState, stateRequest } from "./messages.js";
+import { type ReceivedResponse, receivedState, type SentRequest, stateRequest } from "./messages.js";
 import { requestWords, responseWords, type Transcript } from "./transcript.js";
 import { typeWord } from "./type-words.js";
 
 /** What a server answers a poll with. */
-export interface PollAnswer {
+export interface PollReply {
   readonly status: number;
   readonly body: string;
   /** Undefined if the status is not 200. */
-  readonly response: Received | undefined;
+  readonly response: ReceivedResponse | undefined;
 }
 
 /** How a poll is written. */
@@ -30,7 +30,7 @@ export interface PollOptions {
   readonly rest: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly type: string;
-  readonly request: Omit<Request, "type"> & PollForm;
+  readonly request: Omit<SentRequest, "type"> & PollForm;
   readonly transcript: Transcript;
   readonly bounds: Bounds;
   /** To the same server. */
@@ -44,8 +44,8 @@ const largestBody = 256 << 20;
 export class Poll {
   readonly #abort = new AbortController();
   readonly #options: PollOptions;
-  readonly #arrivals = new Arrivals();
-  #answer: PollAnswer | Failed | undefined;
+  readonly #arrivals = new PeerArrivals();
+  #answer: PollReply | Failed | undefined;
 
   constructor(options: PollOptions) {
     this.#options = options;
@@ -66,7 +66,7 @@ export class Poll {
     });
   }
 
-  async #play(url: string, body: string, more: PollOptions["headers"]): Promise<PollAnswer | Failed> {
+  async #play(url: string, body: string, more: PollOptions["headers"]): Promise<PollReply | Failed> {
     try {
       const headers = { ...more, "content-type": "application/json" };
       const answer = await fetch(url, { method: "POST", headers, body, signal: this.#abort.signal });
@@ -84,7 +84,7 @@ export class Poll {
     }
   }
 
-  #read(status: number, body: string): PollAnswer | Failed {
+  #read(status: number, body: string): PollReply | Failed {
     if (status !== 200) {
       this.#options.transcript.add(`< poll ${status}`);
       return { status, body, response: undefined };
@@ -103,7 +103,7 @@ export class Poll {
   }
 
   /** The answer. Throws Failed if none comes. */
-  async answer(): Promise<PollAnswer> {
+  async answer(): Promise<PollReply> {
     const { connection, bounds } = this.#options;
     const answer = await connection.awaited(this.#arrivals, () => this.#answer);
     if (answer instanceof Failed) throw answer;
@@ -112,13 +112,13 @@ export class Poll {
   }
 
   /** The answer, if there is one already. Throws Failed if it cannot be read. */
-  get answered(): PollAnswer | undefined {
+  get answered(): PollReply | undefined {
     if (this.#answer instanceof Failed) throw this.#answer;
     return this.#answer;
   }
 
   /** The response. Throws Failed if something else comes, or nothing. */
-  async response(): Promise<Received> {
+  async response(): Promise<ReceivedResponse> {
     const { status, response } = await this.answer();
     if (response === undefined) throw new Failed(`the poll was answered with status ${status}`);
     return response;

@@ -1,5 +1,5 @@
 import { nameList } from "../verdicts/names.js";
-import type { Received, Request } from "./messages.js";
+import type { ReceivedResponse, SentRequest } from "./messages.js";
 
 /** Lines that are kept of one check: the first ones, which say how it began, and the last ones. */
 const mostLines = 40;
@@ -42,7 +42,7 @@ export class Transcript {
 }
 
 /** The words of a request after its type. `earlier`: the responses of the type on this stream, in order. */
-export function requestWords(request: Request, earlier: readonly Received[]): string {
+export function requestWords(request: SentRequest, earlier: readonly ReceivedResponse[]): string {
   const { names = [], subscribe = [], unsubscribe = [], initial = {}, version = "", nonce = "", error } = request;
   const words: string[] = [];
   if (names.length > 0) words.push(nameList(names));
@@ -66,7 +66,7 @@ export function requestWords(request: Request, earlier: readonly Received[]): st
 const labelOf = (index: number, text: string): string => (index === -1 ? text : `#${index + 1}`);
 
 /** The words of a response after its type: `a=1~30s@b` is a content, its TTL, its alias, `a!5` why there is none. */
-export function responseWords({ type, resources, removed, errors }: Received, transcript: Transcript): string {
+export function responseWords({ type, resources, removed, errors }: ReceivedResponse, transcript: Transcript): string {
   const words = resources.map(({ name, bodyType, body, aliases, ttlMs }) => {
     const content = bodyType === "" ? `${name}=∅` : transcript.content(type, name, body);
     return [content, ...(ttlMs === undefined ? [] : [`~${ttlMs / 1_000}s`]), ...aliases.map((one) => `@${one}`)].join(

@@ -5,10 +5,10 @@ import { type CallOptions, CallStream } from "./call-stream.js";
 import {
   decodeResponse,
   encodeRequest,
-  type Received,
-  type ReceivedResource,
-  type Request,
-  type Variant,
+  type ProtocolVariant,
+  type ReceivedResponse,
+  type ResponseResource,
+  type SentRequest,
 } from "./messages.js";
 import { requestWords, responseWords } from "./transcript.js";
 import { typeWord } from "./type-words.js";
@@ -18,11 +18,11 @@ const mostResponses = 20;
 
 /** What a stream was sent of one type, taken together. */
 export interface Picture {
-  readonly resources: ReadonlyMap<string, ReceivedResource>;
+  readonly resources: ReadonlyMap<string, ResponseResource>;
   readonly removed: ReadonlySet<string>;
   /** In the order of their arrival; one at least. */
-  readonly responses: readonly Received[];
-  readonly last: Received;
+  readonly responses: readonly ReceivedResponse[];
+  readonly last: ReceivedResponse;
 }
 
 /** What an answer repeats of a type: its names, and the last version that was accepted. */
@@ -36,14 +36,14 @@ interface AskedOfServer {
  * The node goes with the first request only.
  */
 export class XdsStream extends CallStream {
-  readonly variant: Variant;
+  readonly variant: ProtocolVariant;
   readonly #node: Node;
-  readonly #responses: Received[] = [];
-  #untaken: Received[] = [];
+  readonly #responses: ReceivedResponse[] = [];
+  #untaken: ReceivedResponse[] = [];
   readonly #asked = new Map<string, AskedOfServer>();
   #hasNode = false;
 
-  constructor(options: CallOptions & { readonly variant: Variant; readonly node: Node }) {
+  constructor(options: CallOptions & { readonly variant: ProtocolVariant; readonly node: Node }) {
     super(options);
     this.variant = options.variant;
     this.#node = options.node;
@@ -57,7 +57,7 @@ export class XdsStream extends CallStream {
   }
 
   /** Sends exactly this, and the node if it is the first request. */
-  send(request: Request): void {
+  send(request: SentRequest): void {
     const node = this.#hasNode ? undefined : this.#node;
     this.#hasNode = true;
     const earlier = this.#responses.filter(({ type }) => type === request.type);
@@ -73,19 +73,19 @@ export class XdsStream extends CallStream {
   }
 
   /** Subscribes to exactly these names (SotW), or to these as well (delta). Without names: the legacy wildcard. */
-  ask(type: string, names: readonly string[] = [], more: Partial<Request> = {}): void {
+  ask(type: string, names: readonly string[] = [], more: Partial<SentRequest> = {}): void {
     if (this.variant === "sotw") this.#asked.set(type, { names, accepted: "" });
     this.send({ type, ...(this.variant === "sotw" ? { names } : { subscribe: names }), ...more });
   }
 
   /** Accepts a response. `more` changes what is asked for: `names` in SotW, `subscribe` and `unsubscribe` in delta. */
-  ack(response: Received, more: Partial<Request> = {}): void {
+  ack(response: ReceivedResponse, more: Partial<SentRequest> = {}): void {
     const { type, version, nonce } = response;
     this.send({ type, nonce, ...this.#repeated(type, version, more), ...more });
   }
 
   /** Rejects a response: the version is that of the last one that was accepted. */
-  nack(response: Received, more: Partial<Request> = {}): void {
+  nack(response: ReceivedResponse, more: Partial<SentRequest> = {}): void {
     const { type, nonce } = response;
     const error = "rejected by the conformance test";
     const accepted = this.#asked.get(type)?.accepted ?? "";
@@ -93,24 +93,24 @@ export class XdsStream extends CallStream {
   }
 
   /** What an answer says that asks for further names: SotW all of them, delta those that are added. */
-  adding(names: readonly string[], added: readonly string[]): Partial<Request> {
+  adding(names: readonly string[], added: readonly string[]): Partial<SentRequest> {
     return this.variant === "sotw" ? { names: [...names, ...added] } : { subscribe: added };
   }
 
   /** Asks for further names: SotW by another answer to its last response, delta by a request of its own. */
-  add(last: Received, names: readonly string[], added: readonly string[]): void {
+  add(last: ReceivedResponse, names: readonly string[], added: readonly string[]): void {
     if (this.variant === "sotw") this.ack(last, this.adding(names, added));
     else this.ask(last.type, added);
   }
 
   /** The same for names that are asked for no more. `names`: those that are left. */
-  drop(last: Received, names: readonly string[], dropped: readonly string[]): void {
+  drop(last: ReceivedResponse, names: readonly string[], dropped: readonly string[]): void {
     if (this.variant === "sotw") this.ack(last, { names });
     else this.send({ type: last.type, unsubscribe: dropped });
   }
 
   /** What each request of SotW says again: the names, and the version that the client uses. */
-  #repeated(type: string, version: string, more: Partial<Request>): Partial<Request> {
+  #repeated(type: string, version: string, more: Partial<SentRequest>): Partial<SentRequest> {
     if (this.variant === "delta") return {};
     const names = more.names ?? this.#asked.get(type)?.names ?? [];
     this.#asked.set(type, { names, accepted: version });
@@ -118,14 +118,14 @@ export class XdsStream extends CallStream {
   }
 
   /** The next response of the type, or of any. Throws Failed if none comes. */
-  async next(type?: string): Promise<Received> {
+  async next(type?: string): Promise<ReceivedResponse> {
     const response = await this.untilOver(() => this.#take(type));
     if (response !== undefined) return response;
     const what = type === undefined ? "response" : `response for ${typeWord(type)}`;
     throw new Failed(`no ${what} came within ${this.bounds.answerMs} ms`);
   }
 
-  #take(type: string | undefined): Received | undefined {
+  #take(type: string | undefined): ReceivedResponse | undefined {
     const response = this.#untaken.find((one) => type === undefined || one.type === type);
     if (response !== undefined) this.#untaken = this.#untaken.filter((one) => one !== response);
     return response;
@@ -136,10 +136,10 @@ export class XdsStream extends CallStream {
    * quiet after the first response. Throws Failed if a name does not come.
    */
   async gather(type: string, names?: readonly string[]): Promise<Picture> {
-    const resources = new Map<string, ReceivedResource>();
+    const resources = new Map<string, ResponseResource>();
     const removed = new Set<string>();
-    const responses: Received[] = [];
-    const take = (response: Received) => {
+    const responses: ReceivedResponse[] = [];
+    const take = (response: ReceivedResponse) => {
       responses.push(response);
       for (const one of response.resources) resources.set(one.name, one);
       for (const name of response.removed) removed.add(name);
@@ -173,24 +173,24 @@ export class XdsStream extends CallStream {
   }
 
   /** All that came of a type. */
-  received(type: string): readonly Received[] {
+  received(type: string): readonly ReceivedResponse[] {
     return this.#responses.filter((one) => one.type === type);
   }
 
   /** What came and was not taken yet, also if the stream is over. */
-  taken(): readonly Received[] {
+  taken(): readonly ReceivedResponse[] {
     return this.#untaken.splice(0);
   }
 
   /** What came within the quiet time, without accepting it. Throws Failed if the stream is over. */
-  async comes(): Promise<readonly Received[]> {
+  async comes(): Promise<readonly ReceivedResponse[]> {
     await this.quiet();
     this.check();
     return this.#untaken.splice(0);
   }
 
   /** The next response of the type, and what comes within the quiet time after it, without accepting any. */
-  async answer(type: string): Promise<readonly Received[]> {
+  async answer(type: string): Promise<readonly ReceivedResponse[]> {
     return [await this.next(type), ...(await this.comes())];
   }
 

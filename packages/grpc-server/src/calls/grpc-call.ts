@@ -2,10 +2,10 @@ import { lastWordMs } from "../connection/connection-end.js";
 import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
 import type { RemakableBytes } from "../connection/outgoing-queue.js";
 import { http2Error } from "../frames/http2-errors.js";
-import type { RequestHead } from "../frames/request-head.js";
+import type { HttpRequestHead } from "../frames/request-head.js";
 import { type GrpcCode, grpcCode } from "../messages/grpc-code.js";
 import type { MessageEncoding } from "../messages/inflate-message.js";
-import { MessageReader, type MessageSink } from "../messages/message-reader.js";
+import { GrpcMessageReader, type MessageSink } from "../messages/message-reader.js";
 import type { Peer } from "../sockets/peer.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
 import type { Patience, Waited } from "../timing/patience.js";
@@ -39,7 +39,7 @@ export interface GrpcContext {
 const leastRate = 64 * 1024;
 
 /** Serves one gRPC call, streaming or unary, on an HTTP/2 stream. */
-export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Http2Stream): Http2StreamHandler {
+export function serveGrpc(context: GrpcContext, head: HttpRequestHead, stream: Http2Stream): Http2StreamHandler {
   const { headers } = head;
   if (head.method !== "POST") return refuseBy(stream, plainStatus(405));
   if (!/^application\/grpc($|[;+])/.test(headers.get("content-type") ?? "")) return refuseBy(stream, plainStatus(415));
@@ -70,9 +70,9 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   readonly #context: GrpcContext;
   readonly #method: GrpcMethod;
   /** The request, until the method has it. */
-  #head: RequestHead | undefined;
+  #head: HttpRequestHead | undefined;
   readonly #stream: Http2Stream;
-  readonly #reader: MessageReader;
+  readonly #reader: GrpcMessageReader;
   since = 0;
   due = 0;
   /** The first request came whole; for a unary call, the end came too. */
@@ -88,7 +88,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   constructor(
     context: GrpcContext,
     method: GrpcMethod,
-    head: RequestHead,
+    head: HttpRequestHead,
     stream: Http2Stream,
     encoding: MessageEncoding | undefined,
   ) {
@@ -98,7 +98,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     this.#unary = method.unary ? { request: undefined, answer: undefined } : undefined;
     this.#stream = stream;
     const { requestBytes: maxBytes, use, fault } = context;
-    this.#reader = new MessageReader(this, { maxBytes, encoding, hold: use.hold, fault });
+    this.#reader = new GrpcMessageReader(this, { maxBytes, encoding, hold: use.hold, fault });
   }
 
   get peer(): string {
@@ -253,7 +253,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   }
 
   #accept(): boolean {
-    const { path, headers } = this.#head as RequestHead;
+    const { path, headers } = this.#head as HttpRequestHead;
     this.#head = undefined;
     const accepted = this.#method.accept(this, { path, headers, peer: this.#context.peer });
     if (!("code" in accepted)) {

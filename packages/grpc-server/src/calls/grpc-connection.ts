@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
-import type { RequestHead } from "../frames/request-head.js";
+import type { HttpRequestHead } from "../frames/request-head.js";
 import { type GrpcCode, grpcCode } from "../messages/grpc-code.js";
 import type { HandshakeFailed } from "../sockets/handshakes.js";
 import type { Peer } from "../sockets/peer.js";
@@ -52,7 +52,7 @@ export class GrpcConnection implements SocketHost, GrpcContext {
     return this.peer.certificateEnds();
   }
 
-  accept(head: RequestHead, stream: Http2Stream): Http2StreamHandler {
+  accept(head: HttpRequestHead, stream: Http2Stream): Http2StreamHandler {
     return serveGrpc(this, head, stream);
   }
 

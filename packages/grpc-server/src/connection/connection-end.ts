@@ -1,6 +1,6 @@
 import { http2Error } from "../frames/http2-errors.js";
 import type { Http2Connection } from "./http2-connection.js";
-import type { StreamState } from "./http2-stream.js";
+import type { Http2StreamState } from "./http2-stream.js";
 
 /**
  * The time that a client may take to read the data before an error, in milliseconds. Until then the call counts and
@@ -39,6 +39,6 @@ export function endInput(connection: Http2Connection): boolean {
  * A client that came back and lacked nothing was never answered. To end thousands of such calls properly costs as
  * much as it cost to accept them.
  */
-function waitsForNothing({ isHalfClosed, hasResponded, handler }: StreamState): boolean {
+function waitsForNothing({ isHalfClosed, hasResponded, handler }: Http2StreamState): boolean {
   return !isHalfClosed && (hasResponded || handler?.isInSync === true);
 }

@@ -1,4 +1,4 @@
-import type { RequestHead } from "../frames/request-head.js";
+import type { HttpRequestHead } from "../frames/request-head.js";
 import type { Http2Stream, Http2StreamHandler } from "./http2-stream.js";
 import type { OutputHost } from "./output.js";
 
@@ -17,7 +17,7 @@ export interface ConnectionHost extends OutputHost {
   /** Milliseconds, never going back. */
   now(): number;
   /** Takes over a new stream; nothing is called on it before this returns. */
-  accept(head: RequestHead, stream: Http2Stream): Http2StreamHandler;
+  accept(head: HttpRequestHead, stream: Http2Stream): Http2StreamHandler;
   /** The peer speaks another protocol; `reason` says what to do. */
   foreign?(reason: string): void;
   /** A stream was refused, since there are as many as the limits allow. */

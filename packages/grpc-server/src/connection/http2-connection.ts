@@ -2,7 +2,7 @@ import { ForeignProtocol } from "../frames/foreign-protocol.js";
 import { ConnectionError } from "../frames/http2-errors.js";
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
 import { FloodGuard } from "./flood-guard.js";
-import type { StreamState } from "./http2-stream.js";
+import type { Http2StreamState } from "./http2-stream.js";
 import { ReceivingEnd } from "./receiving-end.js";
 import { SendingEnd } from "./sending-end.js";
 
@@ -29,7 +29,7 @@ export class Http2Connection {
   }
 
   /** The open streams. */
-  get streams(): ReadonlyMap<number, StreamState> {
+  get streams(): ReadonlyMap<number, Http2StreamState> {
     return this.#sending.streams;
   }
 

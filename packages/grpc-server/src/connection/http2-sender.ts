@@ -2,7 +2,7 @@ import { defaultFrameBytes, defaultWindow, frameType, largestWindow } from "../f
 import { ConnectionError, http2Error, StreamError } from "../frames/http2-errors.js";
 import type { PeerSettings } from "../frames/peer-settings.js";
 import type { FloodGuard } from "./flood-guard.js";
-import type { StreamOwner, StreamState } from "./http2-stream.js";
+import type { Http2StreamState, StreamOwner } from "./http2-stream.js";
 import type { RemakableBytes } from "./outgoing-queue.js";
 import type { Output } from "./output.js";
 
@@ -34,9 +34,9 @@ export class Http2Sender {
    * Streams with data to send and room in their own window when they were last looked at. Most connections never have
    * one.
    */
-  #ready: Set<StreamState> | undefined;
+  #ready: Set<Http2StreamState> | undefined;
   /** Streams with data to send and no room in their own window. */
-  #blocked: Set<StreamState> | undefined;
+  #blocked: Set<Http2StreamState> | undefined;
   /** No stream's window is further above the initial one than this. */
   #highestOffset = 0;
   #window = defaultWindow;
@@ -65,7 +65,7 @@ export class Http2Sender {
    * not take yet are kept.
    */
   send(
-    stream: StreamState,
+    stream: Http2StreamState,
     prefix: Uint8Array,
     body: Uint8Array,
     tail: Uint8Array,
@@ -97,14 +97,14 @@ export class Http2Sender {
     this.#silentSince = undefined;
   }
 
-  #suspect({ queue }: StreamState): void {
+  #suspect({ queue }: Http2StreamState): void {
     const now = this.#now();
     this.#silentSince ??= now;
     if (now - this.#silentSince > silenceMs) queue.isSparing = true;
   }
 
   /** The peer accepts more bytes on a stream. Throws a StreamError. */
-  grow(stream: StreamState, bytes: number): void {
+  grow(stream: Http2StreamState, bytes: number): void {
     stream.sendOffset += bytes;
     if (this.#windowOf(stream) > largestWindow) throw new StreamError(http2Error.flowControlError, tooLarge);
     if (stream.sendOffset > this.#highestOffset) this.#highestOffset = stream.sendOffset;
@@ -116,7 +116,7 @@ export class Http2Sender {
    * (6.9.2). Visits only streams that wait for window, and all open ones if one of them may have too much. Doing that
    * often counts as a flood. Throws a ConnectionError.
    */
-  grownEach(open: Iterable<StreamState>): void {
+  grownEach(open: Iterable<Http2StreamState>): void {
     let visits = 0;
     if (this.#highestOffset + this.#peer.window > largestWindow) {
       // The stream with the largest window may be gone by now, or have used it.
@@ -142,7 +142,7 @@ export class Http2Sender {
     if (this.#window > largestWindow) throw new ConnectionError(http2Error.flowControlError, tooLarge);
   }
 
-  drop(stream: StreamState): void {
+  drop(stream: Http2StreamState): void {
     stream.queue.clear();
     this.#ready?.delete(stream);
     this.#blocked?.delete(stream);
@@ -170,11 +170,11 @@ export class Http2Sender {
     }
   }
 
-  #windowOf(stream: StreamState): number {
+  #windowOf(stream: Http2StreamState): number {
     return this.#peer.window + stream.sendOffset;
   }
 
-  #readyIfSo(stream: StreamState): void {
+  #readyIfSo(stream: Http2StreamState): void {
     if (stream.queue.bytes === 0) {
       this.#ready?.delete(stream);
       this.#blocked?.delete(stream);
@@ -189,11 +189,11 @@ export class Http2Sender {
     }
   }
 
-  #canSend(stream: StreamState): boolean {
+  #canSend(stream: Http2StreamState): boolean {
     return stream.queue.bytes > 0 && this.#windowOf(stream) > 0 && this.#window > 0 && this.#output.hasRoom;
   }
 
-  #sendFrame(stream: StreamState): void {
+  #sendFrame(stream: Http2StreamState): void {
     const { queue } = stream;
     const { isSparing } = queue;
     // What the socket does not take stays in it, and the peer's frames may be as large as a response.
@@ -206,7 +206,7 @@ export class Http2Sender {
     if (isSparing) this.#output.flush();
   }
 
-  #sent(stream: StreamState, length: number, isAll: boolean): void {
+  #sent(stream: Http2StreamState, length: number, isAll: boolean): void {
     stream.sendOffset -= length;
     this.#window -= length;
     // Not if the peer's window made the frame small (CVE-2019-9511).
@@ -214,7 +214,7 @@ export class Http2Sender {
     if (this.#output.isLarge) this.#output.flush();
   }
 
-  #afterSending(stream: StreamState): void {
+  #afterSending(stream: Http2StreamState): void {
     if (stream.queue.bytes > 0) return;
     if (stream.trailers !== undefined) this.#owner.end(stream, stream.trailers);
     else if (stream.isFull) {

@@ -19,26 +19,26 @@ export interface Http2StreamHandler {
 }
 
 /** A stream as its handler sees it. */
-export type Http2Stream = Pick<StreamState, "respond" | "send" | "end" | "reset">;
+export type Http2Stream = Pick<Http2StreamState, "respond" | "send" | "end" | "reset">;
 
 /** The connection of a stream, as the stream sees it. */
 export interface StreamOwner {
-  respond(stream: StreamState, block: Uint8Array): void;
+  respond(stream: Http2StreamState, block: Uint8Array): void;
   send(
-    stream: StreamState,
+    stream: Http2StreamState,
     prefix: Uint8Array,
     body: Uint8Array,
     tail: Uint8Array,
     again: RemakableBytes | undefined,
   ): boolean;
-  end(stream: StreamState, block: Uint8Array): void;
+  end(stream: Http2StreamState, block: Uint8Array): void;
   resetStream(id: number, code: Http2ErrorCode): void;
 }
 
 const nothing = new Uint8Array(0);
 
 /** A stream's state in its connection. */
-export class StreamState {
+export class Http2StreamState {
   readonly #owner: StreamOwner;
   readonly id: number;
   readonly queue = new OutgoingQueue();

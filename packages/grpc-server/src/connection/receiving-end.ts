@@ -17,7 +17,7 @@ import { checkTrailers, decodeBlock, readRequestHead } from "../frames/request-h
 import { HeaderDecoder } from "../hpack/header-decoder.js";
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
 import { type FloodGuard, floodCost } from "./flood-guard.js";
-import type { StreamState } from "./http2-stream.js";
+import type { Http2StreamState } from "./http2-stream.js";
 import type { SendingEnd } from "./sending-end.js";
 
 /** The number of received bytes after which the peer gets as much window again. */
@@ -155,7 +155,7 @@ export class ReceivingEnd {
   }
 
   /** Handles content of a stream: the bytes from `from` on, of a payload of `payloadBytes` bytes. */
-  #content(stream: StreamState, bytes: Buffer, from: number, payloadBytes: number, isEnd: boolean): void {
+  #content(stream: Http2StreamState, bytes: Buffer, from: number, payloadBytes: number, isEnd: boolean): void {
     const length = bytes.length - from;
     stream.take(payloadBytes, length);
     if (length === 0 && !isEnd) this.#flood.count(floodCost.idle);
@@ -233,7 +233,7 @@ export class ReceivingEnd {
   }
 }
 
-function halfClose(stream: StreamState): void {
+function halfClose(stream: Http2StreamState): void {
   stream.checkWhole();
   stream.isHalfClosed = true;
   stream.handler?.ended();

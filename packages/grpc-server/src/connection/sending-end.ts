@@ -13,7 +13,7 @@ import { agreeOnTable, startSettings } from "../frames/peer-settings.js";
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
 import type { FloodGuard } from "./flood-guard.js";
 import { Http2Sender } from "./http2-sender.js";
-import { type StreamOwner, StreamState } from "./http2-stream.js";
+import { Http2StreamState, type StreamOwner } from "./http2-stream.js";
 import type { RemakableBytes } from "./outgoing-queue.js";
 import { Output } from "./output.js";
 import { RecentResets } from "./recent-resets.js";
@@ -28,10 +28,10 @@ export class SendingEnd implements StreamOwner {
   readonly peer = startSettings();
   readonly output: Output;
   readonly sender: Http2Sender;
-  readonly #streams = new Map<number, StreamState>();
+  readonly #streams = new Map<number, Http2StreamState>();
   readonly #resets = new RecentResets();
   /** The stream of the last DATA frame; most connections have only one stream. */
-  #current: StreamState | undefined;
+  #current: Http2StreamState | undefined;
   /** The connection had several streams at once. */
   #isShared = false;
   #lastStream = 0;
@@ -48,7 +48,7 @@ export class SendingEnd implements StreamOwner {
     this.sender = new Http2Sender(this.output, this.peer, flood, this, host.now);
   }
 
-  get streams(): ReadonlyMap<number, StreamState> {
+  get streams(): ReadonlyMap<number, Http2StreamState> {
     return this.#streams;
   }
 
@@ -67,7 +67,7 @@ export class SendingEnd implements StreamOwner {
   }
 
   /** The open stream of a DATA frame. */
-  streamOf(id: number): StreamState | undefined {
+  streamOf(id: number): Http2StreamState | undefined {
     if (this.#current?.id !== id) this.#current = this.#streams.get(id);
     return this.#current;
   }
@@ -82,8 +82,8 @@ export class SendingEnd implements StreamOwner {
     this.#lastStream = id;
   }
 
-  open(id: number): StreamState {
-    const opened = new StreamState(this, id);
+  open(id: number): Http2StreamState {
+    const opened = new Http2StreamState(this, id);
     this.#isShared ||= this.#streams.size > 0;
     this.#streams.set(id, opened);
     return opened;
@@ -123,12 +123,12 @@ export class SendingEnd implements StreamOwner {
     this.output.end();
   }
 
-  respond(stream: StreamState, block: Uint8Array): void {
+  respond(stream: Http2StreamState, block: Uint8Array): void {
     this.#head(stream, block, false);
   }
 
   send(
-    stream: StreamState,
+    stream: Http2StreamState,
     prefix: Uint8Array,
     body: Uint8Array,
     tail: Uint8Array,
@@ -142,7 +142,7 @@ export class SendingEnd implements StreamOwner {
     return hasRoom;
   }
 
-  end(stream: StreamState, block: Uint8Array): void {
+  end(stream: Http2StreamState, block: Uint8Array): void {
     stream.trailers = block;
     if (stream.queue.bytes > 0) return;
     this.output.begin();
@@ -169,7 +169,7 @@ export class SendingEnd implements StreamOwner {
   }
 
   /** A stream is gone, on both sides. */
-  close(stream: StreamState): void {
+  close(stream: Http2StreamState): void {
     if (stream.isClosed) return;
     stream.isClosed = true;
     this.sender.drop(stream);
@@ -200,7 +200,7 @@ export class SendingEnd implements StreamOwner {
     this.#host.finish();
   }
 
-  #head(stream: StreamState, block: Uint8Array, isEnd: boolean): void {
+  #head(stream: Http2StreamState, block: Uint8Array, isEnd: boolean): void {
     stream.hasResponded = true;
     this.write(headerFrames(stream.id, agreeOnTable(this.peer, block), isEnd, this.peer.frameBytes));
   }

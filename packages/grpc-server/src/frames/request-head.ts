@@ -3,7 +3,7 @@ import type { HeaderField } from "../hpack/static-table.js";
 import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
 
 /** The head of a request, checked as RFC 9113, 8.2 and 8.3 require. */
-export interface RequestHead {
+export interface HttpRequestHead {
   readonly method: string;
   readonly path: string;
   /** By lower-case name, without pseudo-header fields. The values of a name that comes twice are joined by a comma. */
@@ -28,7 +28,7 @@ export function decodeBlock(decoder: HeaderDecoder, bytes: Buffer, most: number)
 }
 
 /** Throws a StreamError if it is malformed. */
-export function readRequestHead(fields: readonly HeaderField[]): RequestHead {
+export function readRequestHead(fields: readonly HeaderField[]): HttpRequestHead {
   const pseudo = new Map<string, string>();
   const headers = new Map<string, string>();
   for (const [name, value] of fields) {

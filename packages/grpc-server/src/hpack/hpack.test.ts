@@ -6,7 +6,7 @@ import { describe, it, test } from "node:test";
 import fc from "fast-check";
 import { Http2Connection } from "../connection/http2-connection.js";
 import { Slab } from "../connection/output.js";
-import type { RequestHead } from "../frames/request-head.js";
+import type { HttpRequestHead } from "../frames/request-head.js";
 import { writeToSocket } from "../sockets/write-to-socket.js";
 import { BadHeaderBlock, HeaderDecoder } from "./header-decoder.js";
 import { encodeHeaders } from "./header-encoder.js";
@@ -126,7 +126,7 @@ test("encoded fields are decoded to the same", () => {
 });
 
 test("the requests of Node's own client are read correctly, one after another on one connection", async () => {
-  const heads: RequestHead[] = [];
+  const heads: HttpRequestHead[] = [];
   const server = createServer((socket) => serve(socket, heads)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -148,7 +148,7 @@ test("the requests of Node's own client are read correctly, one after another on
   }
 });
 
-function serve(socket: Socket, heads: RequestHead[]): void {
+function serve(socket: Socket, heads: HttpRequestHead[]): void {
   const connection = new Http2Connection(
     {
       slab: new Slab(),

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { waitFor } from "../testing/wait-for.js";
 import { withGrpcServer } from "../testing/with-server.js";
 import { inflateMessage } from "./inflate-message.js";
-import { MessageReader } from "./message-reader.js";
+import { GrpcMessageReader } from "./message-reader.js";
 
 const mebibyte = 1024 * 1024;
 
@@ -42,7 +42,7 @@ describe("compressed requests", () => {
     const readers = Array.from(
       { length: 12 },
       () =>
-        new MessageReader(
+        new GrpcMessageReader(
           {
             message: (bytes) => void sizes.push(bytes.length),
             lastMessage() {

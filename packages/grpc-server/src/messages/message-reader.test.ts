@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { FrameReader } from "../frames/frame-reader.js";
 import { frame } from "../frames/frames.js";
-import { MessageReader } from "./message-reader.js";
+import { GrpcMessageReader } from "./message-reader.js";
 
 /** A reader, its reports, and the bytes that it holds. */
 function bench(encoding?: "gzip") {
@@ -14,7 +14,7 @@ function bench(encoding?: "gzip") {
     lastMessage: () => void told.push("last"),
     failed: (code: number) => void told.push(`failed:${code}`),
   };
-  const reader = new MessageReader(sink, {
+  const reader = new GrpcMessageReader(sink, {
     maxBytes: 100_000,
     encoding,
     hold(bytes) {
@@ -112,7 +112,7 @@ describe("requests that come in parts", () => {
         held.now += bytes;
         return undefined;
       };
-      const reader = new MessageReader(sink, { maxBytes: 100_000, hold });
+      const reader = new GrpcMessageReader(sink, { maxBytes: 100_000, hold });
       const bytes = Buffer.concat([30_000, 40_000, 50_000].map((length) => message(Buffer.alloc(length))));
       const feed = () => {
         for (let at = 0; at < bytes.length; at += 9_000) reader.receive(bytes.subarray(at, at + 9_000));

@@ -34,7 +34,7 @@ export interface MessageReaderOptions {
 /**
  * Cuts the body of a gRPC call, in one direction, into messages. After `failed` or `close` it calls nothing any more.
  */
-export class MessageReader {
+export class GrpcMessageReader {
   readonly #sink: MessageSink;
   readonly #maxBytes: number;
   readonly #encoding: MessageEncoding | undefined;

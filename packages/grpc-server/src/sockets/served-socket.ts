@@ -5,7 +5,7 @@ import type { ConnectionHost, ConnectionLimits } from "../connection/connection-
 import { Http2Connection } from "../connection/http2-connection.js";
 import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
 import type { Slab, Written } from "../connection/output.js";
-import type { RequestHead } from "../frames/request-head.js";
+import type { HttpRequestHead } from "../frames/request-head.js";
 import { endReading, type SocketEnd, tellEnd } from "../node-internals/late-ends.js";
 import type { LentBytes } from "../node-internals/shared-reads.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
@@ -105,7 +105,7 @@ export class ServedSocket implements ConnectionHost, Ageing, Waited {
     socket.on("close", onClose);
   }
 
-  accept(head: RequestHead, stream: Http2Stream): Http2StreamHandler {
+  accept(head: HttpRequestHead, stream: Http2Stream): Http2StreamHandler {
     return this.#host.accept(head, stream);
   }
 

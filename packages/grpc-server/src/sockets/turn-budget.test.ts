@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SliceClock } from "../timing/fair-queue.js";
-import { createTurnBudget, type Source } from "./turn-budget.js";
+import { createTurnBudget, type PausableSocket } from "./turn-budget.js";
 
 /** An event loop whose turns the test makes: first it reads, then come the callbacks of `later`. */
 function setUp(ms: number) {
@@ -14,8 +14,8 @@ function setUp(ms: number) {
   const budget = createTurnBudget(ms, clock);
   const done: string[] = [];
   const paused = new Set<string>();
-  const sources = new Map<string, Source>();
-  const sourceOf = (name: string): Source => {
+  const sources = new Map<string, PausableSocket>();
+  const sourceOf = (name: string): PausableSocket => {
     const source = sources.get(name) ?? { pause: () => paused.add(name), resume: () => paused.delete(name) };
     sources.set(name, source);
     return source;

@@ -1,7 +1,7 @@
 import { createFairQueue, type SliceClock, systemSliceClock } from "../timing/fair-queue.js";
 
 /** A source of bytes: a socket. */
-export interface Source {
+export interface PausableSocket {
   pause(): unknown;
   resume(): unknown;
 }
@@ -9,18 +9,18 @@ export interface Source {
 /** Shares each turn of the event loop among sockets. */
 export interface TurnBudget {
   /** Whether `spend` would do the work of that source now. */
-  hasTime(source: Source): boolean;
+  hasTime(source: PausableSocket): boolean;
   /**
    * Does the work now or, if this turn of the event loop was spent on others, in a later one; until then nothing more
    * is read from the source. The work of one source is done in order. `isNew`: the connection is new; known ones do
    * not wait for all new ones.
    */
-  spend(source: Source, isNew: boolean, work: () => void): void;
+  spend(source: PausableSocket, isNew: boolean, work: () => void): void;
   /**
    * Does the work in a later turn in any case, after the work of the source that waits. Nothing more must be read
    * from the source.
    */
-  defer(source: Source, work: () => void): void;
+  defer(source: PausableSocket, work: () => void): void;
   /** Sources that wait. */
   readonly waiting: number;
 }
@@ -31,24 +31,24 @@ export interface TurnBudget {
  * in a turn. The rest waits, unread in the kernel but for one piece of each, and is done in slices.
  */
 export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock): TurnBudget {
-  const works = new Map<Source, { readonly list: (() => void)[]; readonly isPaused: boolean }>();
-  const queue = createFairQueue<Source>(workOn, { sliceMs: ms / 2, clock });
+  const works = new Map<PausableSocket, { readonly list: (() => void)[]; readonly isPaused: boolean }>();
+  const queue = createFairQueue<PausableSocket>(workOn, { sliceMs: ms / 2, clock });
   /** When this turn is spent; undefined if nothing was read in it yet. */
   let end: number | undefined;
 
-  function workOn(source: Source): void {
+  function workOn(source: PausableSocket): void {
     const waiting = works.get(source);
     works.delete(source);
     if (waiting === undefined) return;
     for (const work of waiting.list) work();
     if (waiting.isPaused) source.resume();
   }
-  function wait(source: Source, lane: "answers" | "changes", work: () => void, isPaused: boolean): void {
+  function wait(source: PausableSocket, lane: "answers" | "changes", work: () => void, isPaused: boolean): void {
     works.set(source, { list: [work], isPaused });
     queue.add(source, lane);
   }
 
-  function hasTime(source: Source): boolean {
+  function hasTime(source: PausableSocket): boolean {
     if (works.size > 0 && works.has(source)) return false;
     if (end !== undefined) return clock.now() < end;
     end = clock.now() + ms;
@@ -61,7 +61,7 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock):
 
   return {
     hasTime,
-    spend(source: Source, isNew: boolean, work: () => void): void {
+    spend(source: PausableSocket, isNew: boolean, work: () => void): void {
       if (hasTime(source)) {
         work();
         return;
@@ -74,7 +74,7 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock):
       source.pause();
       wait(source, isNew ? "changes" : "answers", work, true);
     },
-    defer(source: Source, work: () => void): void {
+    defer(source: PausableSocket, work: () => void): void {
       const before = works.get(source);
       if (before === undefined) wait(source, "answers", work, false);
       else before.list.push(work);

@@ -1,5 +1,5 @@
 import type { Reference, Resource, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
-import { createWaits, type Wait } from "../model/basics/wait.js";
+import { createMergedWaits, type Wait } from "../model/basics/wait.js";
 import { changeBetween } from "../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../model/sets/resource-set.js";
 import { sharedBranch } from "../model/sets/shared-branch.js";
@@ -260,7 +260,7 @@ class StageDraft {
     for (const [url, { size }] of retained)
       if (size === 0 || this.#types.get(url)?.sentSet === undefined) retained.delete(url);
     if (retained.size === 0 && this.#waiting.size === 0) return wholeStage;
-    const waits = createWaits();
+    const waits = createMergedWaits();
     const awaited = new Set<TypeUrl>();
     for (const { kind, waiting, cause } of this.#waits) {
       if (kind !== "make" && !this.#uses.has(waiting)) continue;

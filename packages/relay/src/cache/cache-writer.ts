@@ -2,11 +2,11 @@ import { canonicalName, type ResourceType } from "@xdskit/api";
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { CacheFolder } from "./cache-folder.js";
-import type { KnownOfNames, RetainedResources } from "./retained-resources.js";
+import type { KnownOfNames, OriginResources } from "./retained-resources.js";
 
 export interface CacheWriterOptions extends KnownOfNames {
   readonly cache: CacheFolder;
-  readonly retained: RetainedResources;
+  readonly retained: OriginResources;
   readonly client: Pick<XdsClient, "status">;
   /** Identifies the origin. */
   readonly origin: string;

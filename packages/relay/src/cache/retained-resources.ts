@@ -10,7 +10,7 @@ export interface KnownOfNames {
 }
 
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
-export interface RetainedResources {
+export interface OriginResources {
   /** An update that is not served yet. */
   take(update: ResourceUpdate, isWaiting: KnownOfNames["isWaiting"]): void;
   /** Types that changed since the last call. */
@@ -37,7 +37,7 @@ const graceMs = 600_000;
  * Starts with the content of the disk. Names that are not wanted can be dropped; what comes from disk is kept for a
  * while, even if no client asks for it yet: after a restart clients come back one after the other.
  */
-export function createRetained(found: readonly FoundType[]): RetainedResources {
+export function createRetained(found: readonly FoundType[]): OriginResources {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   /** What was served before the last changes; undefined: nothing. Needed while these changes wait. */
   const before = new Map<ResourceType, Map<ResourceName, ReceivedResource | undefined>>();

@@ -10,7 +10,7 @@ export interface AskedNamesOptions {
 }
 
 /** Which names in resources come from the origin before a client asks for them. */
-export interface AskedNames {
+export interface PrefetchedNames {
   /** It comes with a collection that is always asked for. */
   isInCollection(reference: Reference): boolean;
   /** It is asked for as long as a resource names it. */
@@ -20,7 +20,7 @@ export interface AskedNames {
 export function createAskedNames(
   { collections, canAsk, prefetch }: AskedNamesOptions,
   types: ResourceTypes,
-): AskedNames {
+): PrefetchedNames {
   /** By type URL. */
   const asked = new Map<string, Set<string>>();
   for (const { type, name } of collections) getOrInsert(asked, type.typeUrl, () => new Set()).add(canonicalName(name));

@@ -9,12 +9,12 @@ import {
   type ResourceTypes,
 } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { RetainedResources } from "../cache/retained-resources.js";
+import type { OriginResources } from "../cache/retained-resources.js";
 import { servedAs } from "./group-layer.js";
 import { isCollectionReference, type WatchedCollection } from "./upstream/upstream-types.js";
 
 interface CachedContent {
-  readonly retained: Pick<RetainedResources, "named" | "all">;
+  readonly retained: Pick<OriginResources, "named" | "all">;
   /** Types that are complete in the cache. */
   readonly whole: ReadonlySet<ResourceType>;
   readonly types: ResourceTypes;

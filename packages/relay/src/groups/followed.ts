@@ -1,7 +1,7 @@
 import type { Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
 
 /** The names in resources. Each is asked for as long as a resource has it. */
-export interface Followed {
+export interface FollowedReferences {
   /** A resource came or changed; undefined: it is gone. */
   set(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
   isAbsent(reference: Reference): boolean;
@@ -18,7 +18,7 @@ export interface Following {
 }
 
 /** `picks` selects the names to follow. Costs what changes. */
-export function createFollowed(picks: (reference: Reference) => boolean): Followed {
+export function createFollowed(picks: (reference: Reference) => boolean): FollowedReferences {
   const named = new Map<string, { count: number; readonly reference: Reference; following: Following | undefined }>();
   let follow: (reference: Reference) => Following | undefined = () => undefined;
   /** By the resource that has the names. */

@@ -9,10 +9,10 @@ import {
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import { type FollowedNames, type Snapshot, statusCode } from "@xdskit/protocol";
 import type { LayerName, XdsServer } from "@xdskit/server";
-import { createRetained, type RetainedResources } from "../cache/retained-resources.js";
-import { type AskedNames, type AskedNamesOptions, createAskedNames } from "./asked-names.js";
+import { createRetained, type OriginResources } from "../cache/retained-resources.js";
+import { type AskedNamesOptions, createAskedNames, type PrefetchedNames } from "./asked-names.js";
 import type { CachedStart, FoundInCache } from "./cached-start.js";
-import { createFollowed, type Followed } from "./followed.js";
+import { createFollowed, type FollowedReferences } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
 import type { PendingChangesOptions } from "./pending/pending-changes.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
@@ -42,10 +42,10 @@ export class GroupKnown implements PendingChangesOptions {
   readonly types: ResourceTypes;
   readonly maxMs: number;
   readonly cached: CachedStart;
-  readonly asked: AskedNames;
-  readonly retained: RetainedResources;
+  readonly asked: PrefetchedNames;
+  readonly retained: OriginResources;
   readonly standing: UpstreamStanding;
-  readonly followed: Followed;
+  readonly followed: FollowedReferences;
   readonly awaited: AwaitedTypes;
   readonly findings = createGroupFindings();
   readonly report: (findings: readonly Finding[]) => void;

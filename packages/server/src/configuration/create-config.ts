@@ -28,7 +28,7 @@ import { checkList, checkServerCall } from "./option-tables.js";
 export type ChangeOfLayer<Result> = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => Result;
 
 /** The options for making resources from messages. */
-export interface ConfigOptions {
+export interface ConfigResourceOptions {
   readonly types: ResourceTypes;
   /** Undefined means the built-in one. */
   readonly registry: Registry | undefined;
@@ -37,7 +37,7 @@ export interface ConfigOptions {
 }
 
 export function createConfig(
-  options: ConfigOptions,
+  options: ConfigResourceOptions,
   apply: ChangeOfLayer<ConfigArrival>,
   drop: (layer: LayerName) => ConfigArrival,
   awaits: (layer: LayerName, types: ReadonlySet<TypeUrl>) => void,
@@ -73,7 +73,7 @@ export function createConfig(
 }
 
 /** Throws one error for all messages that cannot be served. */
-function asResources(from: Iterable<Message | Resource>, options: ConfigOptions): Resource[] {
+function asResources(from: Iterable<Message | Resource>, options: ConfigResourceOptions): Resource[] {
   const resources: Resource[] = [];
   const findings: Finding[] = [];
   for (const each of from) {
@@ -88,7 +88,7 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
   return resources;
 }
 
-export function toResource(each: Message | Resource, options: ConfigOptions): Resource {
+export function toResource(each: Message | Resource, options: ConfigResourceOptions): Resource {
   // A program without types may pass an object that only looks like a message.
   if (typeof each !== "object" || each === null || !("$typeName" in each || "body" in each)) {
     const fix = "make it with `create` of @bufbuild/protobuf, or with `createResource`";
@@ -97,7 +97,7 @@ export function toResource(each: Message | Resource, options: ConfigOptions): Re
   return "$typeName" in each ? asResource(each, options) : each;
 }
 
-function asResource(message: Message, { types, registry, validate }: ConfigOptions): Resource {
+function asResource(message: Message, { types, registry, validate }: ConfigResourceOptions): Resource {
   const resource = createResource(message, { types, registry });
   const findings = validate ? validateMessage(message, { registry }) : [];
   const about = { type: resource.type.name, resource: resource.name };

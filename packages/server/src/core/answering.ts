@@ -18,7 +18,7 @@ import { createNodeOrders, type NodeOrders } from "../streams/node-orders.js";
 import { Session } from "../streams/session.js";
 import type { SessionContext } from "../streams/session-context.js";
 import type { ServerCore } from "./server-core.js";
-import type { ServerSettings } from "./server-settings.js";
+import type { FullServerOptions } from "./server-settings.js";
 
 /** Answers discovery: streams, unary calls and polls. */
 export interface Discovery {
@@ -30,7 +30,7 @@ export interface Discovery {
 }
 
 export function createDiscovery(
-  { options, types, limits, rest, authorities, clock }: ServerSettings,
+  { options, types, limits, rest, authorities, clock }: FullServerOptions,
   core: ServerCore,
   catchUp: SessionContext<Session>["catchUp"],
 ): Discovery {
@@ -170,7 +170,7 @@ export interface AdmissionControl {
 }
 
 export function createAdmission(
-  { limits }: ServerSettings,
+  { limits }: FullServerOptions,
   { counters, events, nextId, loop }: ServerCore,
 ): AdmissionControl {
   const counted: { readonly open: number }[] = [];
@@ -205,7 +205,7 @@ export function createAdmission(
 
 /** Makes the services that are not discovery. */
 export function createOtherServices(
-  { options, types }: ServerSettings,
+  { options, types }: FullServerOptions,
   { publication, parts, calls, gate, openCalls, shares }: ServerCore,
   { refusal, refusedCall }: AdmissionControl,
 ): Services {

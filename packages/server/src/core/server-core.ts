@@ -1,5 +1,5 @@
 import { defaultOrderingTimes, statusCode } from "@xdskit/protocol";
-import type { ConfigOptions } from "../configuration/create-config.js";
+import type { ConfigResourceOptions } from "../configuration/create-config.js";
 import { createGroups } from "../configuration/groups.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
 import { createEvents, type Events } from "../contracts/events.js";
@@ -13,10 +13,10 @@ import { BelowLayers } from "../publication/below-layers.js";
 import { type Counters, createCounters } from "../publication/counters.js";
 import { Publication } from "../publication/publication.js";
 import { SourceTroubles } from "../publication/source-troubles.js";
-import { createRejections, type Rejections } from "../streams/rejections.js";
+import { createRejections, type NodeRejections } from "../streams/rejections.js";
 import type { Session } from "../streams/session.js";
 import { type JoinedParts, joinedParts } from "./joined-parts.js";
-import type { ServerSettings } from "./server-settings.js";
+import type { FullServerOptions } from "./server-settings.js";
 import { type EventLoopWatch, watchEventLoop } from "./watch-event-loop.js";
 
 /** What those share that take the configuration, and those that answer clients. */
@@ -24,12 +24,12 @@ export interface ServerCore {
   readonly counters: Counters;
   readonly events: Events;
   readonly layers: Layers;
-  readonly config: ConfigOptions;
+  readonly config: ConfigResourceOptions;
   readonly publication: Publication;
   readonly parts: JoinedParts;
   /** Open streams, in the order in which they were opened. */
   readonly sessions: Set<Session>;
-  readonly rejections: Rejections;
+  readonly rejections: NodeRejections;
   readonly troubles: SourceTroubles;
   /** Undefined: nobody watches the event loop. */
   readonly loop: EventLoopWatch | undefined;
@@ -46,7 +46,7 @@ export interface ServerCore {
 }
 
 /** Makes what is between the configuration and the streams, and plugs the parts into it. */
-export function createCore(settings: ServerSettings, parts: readonly Part[]): ServerCore {
+export function createCore(settings: FullServerOptions, parts: readonly Part[]): ServerCore {
   const { options, types, limits, clock, authorities } = settings;
   const counters = createCounters();
   const events = createEvents();

@@ -9,7 +9,7 @@ import { checkLoadReportSettings } from "../settings/load-report-settings.js";
 import { defaultRestOptions, type RestOptions } from "../settings/rest-options.js";
 
 /** The options of a server, with the defaults filled in. */
-export interface ServerSettings {
+export interface FullServerOptions {
   /** As they were given. */
   readonly options: ServerOptions;
   readonly types: ResourceTypes;
@@ -25,7 +25,7 @@ export interface ServerSettings {
 }
 
 /** Checks the options and fills in the defaults. */
-export function readOptions(options: ServerOptions): ServerSettings {
+export function readOptions(options: ServerOptions): FullServerOptions {
   checkServerCall("createServer", options);
   checkOptions(options);
   checkLoadReportSettings(options.loadReports || undefined, "loadReports");

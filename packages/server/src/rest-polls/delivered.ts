@@ -6,7 +6,7 @@ import { dropOldest } from "../basics/maps.js";
 import type { PollConnection } from "../contracts/poll-transport.js";
 
 /** The meaning of a poll for the answer before it. */
-export type Verdict =
+export type PollVerdict =
   /** Nothing is known about an answer before it. */
   | { readonly kind: "fresh" }
   /** The client came back with the version that it was given. */
@@ -63,7 +63,7 @@ const lastingMs = 60_000;
 export function createDelivered(limit = remembered) {
   const deliveries = new Map<string, PollDelivery>();
   return {
-    judge(from: Poller, { version, nonce, error }: JsonRequest): Verdict {
+    judge(from: Poller, { version, nonce, error }: JsonRequest): PollVerdict {
       const key = keyOf(from);
       const last = deliveries.get(key);
       if (last?.answered === version && error === undefined) {

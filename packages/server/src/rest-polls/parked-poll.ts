@@ -15,7 +15,7 @@ import type { PollAnswer } from "../contracts/poll-transport.js";
 import { notKnown } from "../identity/caller.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/stack-part.js";
-import type { Poller, Unaccepted, Verdict } from "./delivered.js";
+import type { Poller, PollVerdict, Unaccepted } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
 
 /** The parts of a poll. */
@@ -27,7 +27,7 @@ export interface ParkedPollParts {
   /** v3 type URLs that are supplied on demand to this client. */
   readonly onDemand: ReadonlySet<string> | undefined;
   readonly request: JsonRequest;
-  readonly verdict: Verdict;
+  readonly verdict: PollVerdict;
   /** Called before the client is sent this version. */
   readonly delivers: (version: string) => void;
   readonly answer: (answer: PollAnswer) => void;

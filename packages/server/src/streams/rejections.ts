@@ -6,7 +6,7 @@ import { dropOldest } from "../basics/maps.js";
  * Remembers which node rejected which version, so that a rejection repeated on every stream and reconnect is reported
  * once.
  */
-export interface Rejections {
+export interface NodeRejections {
   /** True the first time for a node, type and version. */
   first(node: string, type: TypeUrl, version: Version): boolean;
   /** The node has accepted another version: if the rejected one comes back, it is reported again. */
@@ -18,7 +18,7 @@ export interface Rejections {
 /** The number of nodes and types that are remembered. A forgotten one is reported once more, which does no harm. */
 const remembered = 20_000;
 
-export function createRejections(limit = remembered): Rejections {
+export function createRejections(limit = remembered): NodeRejections {
   // A node cannot go back to an older rejected version without a newer one in between, so the last one per node and
   // type is enough.
   const last = new Map<string, Version>();

@@ -9,7 +9,7 @@ import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { RetainedMemories } from "./limits/retained-memory.js";
 import type { NodeOrders } from "./node-orders.js";
-import type { Rejections } from "./rejections.js";
+import type { NodeRejections } from "./rejections.js";
 
 /** The parts that all streams of a server share. */
 export interface SessionContext<Session> {
@@ -26,7 +26,7 @@ export interface SessionContext<Session> {
   readonly retainedMemory: RetainedMemories;
   readonly counters: Counters;
   readonly events: Events;
-  readonly rejections: Rejections;
+  readonly rejections: NodeRejections;
   /** See `Source.catchUp`, for all sources. Undefined: nobody else writes. */
   readonly catchUp: () => Promise<void> | undefined;
   readonly progress: Progress;

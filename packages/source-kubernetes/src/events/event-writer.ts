@@ -1,7 +1,7 @@
 import { type Clock, maxKept, systemClock } from "@xdskit/api";
 import type { KubernetesConnection } from "../connection/connection.js";
 import type { ObjectFault } from "../objects/object-fault.js";
-import { ApiError } from "../watching/api-error.js";
+import { KubernetesApiError } from "../watching/api-error.js";
 import { sendJson } from "../watching/api-request.js";
 import { type EventSeries, eventName, lastWritten, objectEvent, oneMore } from "./object-event.js";
 
@@ -110,7 +110,7 @@ export class EventWriter {
       const body = objectEvent(fault, instance, new Date());
       await sendJson(connection, { method: "POST", path, body }, signal);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+      if (!(error instanceof KubernetesApiError) || error.status !== 409) throw error;
       const change = async (body: object) => {
         const one = `${path}/${eventName(fault)}`;
         return (await sendJson(connection, { method: "PATCH", path: one, body }, signal)) as EventSeries;

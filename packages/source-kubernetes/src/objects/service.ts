@@ -11,7 +11,7 @@ export interface ServicePort {
 }
 
 /** A Service of Kubernetes, as far as it decides what is served. */
-export interface Service {
+export interface KubernetesService {
   readonly namespace: string;
   readonly name: string;
   /** Another one if it was deleted and made anew; undefined: nobody says. */
@@ -49,7 +49,7 @@ interface PortShape {
 /** Kubernetes' own word for it, and that of meshes. */
 const http2 = ["kubernetes.io/h2c", "grpc"];
 
-const distributions: Readonly<Record<string, Service["distribution"]>> = {
+const distributions: Readonly<Record<string, KubernetesService["distribution"]>> = {
   // An older word for the same.
   PreferClose: "zone",
   PreferSameZone: "zone",
@@ -57,7 +57,7 @@ const distributions: Readonly<Record<string, Service["distribution"]>> = {
 };
 
 /** Reads a Service, as the API server writes it. */
-export function readService(object: ObjectShape): Service {
+export function readService(object: ObjectShape): KubernetesService {
   const { metadata = {}, spec = {} } = object as ServiceShape;
   const { type, externalName, trafficDistribution = "", ipFamilies, ports = [] } = spec;
   const read = readPolicy(metadata.annotations ?? {});

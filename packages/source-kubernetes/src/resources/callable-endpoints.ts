@@ -1,7 +1,7 @@
 import { getOrInsert } from "@xdskit/api";
 import type { EndpointSlice, SliceEndpoint } from "../objects/endpoint-slice.js";
 import type { Family } from "../objects/object-shape.js";
-import type { Service, ServicePort } from "../objects/service.js";
+import type { KubernetesService, ServicePort } from "../objects/service.js";
 
 /** Where a pod answers for a port. */
 export interface PodAddress {
@@ -30,7 +30,7 @@ interface PodInSlice extends SliceEndpoint {
  * is ready; otherwise what leaves and still answers: better than nothing.
  */
 export function callableEndpoints(
-  { family = "IPv4" }: Pick<Service, "family">,
+  { family = "IPv4" }: Pick<KubernetesService, "family">,
   port: ServicePort,
   slices: readonly EndpointSlice[],
 ): readonly CallableEndpoint[] {

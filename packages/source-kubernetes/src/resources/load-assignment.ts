@@ -5,13 +5,13 @@ import { HealthStatus } from "@xdskit/api/envoy/config/core/v3/health_check";
 import { type ClusterLoadAssignment, ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import type { LocalityLbEndpointsSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
-import type { Service, ServicePort } from "../objects/service.js";
+import type { KubernetesService, ServicePort } from "../objects/service.js";
 import { type CallableEndpoint, callableEndpoints, type PodAddress } from "./callable-endpoints.js";
 import { portName } from "./names.js";
 import { nearFirst } from "./near-first.js";
 
 /** Where the ports of a Service are answered. Without endpoints it is an empty load assignment: calls fail at once. */
-export function loadAssignments(service: Service, slices: readonly EndpointSlice[]): readonly Resource[] {
+export function loadAssignments(service: KubernetesService, slices: readonly EndpointSlice[]): readonly Resource[] {
   // Its cluster has the name that DNS is asked for.
   if (service.externalName !== undefined) return [];
   return service.ports.flatMap((port) => {

@@ -1,10 +1,13 @@
-import type { Service, ServicePort } from "../objects/service.js";
+import type { KubernetesService, ServicePort } from "../objects/service.js";
 
 /** The usual domain of a cluster's own names. */
 const clusterDomain = "cluster.local";
 
 /** What the route, the cluster and the load assignment of a port are called. */
-export function portName({ namespace, name }: Pick<Service, "namespace" | "name">, { port }: ServicePort): string {
+export function portName(
+  { namespace, name }: Pick<KubernetesService, "namespace" | "name">,
+  { port }: ServicePort,
+): string {
   return `${name}.${namespace}:${port}`;
 }
 
@@ -14,13 +17,13 @@ export function unresolvedName(port: string): string {
 }
 
 /** All targets by which clients may call a port: `xds:///` and one of these. */
-export function targetsOf(service: Service, port: ServicePort): readonly string[] {
+export function targetsOf(service: KubernetesService, port: ServicePort): readonly string[] {
   const host = `${service.name}.${service.namespace}`;
   const hosts = [host, `${host}.svc`, `${host}.svc.${clusterDomain}`];
   const ports = [`:${port.port}`, ...(port.name === "" ? [] : [`:${port.name}`]), ...(isOnlyPort(service) ? [""] : [])];
   return hosts.flatMap((each) => ports.map((ending) => each + ending));
 }
 
-function isOnlyPort({ ports }: Service): boolean {
+function isOnlyPort({ ports }: KubernetesService): boolean {
   return ports.length === 1;
 }

@@ -2,7 +2,7 @@ import type { Constraints } from "@xdskit/api";
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { PolicyFault } from "../objects/object-fault.js";
 import { failoverAnnotation } from "../objects/policy.js";
-import type { Service } from "../objects/service.js";
+import type { KubernetesService } from "../objects/service.js";
 import type { CallableEndpoint } from "./callable-endpoints.js";
 
 /** The endpoints of a Service for clients at one place: a later group is called if all before it fail. */
@@ -18,12 +18,12 @@ const mostNodes = 100;
 
 /** A Service whose wish is followed, and what is not. */
 export interface FollowedWish {
-  readonly service: Service;
+  readonly service: KubernetesService;
   readonly faults: readonly PolicyFault[];
 }
 
 /** The Service, perhaps with a smaller wish. */
-export function followedWish(service: Service, slices: readonly EndpointSlice[]): FollowedWish {
+export function followedWish(service: KubernetesService, slices: readonly EndpointSlice[]): FollowedWish {
   const plain = { service, faults: [] };
   if (service.distribution !== "node") return plain;
   const nodes = new Set(slices.flatMap(({ endpoints }) => endpoints.flatMap(({ forNodes }) => forNodes)));
@@ -39,7 +39,7 @@ export function followedWish(service: Service, slices: readonly EndpointSlice[])
  * Whom clients at each place call first. Hints of the slices count if each endpoint has them, as for kube-proxy;
  * otherwise, the zones of the endpoints, if the Service wants that. The first is for clients anywhere.
  */
-export function nearFirst(service: Service, endpoints: readonly CallableEndpoint[]): readonly NearFirst[] {
+export function nearFirst(service: KubernetesService, endpoints: readonly CallableEndpoint[]): readonly NearFirst[] {
   const anywhere: NearFirst = { constraints: undefined, groups: endpoints.length === 0 ? [] : [endpoints] };
   const zonesFor = zonesForClients(service, endpoints);
   if (zonesFor === undefined) return [anywhere];
@@ -60,7 +60,7 @@ export function nearFirst(service: Service, endpoints: readonly CallableEndpoint
 
 /** The zones whose clients call an endpoint first; undefined: nobody has a wish. */
 function zonesForClients(
-  { distribution }: Service,
+  { distribution }: KubernetesService,
   endpoints: readonly CallableEndpoint[],
 ): ((endpoint: CallableEndpoint) => readonly string[]) | undefined {
   if (endpoints.length > 0 && endpoints.every(({ forZones }) => forZones.length > 0)) return ({ forZones }) => forZones;

@@ -7,13 +7,13 @@ import type { OutlierDetectionSchema } from "@xdskit/api/envoy/config/cluster/v3
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { HttpProtocolOptionsSchema } from "@xdskit/api/envoy/extensions/upstreams/http/v3/http_protocol_options";
 import type { Policy } from "../objects/policy.js";
-import type { Service, ServicePort } from "../objects/service.js";
+import type { KubernetesService, ServicePort } from "../objects/service.js";
 import { callsOf } from "./calls.js";
 import { externalAssignment } from "./load-assignment.js";
 import { portName, targetsOf, unresolvedName } from "./names.js";
 
 /** Everything about a Service but where it is answered: changes of its pods change none of it. */
-export function serviceResources(service: Service, attached: AttachedRoutes): readonly Resource[] {
+export function serviceResources(service: KubernetesService, attached: AttachedRoutes): readonly Resource[] {
   return service.ports.flatMap((port) => {
     const alike = alikeOf(service.policy, port.isHttp2);
     const name = portName(service, port);
@@ -95,7 +95,7 @@ function clusterOptions(name: string, policy: Policy, isHttp2: boolean) {
   };
 }
 
-function dnsCluster({ policy }: Service, externalName: string, port: ServicePort, name: string): Resource {
+function dnsCluster({ policy }: KubernetesService, externalName: string, port: ServicePort, name: string): Resource {
   return createResource(
     create(ClusterSchema, {
       ...clusterOptions(name, policy, port.isHttp2),

@@ -1,7 +1,7 @@
 import type { EndpointSlice } from "../objects/endpoint-slice.js";
 import type { ObjectFault, PolicyFault } from "../objects/object-fault.js";
 import { objectKey } from "../objects/object-shape.js";
-import type { Service } from "../objects/service.js";
+import type { KubernetesService } from "../objects/service.js";
 import { RouteTable } from "./attached/route-table.js";
 import { loadAssignments } from "./load-assignment.js";
 import { followedWish } from "./near-first.js";
@@ -14,7 +14,7 @@ const noRoutes: ReturnType<RouteTable["attach"]> = new Map();
 export class ServiceTable extends ObjectTable {
   /** Whoever changes something of it says here which Services that concerns. */
   readonly #routes: RouteTable;
-  readonly #services = new Map<string, Service>();
+  readonly #services = new Map<string, KubernetesService>();
   /** By Service, and by the key of the slice. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   /** The Services of which all must be made: another one, or nothing could be made before. Of others the endpoints. */
@@ -30,7 +30,7 @@ export class ServiceTable extends ObjectTable {
   }
 
   /** Undefined: it is gone. */
-  setService(key: string, service: Service | undefined): void {
+  setService(key: string, service: KubernetesService | undefined): void {
     if (service === undefined) this.#services.delete(key);
     else this.#services.set(key, service);
     this.touch(key, ...this.#routes.parentsNear(key));
@@ -85,7 +85,7 @@ export class ServiceTable extends ObjectTable {
   }
 }
 
-function faultsOf({ namespace, name, uid }: Service, faults: readonly PolicyFault[]): readonly ObjectFault[] {
+function faultsOf({ namespace, name, uid }: KubernetesService, faults: readonly PolicyFault[]): readonly ObjectFault[] {
   const object = { apiVersion: "v1", kind: "Service", namespace, name, uid };
   return faults.map(({ annotation: field, message }) => ({ object, reason: reasonOf(field), field, message }));
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { controllerName } from "../objects/object-fault.js";
 import type { ObjectShape } from "../objects/object-shape.js";
-import { ownTypes, rejectedType, type Verdict, type WantedStatus } from "../resources/attached/route-status.js";
+import { ownTypes, type RouteVerdict, rejectedType, type WantedStatus } from "../resources/attached/route-status.js";
 
 /** The status that a route has, and of which state of it. */
 export interface ObjectStatus {
@@ -16,7 +16,7 @@ export interface ParentStatus {
   readonly conditions?: readonly StatusCondition[];
 }
 
-interface StatusCondition extends Omit<Verdict, "type"> {
+interface StatusCondition extends Omit<RouteVerdict, "type"> {
   readonly type: string;
   readonly observedGeneration?: number;
   readonly lastTransitionTime: string;
@@ -71,7 +71,7 @@ export function changedParents(
 
 function conditionsOf(
   before: readonly StatusCondition[],
-  verdicts: readonly Verdict[],
+  verdicts: readonly RouteVerdict[],
   observedGeneration: number,
   context: StatusContext,
 ): readonly StatusCondition[] {

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { manualClock } from "../../../server/src/testing/basics/manual-clock.js";
 import { waitFor } from "../../../server/src/testing/basics/wait-for.js";
-import { rejectedType, type Verdict, type WantedStatus } from "../resources/attached/route-status.js";
+import { type RouteVerdict, rejectedType, type WantedStatus } from "../resources/attached/route-status.js";
 import { spokenServer } from "../testing/spoken-server.js";
 import { changedParents, type ObjectStatus, type ParentStatus } from "./status-change.js";
 import { StatusWriter } from "./status-writer.js";
@@ -13,9 +13,9 @@ const hour = 60 * 60_000;
 const now = Date.parse("2026-02-01T00:00:00Z");
 const then = "2026-01-01T00:00:00Z";
 
-const verdict = (type: string, status: "True" | "False" = "True", message = "m"): Verdict =>
-  ({ type, status, reason: "R", message }) as Verdict;
-const wanted = (conditions: readonly Verdict[], parentRef: object = toCart, generation = 2): WantedStatus => ({
+const verdict = (type: string, status: "True" | "False" = "True", message = "m"): RouteVerdict =>
+  ({ type, status, reason: "R", message }) as RouteVerdict;
+const wanted = (conditions: readonly RouteVerdict[], parentRef: object = toCart, generation = 2): WantedStatus => ({
   generation,
   parents: [{ parentRef, conditions }],
 });

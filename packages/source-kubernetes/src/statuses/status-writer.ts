@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "@xdskit/api";
 import type { KubernetesConnection } from "../connection/connection.js";
 import { gatewayApi } from "../objects/mesh-route.js";
 import { rejectedType, type WantedStatus } from "../resources/attached/route-status.js";
-import { ApiError } from "../watching/api-error.js";
+import { KubernetesApiError } from "../watching/api-error.js";
 import { sendJson } from "../watching/api-request.js";
 import { createRetries } from "../watching/retries.js";
 import { changedParents, type ObjectStatus, othersRejectionMs } from "./status-change.js";
@@ -102,10 +102,10 @@ export class StatusWriter {
       } catch (error) {
         if (signal.aborted) return;
         // Gone, or changed meanwhile: the watch tells.
-        if (error instanceof ApiError && (error.status === 404 || error.status === 409)) continue;
+        if (error instanceof KubernetesApiError && (error.status === 404 || error.status === 409)) continue;
         this.#due.add(key);
         this.#options.failed(error as Error);
-        await retries.wait(signal, error instanceof ApiError ? error.retryAfterMs : undefined);
+        await retries.wait(signal, error instanceof KubernetesApiError ? error.retryAfterMs : undefined);
       }
     }
     this.#planLook();

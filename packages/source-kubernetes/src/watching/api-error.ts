@@ -1,6 +1,6 @@
 /** An answer of the API server that is no success. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
+export class KubernetesApiError extends Error {
+  override readonly name = "KubernetesApiError";
   /** The status of HTTP, or what an event of a watch says instead. */
   readonly status: number;
   /** After how many milliseconds the server wants to be asked again; undefined: it does not say. */

@@ -3,7 +3,7 @@ import { request as tlsRequest } from "node:https";
 import { maxBody, maxSmallBody, systemClock, XdskitError } from "@xdskit/api";
 import { hostOf } from "@xdskit/server/address";
 import type { KubernetesConnection } from "../connection/connection.js";
-import { ApiError } from "./api-error.js";
+import { KubernetesApiError } from "./api-error.js";
 
 /** How long a server may take to begin its answer, in milliseconds. */
 const answerMs = 15_000;
@@ -14,7 +14,7 @@ export async function getJson(connection: KubernetesConnection, path: string, si
 }
 
 /** A request for one answer. */
-export interface ApiRequest {
+export interface KubernetesRequest {
   readonly method: "GET" | "POST" | "PATCH";
   /** With the query. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface ApiRequest {
 /** Sends a document, and resolves to that of the answer. Rejects with an ApiError for what the server refuses. */
 export async function sendJson(
   connection: KubernetesConnection,
-  request: ApiRequest,
+  request: KubernetesRequest,
   signal: AbortSignal,
 ): Promise<unknown> {
   const response = await open(connection, request, signal);
@@ -106,7 +106,7 @@ const contentTypes = { GET: undefined, POST: "application/json", PATCH: "applica
 
 async function open(
   connection: KubernetesConnection,
-  { method, path, body, agent }: ApiRequest,
+  { method, path, body, agent }: KubernetesRequest,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { server, isChecked, serverName } = connection;
@@ -155,7 +155,7 @@ async function open(
   if (status === 200 || status === 201) return response;
   if (status === 401) connection.refused();
   const text = await readText(response, maxSmallBody, signal).catch(() => "");
-  throw new ApiError(status, text, headers["retry-after"]);
+  throw new KubernetesApiError(status, text, headers["retry-after"]);
 }
 
 /** Rejects at once if the signal is aborted, whatever the promise does. */

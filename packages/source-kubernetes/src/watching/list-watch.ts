@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { systemClock, XdskitError } from "@xdskit/api";
 import type { KubernetesConnection } from "../connection/connection.js";
 import { keyOf, type ObjectShape } from "../objects/object-shape.js";
-import { ApiError } from "./api-error.js";
+import { KubernetesApiError } from "./api-error.js";
 import { getJson, readLines } from "./api-request.js";
 import { createRetries } from "./retries.js";
 
@@ -101,7 +101,7 @@ export class ListWatch<Value> {
   }
 
   async #recover(error: Error, wait: (afterMs: number | undefined) => Promise<void>): Promise<void> {
-    const refused = error instanceof ApiError ? error : undefined;
+    const refused = error instanceof KubernetesApiError ? error : undefined;
     if (refused?.isExpired === true && this.#version !== undefined) {
       // All is read anew. What came and went meanwhile is found by comparing, so nothing is missed.
       this.#version = undefined;
@@ -237,8 +237,8 @@ export class ListWatch<Value> {
   }
 }
 
-function errorOf({ code = 500, message = "" }: NonNullable<ListWatchEvent["object"]>): ApiError {
-  return new ApiError(code, JSON.stringify({ message }));
+function errorOf({ code = 500, message = "" }: NonNullable<ListWatchEvent["object"]>): KubernetesApiError {
+  return new KubernetesApiError(code, JSON.stringify({ message }));
 }
 
 function tooMany(): XdskitError {

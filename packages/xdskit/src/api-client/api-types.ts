@@ -8,7 +8,7 @@ export type {
   DiffAnswer,
   LayerJson,
   LayerList,
-  LayerResource,
+  LayerResourceJson as LayerResource,
   LayerResources,
   QuarantineJson,
   RevisionAnswer,

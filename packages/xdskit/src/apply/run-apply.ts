@@ -13,7 +13,7 @@ import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 
-export interface ApplyOptions extends CommitOptions {
+export interface ApplyCommandOptions extends CommitOptions {
   /** Files, folders, or `-`. */
   readonly files: readonly string[];
   readonly layer: string;
@@ -26,7 +26,7 @@ export interface ApplyOptions extends CommitOptions {
  * Sends files to a layer of a running server as one change. Resolves to the exit status: 0 if it is done, 1 if it
  * failed, was rejected or did not arrive in time, 2 if a file is not there, 3 if a dry run finds differences.
  */
-export async function runApply(options: ApplyOptions, terminal: Terminal): Promise<number> {
+export async function runApply(options: ApplyCommandOptions, terminal: Terminal): Promise<number> {
   let input: Input;
   try {
     input = await readInput(options.files, options.descriptors);
@@ -57,7 +57,7 @@ function findingKey({ code, resource, message }: Finding): string {
 }
 
 /** Says what is wrong in the files before anything is sent. */
-function refuses({ findings, resources }: Input, { files, prune }: ApplyOptions, terminal: Terminal): boolean {
+function refuses({ findings, resources }: Input, { files, prune }: ApplyCommandOptions, terminal: Terminal): boolean {
   const errors = errorsIn(findings);
   const say = (finding: Finding) => tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   for (const finding of findings) say(finding);

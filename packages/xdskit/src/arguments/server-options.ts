@@ -4,7 +4,7 @@ import { readDurationWithUnit, readOption, wordOption } from "./arguments.js";
 import { refuseHalfPair } from "./tls-options.js";
 
 /** The options that every command has which speaks with a running server's API. */
-export interface ServerOptions {
+export interface ApiServerOptions {
   readonly server: ApiServer;
   readonly output: "text" | "json";
 }

@@ -23,7 +23,7 @@ import {
 } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
 import { folderSettings } from "../settings/server-settings.js";
-import { danglingReferences, type GroupResources } from "./dangling-references.js";
+import { danglingReferences, type ServedGroup } from "./dangling-references.js";
 import { extensionsThatEnvoyLacks } from "./envoys-extensions.js";
 import { newerThanEnvoy } from "./newer-than-envoy.js";
 
@@ -42,7 +42,7 @@ export interface CheckOptions {
 /** The result of a check. */
 export interface CheckedFolder {
   readonly files: number;
-  readonly groups: readonly GroupResources[];
+  readonly groups: readonly ServedGroup[];
   /** What each folder of a group holds; all of it is `default` where the settings have no groups. */
   readonly layers: ReadonlyMap<LayerName, readonly Resource[]>;
   /** Where one of them is written. */
@@ -149,7 +149,7 @@ function noFile(directory: string): Finding {
   return { code: "XDSKIT_NO_VALID_FILE", severity: "error", message, file: directory };
 }
 
-function groupsOf(settings: Settings, layers: ReadonlyMap<LayerName, readonly Resource[]>): readonly GroupResources[] {
+function groupsOf(settings: Settings, layers: ReadonlyMap<LayerName, readonly Resource[]>): readonly ServedGroup[] {
   const groups = settings.groups ?? [{ name: everyNode, folders: [...layers.keys()] }];
   return groups.map(({ name, folders }) => {
     const merged = new Map<string, Resource>();

@@ -13,7 +13,7 @@ import { createIsOwnName } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
 
 /** The resources that a group's nodes are served. */
-export interface GroupResources {
+export interface ServedGroup {
   readonly group: string;
   readonly resources: readonly Resource[];
 }
@@ -24,7 +24,7 @@ export interface GroupResources {
  * With `references: strict` it is one, where a server would refuse the name.
  */
 export function danglingReferences(
-  groups: readonly GroupResources[],
+  groups: readonly ServedGroup[],
   types: ResourceTypes,
   settings: Pick<Settings, "authorities" | "references" | "references_except">,
   whereNamed: (resource: Resource, reference: Reference) => Where | undefined,

@@ -1,6 +1,6 @@
 import type { Resource } from "@xdskit/api";
 import { emptySnapshot, type Plan, planBetween, type Snapshot, updateSnapshot } from "@xdskit/protocol";
-import type { GroupResources } from "../checking/dangling-references.js";
+import type { ServedGroup } from "../checking/dangling-references.js";
 
 /** The plan of a group. */
 export type GroupPlan =
@@ -9,7 +9,7 @@ export type GroupPlan =
   | { readonly kind: "new" | "gone"; readonly name: string; readonly snapshot: Snapshot };
 
 /** A plan for each group: first the groups of the new folder in their order, then those that are gone. */
-export function planGroups(before: readonly GroupResources[], after: readonly GroupResources[]): readonly GroupPlan[] {
+export function planGroups(before: readonly ServedGroup[], after: readonly ServedGroup[]): readonly GroupPlan[] {
   const olds = new Map(before.map(({ group, resources }) => [group, snapshotOf(resources)]));
   const plans = after.map(({ group: name, resources }): GroupPlan => {
     const old = olds.get(name);

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { collect } from "../arguments/arguments.js";
-import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
-interface DiffArguments extends ServerOptions {
+interface DiffArguments extends ApiServerOptions {
   readonly from?: string;
   readonly to?: string;
   readonly settings?: string;

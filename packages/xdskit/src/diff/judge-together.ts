@@ -16,7 +16,7 @@ export interface LayerContent {
 }
 
 /** What would become of a change that replaces several layers at once. */
-export interface Judgement {
+export interface JudgedTogether {
   /** The reasons for which a server would refuse it, if it would refuse some of the layers `apart`. */
   readonly together: readonly Finding[];
   /** The reasons for which it would refuse each of the layers `apart` alone. */
@@ -38,7 +38,7 @@ export async function judgeTogether(
   references: References,
   all: readonly LayerContent[],
   apart: readonly LayerContent[],
-): Promise<Judgement> {
+): Promise<JudgedTogether> {
   const { settings, types } = folder;
   const existing: LayerUpdate[] = [];
   const unread: Finding[] = [];

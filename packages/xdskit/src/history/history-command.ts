@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { readCount } from "../arguments/arguments.js";
-import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
-interface HistoryArguments extends ServerOptions {
+interface HistoryArguments extends ApiServerOptions {
   readonly layer?: string;
   readonly limit: number;
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 const details = `
@@ -21,7 +21,7 @@ export function showCommand(terminal: Terminal, exit: (status: number) => void):
     .argument("<revision>", "its id, the beginning of it, or its number")
     .addOption(outputOption())
     .addHelpText("after", details)
-    .action(async (revision: string, { server, output }: ServerOptions) => {
+    .action(async (revision: string, { server, output }: ApiServerOptions) => {
       const { runShow } = await import("./run-history.js");
       exit(await runShow({ server, output, revision }, terminal));
     });

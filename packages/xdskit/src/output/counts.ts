@@ -15,21 +15,21 @@ export function countedAll(counts: Iterable<readonly [noun: string, count: numbe
 }
 
 /** The number of resources by the name of their type. */
-export type Counts = readonly (readonly [type: string, count: number])[];
+export type TypeCounts = readonly (readonly [type: string, count: number])[];
 
 /** The number of a snapshot's resources by type, in delivery order. */
-export function countsOfSnapshot(snapshot: Snapshot | undefined): Counts {
+export function countsOfSnapshot(snapshot: Snapshot | undefined): TypeCounts {
   return ordered(Array.from(snapshot?.sets.values() ?? [], ({ type, size }) => [type, size]));
 }
 
 /** The number of resources by type, in delivery order. */
-export function countsOfResources(resources: Iterable<Resource>): Counts {
+export function countsOfResources(resources: Iterable<Resource>): TypeCounts {
   const counts = new Map<ResourceType, number>();
   for (const { type } of resources) counts.set(type, (counts.get(type) ?? 0) + 1);
   return ordered([...counts]);
 }
 
-function ordered(counts: readonly (readonly [ResourceType, number])[]): Counts {
+function ordered(counts: readonly (readonly [ResourceType, number])[]): TypeCounts {
   return counts
     .filter(([, count]) => count > 0)
     .sort(([a], [b]) => a.deliveryOrder - b.deliveryOrder)

@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
-import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
-import type { RolloutAction } from "./run-rollout.js";
+import type { RolloutVerb } from "./run-rollout.js";
 
 const details = `
   status    the state of each rollout, who has the change, who rejected it and why
@@ -28,7 +28,7 @@ export function rolloutCommand(terminal: Terminal, exit: (status: number) => voi
     .argument("[group]", "the group of nodes")
     .addOption(outputOption())
     .addHelpText("after", details)
-    .action(async (action: RolloutAction, group: string | undefined, { server, output }: ServerOptions) => {
+    .action(async (action: RolloutVerb, group: string | undefined, { server, output }: ApiServerOptions) => {
       const { runRollout } = await import("./run-rollout.js");
       exit(await runRollout({ action, group, server, output }, terminal));
     });

@@ -11,10 +11,10 @@ import { isUnderWay, type RolloutsView, rolloutsText, rolloutText } from "./roll
 
 /** What to do with a rollout. */
 export const rolloutActions = ["status", "promote", "halt", "resume", "undo"] as const;
-export type RolloutAction = (typeof rolloutActions)[number];
+export type RolloutVerb = (typeof rolloutActions)[number];
 
 export interface RolloutOptions {
-  readonly action: RolloutAction;
+  readonly action: RolloutVerb;
   /** Undefined: all, or the only one that there is. */
   readonly group: string | undefined;
   readonly server: ApiServer;

@@ -1,6 +1,6 @@
 import { asksForCertificates, type ServerTls } from "@xdskit/server";
 import { formatAddress, type ListenAddress } from "@xdskit/server/address";
-import { type Counts, countedAll } from "../output/counts.js";
+import { countedAll, type TypeCounts } from "../output/counts.js";
 import { version } from "../process/version.js";
 import type { ExampleNode } from "./example-node.js";
 
@@ -10,7 +10,7 @@ export interface StartSummary {
   readonly what: string;
   readonly settingsFile: string | undefined;
   /** By group, in the order of the settings. */
-  readonly counts: readonly (readonly [group: string, counts: Counts])[];
+  readonly counts: readonly (readonly [group: string, counts: TypeCounts])[];
   readonly grpc: ListenAddress;
   readonly admin: ListenAddress;
   /** A node that the server accepts. */

@@ -22,7 +22,7 @@ import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
 import { type ClientView, clientView, isBehind, standingOf } from "./client-view.js";
 import { clientDetails, statusPage } from "./table.js";
 
-export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
+export interface StatusCommandOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly server: ListenAddress;
   /** The one node to show in detail. */
   readonly node: string | undefined;
@@ -47,7 +47,7 @@ export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
  * Prints what clients have, once, or until a signal comes or the reader is gone. Resolves to the exit status: 0, 1 if
  * there is no answer, the node is not there, or `check` finds something, 2 for wrong usage.
  */
-export async function runStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
+export async function runStatus(options: StatusCommandOptions, terminal: Terminal): Promise<number> {
   const types = new Set<string>();
   for (const name of options.types) {
     const url = resourceTypes.find(name)?.typeUrl ?? (name.includes("/") ? name : undefined);
@@ -79,7 +79,11 @@ interface StatusView {
 /** The result, or why there is none. */
 type StatusLook = StatusView | { readonly problem: string };
 
-async function lookOnce(client: StatusClient, options: StatusOptions, types: ReadonlySet<string>): Promise<StatusLook> {
+async function lookOnce(
+  client: StatusClient,
+  options: StatusCommandOptions,
+  types: ReadonlySet<string>,
+): Promise<StatusLook> {
   const { node, nodes, timeout: timeoutMs } = options;
   try {
     const configs = await client.ask({ nodes: node === undefined ? nodes : [node], timeoutMs });
@@ -96,7 +100,11 @@ async function lookOnce(client: StatusClient, options: StatusOptions, types: Rea
   }
 }
 
-async function once(look: () => Promise<StatusLook>, options: StatusOptions, terminal: Terminal): Promise<number> {
+async function once(
+  look: () => Promise<StatusLook>,
+  options: StatusCommandOptions,
+  terminal: Terminal,
+): Promise<number> {
   const found = await look();
   if ("problem" in found) {
     reportFailure(terminal, "status", found.problem);
@@ -112,7 +120,11 @@ async function once(look: () => Promise<StatusLook>, options: StatusOptions, ter
   return isWell || !options.check ? exitStatus.ok : exitStatus.failed;
 }
 
-async function watch(look: () => Promise<StatusLook>, options: StatusOptions, terminal: Terminal): Promise<number> {
+async function watch(
+  look: () => Promise<StatusLook>,
+  options: StatusCommandOptions,
+  terminal: Terminal,
+): Promise<number> {
   const page = createScreenPage(terminal, options.json ? undefined : options.screen);
   try {
     await untilStopped(terminal, options.interval, look, (found) => {
@@ -129,7 +141,7 @@ async function watch(look: () => Promise<StatusLook>, options: StatusOptions, te
 
 function shown(
   { clients, troubles }: StatusView,
-  options: StatusOptions,
+  options: StatusCommandOptions,
   indent: number | undefined,
   terminal: Terminal,
 ): string {
@@ -159,7 +171,7 @@ function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {
 }
 
 /** gRPC's codes that say more than their texts. */
-function askingProblem({ code, message }: StatusError, { server, timeout }: StatusOptions): string {
+function askingProblem({ code, message }: StatusError, { server, timeout }: StatusCommandOptions): string {
   const where = formatAddress(server);
   const text = printable(message);
   switch (code) {

@@ -2,7 +2,7 @@ import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Change } from "@xdskit/protocol";
 
 /** Removed resources that stay in the files for a while, since a client may still use a resource that names them. */
-export interface Going {
+export interface LingeringResources {
   /** Takes the changes of a type. */
   note(type: ResourceType, change: Change, now: number): void;
   /** The resources of a type that stay for now. */
@@ -17,7 +17,7 @@ export interface Going {
  * A resource that others may name lingers. Listeners and scoped routes go at once: nothing names them, and new ones may
  * need the same address or keys, which a client gives to only one.
  */
-export function createGoing(lingerMs: number): Going {
+export function createLingeringResources(lingerMs: number): LingeringResources {
   const types = new Map<ResourceType, Map<ResourceName, { readonly resource: Resource; readonly until: number }>>();
   return {
     note(type: ResourceType, { upserted, removed }: Change, now: number) {

@@ -17,7 +17,7 @@ import type { FileForm } from "./file-form.js";
 import { fileFormats } from "./file-formats.js";
 import { hasOwnFiles, inOrderOfFiles, resourceFile, typeFile } from "./file-names.js";
 import type { FilesFolder } from "./files-folder.js";
-import { createGoing, type Going } from "./going.js";
+import { createLingeringResources, type LingeringResources } from "./going.js";
 
 export interface WriteSnapshotsOptions {
   readonly folder: FilesFolder;
@@ -47,7 +47,7 @@ export class SnapshotWriter {
   readonly #options: WriteSnapshotsOptions;
   readonly #order: readonly ResourceType[];
   readonly #fromPaths: (resource: Resource) => Resource;
-  readonly #going: Going;
+  readonly #going: LingeringResources;
   readonly #dangling = createDanglingNames();
   readonly #shown = new Map<ResourceType, ReturnType<Snapshot["of"]>>();
   // The work that is left after a call that failed.
@@ -76,7 +76,7 @@ export class SnapshotWriter {
     this.#options = options;
     this.#order = inOrderOfFiles(this.#options.types);
     this.#fromPaths = createFromPaths(this.#pathOf, this.#options.registry);
-    this.#going = createGoing(this.#options.lingerMs);
+    this.#going = createLingeringResources(this.#options.lingerMs);
   }
 
   #partIfWritable(resource: Resource): Uint8Array | undefined {

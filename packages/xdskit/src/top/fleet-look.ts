@@ -42,7 +42,7 @@ export interface FleetFilter {
 }
 
 /** How much to ask for. */
-export interface FleetQuestions {
+export interface LookScope {
   /** The most nodes. */
   readonly rows: number;
   /** Problems and metrics; otherwise what is wrong with the sources and the server itself, and the revisions. */
@@ -59,7 +59,7 @@ const othersThanSynced = Object.keys(nodeColours)
 export async function lookAtFleet(
   client: ApiClient,
   filter: FleetFilter,
-  { rows, isTop, notSynced = false }: FleetQuestions,
+  { rows, isTop, notSynced = false }: LookScope,
 ): Promise<FleetLook> {
   const query = { ...filter };
   const only = notSynced ? { ...query, state: othersThanSynced } : query;

@@ -1,9 +1,12 @@
-import type { FleetSummary, ProblemEntry, Source } from "@xdskit/admin/answers";
+import type { FleetSummary, ProblemEntry, SourceJson } from "@xdskit/admin/answers";
 import { errorsIn, XdskitError } from "@xdskit/api";
 import type { SourceTrouble } from "@xdskit/server/status-client";
 
 /** Sources whose newest content is not served, and servers that do not answer, as `status` over gRPC tells of them. */
-export function sourceTroubles(sources: readonly Source[], silent: FleetSummary["silent"]): readonly SourceTrouble[] {
+export function sourceTroubles(
+  sources: readonly SourceJson[],
+  silent: FleetSummary["silent"],
+): readonly SourceTrouble[] {
   const all = [
     ...sources.flatMap(ofSource),
     ...silent.map(({ replica, reason }): SourceTrouble => ({ source: replica, kind: "silent", message: reason })),
@@ -12,7 +15,7 @@ export function sourceTroubles(sources: readonly Source[], silent: FleetSummary[
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-function ofSource({ name: source, state, findings, rolledBack }: Source): readonly SourceTrouble[] {
+function ofSource({ name: source, state, findings, rolledBack }: SourceJson): readonly SourceTrouble[] {
   const [first, ...more] = errorsIn(findings);
   const troubles: SourceTrouble[] = [];
   if (first !== undefined) {

@@ -1,11 +1,11 @@
 import { Command, Option } from "commander";
 import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
-import { addServerOptions, outputOption, type ServerOptions } from "../arguments/server-options.js";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { TopOptions } from "./run-top.js";
 
-interface TopArguments extends ServerOptions, Pick<TopOptions, "interval" | "timeout" | "count"> {
+interface TopArguments extends ApiServerOptions, Pick<TopOptions, "interval" | "timeout" | "count"> {
   readonly group?: string;
   readonly state?: string;
   readonly search?: string;

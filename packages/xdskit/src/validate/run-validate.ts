@@ -10,7 +10,7 @@ import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import type { EnvoysAnswer } from "./envoy/ask-envoy.js";
 
-export interface ValidateOptions {
+export interface ValidateCommandOptions {
   readonly directory: string;
   readonly settings?: string;
   readonly descriptors: readonly string[];
@@ -27,7 +27,7 @@ export interface ValidateOptions {
  * Checks a folder and prints the findings. Resolves to the exit status: 0 if it can be served, 1 if not, 2 for wrong
  * usage.
  */
-export async function runValidate(options: ValidateOptions, terminal: Terminal): Promise<number> {
+export async function runValidate(options: ValidateCommandOptions, terminal: Terminal): Promise<number> {
   let checked: CheckedFolder;
   let answer: EnvoysAnswer | undefined;
   try {

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { collect, collectEnvoyVersion } from "../arguments/arguments.js";
 import type { Terminal } from "../output/terminal.js";
-import type { ValidateOptions } from "./run-validate.js";
+import type { ValidateCommandOptions } from "./run-validate.js";
 
-type ValidateArguments = Partial<Omit<ValidateOptions, "directory" | "envoyVersions">> & {
-  readonly envoyVersion?: ValidateOptions["envoyVersions"];
+type ValidateArguments = Partial<Omit<ValidateCommandOptions, "directory" | "envoyVersions">> & {
+  readonly envoyVersion?: ValidateCommandOptions["envoyVersions"];
 };
 
 const details = `

@@ -1,4 +1,4 @@
-import type { OpenStream } from "./stream-transport.js";
+import type { UpstreamStream } from "./stream-transport.js";
 
 /** Nothing is wanted, or the stream was closed for good. Invariant: no stream, and no timer of this state. */
 interface IdleState {
@@ -19,7 +19,7 @@ interface BackingOffState {
 /** The stream was asked for, and the connection is not up yet. Invariant: nothing is sent or read. */
 interface ConnectingState {
   readonly kind: "connecting";
-  readonly stream: OpenStream;
+  readonly stream: UpstreamStream;
   /** Milliseconds, as all times here. */
   readonly startedAt: number;
 }
@@ -30,7 +30,7 @@ interface ConnectingState {
  */
 export interface OpenState {
   readonly kind: "open";
-  readonly stream: OpenStream;
+  readonly stream: UpstreamStream;
   readonly startedAt: number;
   readonly openedAt: number;
   /** The server answered, and kept to the protocol. */
@@ -51,7 +51,7 @@ export interface OpenState {
  */
 interface EndingState {
   readonly kind: "ending";
-  readonly stream: OpenStream;
+  readonly stream: UpstreamStream;
   isReading: boolean;
   /** Ends the time that the server has. */
   stopFarewell: () => void;
@@ -110,6 +110,6 @@ export function stopTimers(left: DiscoveryStreamState): void {
 }
 
 /** The stream that a state has. */
-export function streamOf(state: DiscoveryStreamState): OpenStream | undefined {
+export function streamOf(state: DiscoveryStreamState): UpstreamStream | undefined {
   return "stream" in state ? state.stream : undefined;
 }

@@ -33,7 +33,7 @@ import {
 import type { DiscoveryMethod } from "./methods.js";
 import { createRepeatPace, type RepeatPace } from "./repeat-pace.js";
 import { RequestPump } from "./request-pump.js";
-import type { OpenStream, StreamTransport } from "./stream-transport.js";
+import type { StreamTransport, UpstreamStream } from "./stream-transport.js";
 
 /** The time for which an unneeded stream stays open: programs often ask for the next name after they left the last. */
 const lingerMs = 1_000;
@@ -130,7 +130,7 @@ export class DiscoveryStream {
       return;
     }
     this.#attempts.begun(startedAt);
-    const stream: OpenStream = transport.open(method, {
+    const stream: UpstreamStream = transport.open(method, {
       opened: () => {
         const state = this.#state;
         if (state.kind === "connecting" && state.stream === stream) this.#open(opened(state, this.#clock.now()));
@@ -141,7 +141,7 @@ export class DiscoveryStream {
     this.#enter({ kind: "connecting", stream, startedAt });
   }
 
-  #arrived(stream: OpenStream, bytes: Uint8Array): void {
+  #arrived(stream: UpstreamStream, bytes: Uint8Array): void {
     const state = this.#state;
     if ((state.kind !== "open" && state.kind !== "ending") || state.stream !== stream) return;
     state.isReading = false;

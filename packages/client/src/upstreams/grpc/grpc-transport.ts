@@ -11,12 +11,12 @@ import { version } from "@xdskit/api/disk";
 import type { GrpcCredentials } from "../../credentials/grpc-credentials.js";
 import { connectWords } from "../../errors/connect-words.js";
 import { type DiscoveryMethod, pathOf } from "./methods.js";
-import type { OpenStream, StreamHandler, StreamTransport } from "./stream-transport.js";
+import type { StreamHandler, StreamTransport, UpstreamStream } from "./stream-transport.js";
 
 /** The time that one attempt to connect may take, as in gRPC. */
 const connectMs = 20_000;
 
-export interface GrpcTransportOptions {
+export interface GrpcUpstreamOptions {
   /** A target of gRPC. */
   readonly address: string;
   readonly credentials: GrpcCredentials;
@@ -28,7 +28,7 @@ export interface GrpcTransportOptions {
  * One channel to a server. Each attempt makes a new channel if the last one is not connected. So the client decides on
  * the wait between attempts, and certificates and names are read again. Bytes in, bytes out.
  */
-export function createGrpcTransport({ address, credentials, responseBytes }: GrpcTransportOptions): StreamTransport {
+export function createGrpcTransport({ address, credentials, responseBytes }: GrpcUpstreamOptions): StreamTransport {
   const options: ChannelOptions = {
     "grpc.max_receive_message_length": responseBytes,
     "grpc.max_send_message_length": -1,
@@ -105,7 +105,7 @@ interface Opening {
   connect(): Promise<ChannelInterface>;
 }
 
-function openStream({ method, handler, metadata, connect }: Opening): OpenStream {
+function openStream({ method, handler, metadata, connect }: Opening): UpstreamStream {
   let call: ReturnType<ChannelInterface["createCall"]> | undefined;
   let ended = false;
   /** Before there was a call. */

@@ -11,7 +11,7 @@ export interface StreamHandler {
 }
 
 /** One stream. */
-export interface OpenStream {
+export interface UpstreamStream {
   /** Sends a request; `sent` is called when there is room for another. */
   send(bytes: Uint8Array, sent: () => void): void;
   /** Asks for one more response: nothing is read before. */
@@ -24,7 +24,7 @@ export interface OpenStream {
 
 /** Opens streams to one server. */
 export interface StreamTransport {
-  open(method: DiscoveryMethod, handler: StreamHandler): OpenStream;
+  open(method: DiscoveryMethod, handler: StreamHandler): UpstreamStream;
   /** Releases the connection, once its streams have ended. */
   close(): void;
 }

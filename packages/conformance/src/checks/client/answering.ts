@@ -1,8 +1,8 @@
 import { contentFor } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { ClientStream } from "../../client/client-stream.js";
+import type { CheckedStream } from "../../client/client-stream.js";
 import { hold } from "../../verdicts/verdicts.js";
-import type { Received, Request } from "../../wire/messages.js";
+import type { ReceivedResponse, SentRequest } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 
 /** A status of gRPC. */
@@ -12,8 +12,8 @@ export const brokenBody = Uint8Array.of(0xa7, 0x06);
 export const known = new Set(["cluster", "listener", "endpoint", "route"].map(typeUrlOf));
 
 export interface Begun {
-  readonly stream: ClientStream;
-  readonly request: Request;
+  readonly stream: CheckedStream;
+  readonly request: SentRequest;
 }
 
 /** The first stream, and its first request for a type that there are resources of. */
@@ -24,28 +24,28 @@ export async function begun(client: ClientPeer): Promise<Begun> {
 }
 
 /** The first request for a type that there are resources of. */
-export const firstRequest = (stream: ClientStream): Promise<Request> =>
+export const firstRequest = (stream: CheckedStream): Promise<SentRequest> =>
   stream.next("a first request", ({ type }) => known.has(type));
 
 /** What a request asks for, and no client can read. */
-export const brokenFor = (request: Request) => contentFor(request).map(({ name }) => ({ name, body: brokenBody }));
+export const brokenFor = (request: SentRequest) => contentFor(request).map(({ name }) => ({ name, body: brokenBody }));
 
-export const answerTo = (stream: ClientStream, { type, nonce }: Received): Promise<Request> =>
+export const answerTo = (stream: CheckedStream, { type, nonce }: ReceivedResponse): Promise<SentRequest> =>
   stream.next("an answer to the response", (request) => request.type === type && request.nonce === nonce);
 
 /** The client has accepted a first response. */
 export async function accepted(
   client: ClientPeer,
-): Promise<Begun & { readonly answer: Request; readonly response: Received }> {
+): Promise<Begun & { readonly answer: SentRequest; readonly response: ReceivedResponse }> {
   const { stream, request } = await begun(client);
   return { stream, request, ...(await acceptedFirst(stream, request)) };
 }
 
 /** The client accepts what is sent for the first request of a stream. */
 export async function acceptedFirst(
-  stream: ClientStream,
-  request: Request,
-): Promise<{ readonly answer: Request; readonly response: Received }> {
+  stream: CheckedStream,
+  request: SentRequest,
+): Promise<{ readonly answer: SentRequest; readonly response: ReceivedResponse }> {
   const response = stream.send(request.type, "v1", contentFor(request));
   const answer = await answerTo(stream, response);
   hold(answer.error === undefined, `the client rejected the response: ${answer.error}`);

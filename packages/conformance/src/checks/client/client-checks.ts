@@ -1,10 +1,10 @@
 import { contentFor, namesAsked } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { ClientStream } from "../../client/client-stream.js";
+import type { CheckedStream } from "../../client/client-stream.js";
 import { pause } from "../../verdicts/bounds.js";
 import { nameList } from "../../verdicts/names.js";
 import { hold, Skipped } from "../../verdicts/verdicts.js";
-import type { Request } from "../../wire/messages.js";
+import type { SentRequest } from "../../wire/messages.js";
 import { type Check, type CheckBody, checksOf } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { accepted, answerTo, type Begun, begun, brokenBody, brokenFor, unavailable } from "./answering.js";
@@ -20,26 +20,26 @@ const mostAttempts = 20;
 const [ownAttempts, everyMs] = [40, 250];
 
 /** The client has accepted a first response, and rejected a second one that nobody can read. */
-async function rejected(client: ClientPeer): Promise<Begun & { readonly answer: Request }> {
+async function rejected(client: ClientPeer): Promise<Begun & { readonly answer: SentRequest }> {
   const { stream, request } = await accepted(client);
   return { stream, request, answer: await rejection(stream, request) };
 }
 
 /** The answer to a response that nobody can read. */
-function rejection(stream: ClientStream, request: Request): Promise<Request> {
+function rejection(stream: CheckedStream, request: SentRequest): Promise<SentRequest> {
   return answerTo(stream, stream.send(request.type, "v2", brokenFor(request)));
 }
 
-function isNack({ error }: Request): void {
+function isNack({ error }: SentRequest): void {
   hold(error !== undefined, "the answer has no error_detail");
 }
 
-function needsNames({ variant }: ClientStream): void {
+function needsNames({ variant }: CheckedStream): void {
   if (variant === "delta") throw new Skipped("the client uses delta");
 }
 
 /** Throws Failed if the answer lacks a name of the request. */
-function repeatsNames(request: Request, answer: Request, what: string): void {
+function repeatsNames(request: SentRequest, answer: SentRequest, what: string): void {
   const dropped = namesAsked(request).filter((name) => !namesAsked(answer).includes(name));
   hold(dropped.length === 0, `${what} does not name ${nameList(dropped)}`);
 }
@@ -139,7 +139,7 @@ const bodies: readonly CheckBody<ClientPeer>[] = [
       const next = await client.stream();
       const first = await next.next("a first request");
       hold(first.node !== undefined, "the first request of the new stream has no node");
-      const isSame = ({ type }: Request) => type === request.type;
+      const isSame = ({ type }: SentRequest) => type === request.type;
       const again = isSame(first) ? first : await next.next("a request for the same type", isSame);
       hold((again.nonce ?? "") === "", "the new stream has a nonce of the old one");
       const lacks = namesAsked(request).filter((name) => name !== "*" && !namesAsked(again).includes(name));

@@ -1,13 +1,13 @@
 import { contentFor } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { ClientStream } from "../../client/client-stream.js";
+import type { CheckedStream } from "../../client/client-stream.js";
 import { hold, needed } from "../../verdicts/verdicts.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { acceptedFirst, answerTo, firstRequest } from "./answering.js";
 
 /** The client's stream to the second server, while the first one is away. It has accepted a response there. */
-async function fallenBack(client: ClientPeer): Promise<ClientStream> {
+async function fallenBack(client: ClientPeer): Promise<CheckedStream> {
   await client.start("away");
   const stream = await client.second.stream(2 * client.bounds.answerMs);
   const request = await firstRequest(stream);

@@ -1,8 +1,8 @@
 import { contentFor } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { ClientStream } from "../../client/client-stream.js";
+import type { CheckedStream } from "../../client/client-stream.js";
 import { hold, needed } from "../../verdicts/verdicts.js";
-import type { Request } from "../../wire/messages.js";
+import type { SentRequest } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -12,12 +12,12 @@ const [cluster, endpoint, route] = ["cluster", "endpoint", "route"].map(typeUrlO
 
 /** A server with a listener, its routes and the cluster that they lead to. */
 class ServingPeer {
-  readonly #stream: ClientStream;
+  readonly #stream: CheckedStream;
   readonly #answered = new Map<string, string>();
   #version = 0;
   #cluster = "a";
 
-  constructor(stream: ClientStream) {
+  constructor(stream: CheckedStream) {
     this.#stream = stream;
   }
 
@@ -33,7 +33,7 @@ class ServingPeer {
     }
   }
 
-  #send(request: Request, removed: readonly string[] = []): void {
+  #send(request: SentRequest, removed: readonly string[] = []): void {
     this.#stream.send(request.type, `v${++this.#version}`, contentFor(request, this.#cluster), removed);
   }
 
@@ -48,7 +48,7 @@ class ServingPeer {
   }
 }
 
-async function following(client: ClientPeer): Promise<{ stream: ClientStream; serving: ServingPeer }> {
+async function following(client: ClientPeer): Promise<{ stream: CheckedStream; serving: ServingPeer }> {
   await client.start();
   const stream = await client.stream();
   const serving = new ServingPeer(stream);

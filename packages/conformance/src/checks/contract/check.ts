@@ -1,4 +1,4 @@
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 
 /**
  * - MUST: the document says must, or nothing else would be the protocol. A failure fails the run.
@@ -29,7 +29,7 @@ export interface Sentence {
 }
 
 /** A sentence and how to see whether it holds of a `P`, by default a server. */
-export interface Check<P = Peer> extends Sentence {
+export interface Check<P = ServerPeer> extends Sentence {
   /**
    * Plays the check. Returns what was seen, if that is worth a line. Throws Failed or Skipped.
    */
@@ -37,7 +37,7 @@ export interface Check<P = Peer> extends Sentence {
 }
 
 /** A check without what follows from the list that it stands in. */
-export interface CheckBody<P = Peer> {
+export interface CheckBody<P = ServerPeer> {
   readonly id: string;
   readonly says: string;
   readonly because: string;
@@ -48,7 +48,11 @@ export interface CheckBody<P = Peer> {
 }
 
 /** Completes the checks of a list. */
-export function checksOf<P = Peer>(tier: Tier, since: string, bodies: readonly CheckBody<P>[]): readonly Check<P>[] {
+export function checksOf<P = ServerPeer>(
+  tier: Tier,
+  since: string,
+  bodies: readonly CheckBody<P>[],
+): readonly Check<P>[] {
   return bodies.map((body) => ({
     level: "MUST",
     ...body,

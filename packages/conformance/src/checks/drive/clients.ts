@@ -1,6 +1,6 @@
 import { baseWorld } from "../../driver/driven-content.js";
-import type { Peer } from "../../peer/peer.js";
-import type { ReceivedResource, Request, Variant } from "../../wire/messages.js";
+import type { ServerPeer } from "../../peer/peer.js";
+import type { ProtocolVariant, ResponseResource, SentRequest } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -19,7 +19,10 @@ const cluster = typeUrlOf("cluster");
 const changedA = withClusters({ a: 2 });
 
 /** A client whose stream has ended, after `begin`: what it had of `a`, and its `first` request on the next one. */
-async function left(peer: Peer, variant: Variant): Promise<{ before: ReceivedResource; first: Request }> {
+async function left(
+  peer: ServerPeer,
+  variant: ProtocolVariant,
+): Promise<{ before: ResponseResource; first: SentRequest }> {
   const old = await allClusters(peer, variant);
   const versions = Object.keys(baseWorld.clusters).map((name) => [name, lastOf(old, cluster, name)!.version] as const);
   const { version } = old.received(cluster).at(-1)!;
@@ -29,7 +32,7 @@ async function left(peer: Peer, variant: Variant): Promise<{ before: ReceivedRes
 }
 
 /** Clients that reject, reconnect, or are not alone. */
-export function clientChecks(variant: Variant): readonly CheckBody[] {
+export function clientChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-update-after-nack`,

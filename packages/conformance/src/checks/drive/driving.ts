@@ -1,11 +1,11 @@
 import { baseWorld, type World } from "../../driver/driven-content.js";
-import type { Peer } from "../../peer/peer.js";
-import type { Received, ReceivedResource, Variant } from "../../wire/messages.js";
+import type { ServerPeer } from "../../peer/peer.js";
+import type { ProtocolVariant, ReceivedResponse, ResponseResource } from "../../wire/messages.js";
 import { typeNamed } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 
 /** Has the server serve the base world, except for what is said. */
-export async function begin(peer: Peer, changed: Partial<World> = {}): Promise<void> {
+export async function begin(peer: ServerPeer, changed: Partial<World> = {}): Promise<void> {
   await peer.set({ ...baseWorld, ...changed });
 }
 
@@ -16,19 +16,19 @@ export const withClusters = (contents: World["clusters"]): World => ({
 });
 
 /** A stream that has accepted the clusters of the base world by their wildcard, and is quiet. */
-export const allClusters = (peer: Peer, variant: Variant): Promise<XdsStream> =>
+export const allClusters = (peer: ServerPeer, variant: ProtocolVariant): Promise<XdsStream> =>
   streamInSync(peer, variant, "cluster", Object.keys(baseWorld.clusters), "wildcard");
 
 /** The same, and the server was given the base world first. */
-export async function clustersInSync(peer: Peer, variant: Variant): Promise<XdsStream> {
+export async function clustersInSync(peer: ServerPeer, variant: ProtocolVariant): Promise<XdsStream> {
   await begin(peer);
   return await allClusters(peer, variant);
 }
 
 /** A stream that has accepted these names of a type, or these of its wildcard, and is quiet. */
 export async function streamInSync(
-  peer: Peer,
-  variant: Variant,
+  peer: ServerPeer,
+  variant: ProtocolVariant,
   word: string,
   names: readonly string[],
   how: "by name" | "wildcard",
@@ -41,7 +41,7 @@ export async function streamInSync(
 }
 
 /** A resource of a response. */
-export function resourceIn({ resources }: Received, name: string): ReceivedResource | undefined {
+export function resourceIn({ resources }: ReceivedResponse, name: string): ResponseResource | undefined {
   return resources.find((resource) => resource.name === name);
 }
 
@@ -49,8 +49,8 @@ export function resourceIn({ resources }: Received, name: string): ReceivedResou
 export async function comesWith(
   stream: XdsStream,
   type: string,
-  isDue: (response: Received) => boolean,
-): Promise<Received> {
+  isDue: (response: ReceivedResponse) => boolean,
+): Promise<ReceivedResponse> {
   for (;;) {
     const response = await stream.next(type);
     stream.ack(response);
@@ -59,7 +59,7 @@ export async function comesWith(
 }
 
 /** The last content of a resource that a stream got; undefined if none came. */
-export function lastOf(stream: XdsStream, type: string, name: string): ReceivedResource | undefined {
+export function lastOf(stream: XdsStream, type: string, name: string): ResponseResource | undefined {
   return stream
     .received(type)
     .map((response) => resourceIn(response, name))
@@ -67,7 +67,12 @@ export function lastOf(stream: XdsStream, type: string, name: string): ReceivedR
 }
 
 /** Accepts responses until the resource has another content than it had. Throws Failed if it does not come. */
-export function comesChanged(stream: XdsStream, type: string, name: string, before: Uint8Array): Promise<Received> {
+export function comesChanged(
+  stream: XdsStream,
+  type: string,
+  name: string,
+  before: Uint8Array,
+): Promise<ReceivedResponse> {
   return comesWith(stream, type, (response) => {
     const now = resourceIn(response, name);
     return now !== undefined && Buffer.compare(now.body, before) !== 0;

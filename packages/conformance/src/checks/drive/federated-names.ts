@@ -1,7 +1,7 @@
 import { clusterOf, wrapped } from "../../driver/driven-content.js";
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
@@ -16,7 +16,7 @@ const authority = "xdstp://xds-conformance.example";
 const named = `${authority}/envoy.config.cluster.v3.Cluster/shop/cart?stage=prod&zone=eu`;
 const otherOrder = `${authority}/envoy.config.cluster.v3.Cluster/shop/cart?zone=eu&stage=prod`;
 
-async function askedCluster(peer: Peer, variant: Variant, name: string): Promise<XdsStream> {
+async function askedCluster(peer: ServerPeer, variant: ProtocolVariant, name: string): Promise<XdsStream> {
   await begin(peer, { more: { [cluster]: { [named]: clusterOf(named, 1) } } });
   return peer.asking(variant, cluster, [name]);
 }
@@ -40,7 +40,7 @@ const members = (...paths: readonly string[]) => ({
   },
 });
 
-async function askedGlob(peer: Peer, ...paths: readonly string[]): Promise<XdsStream> {
+async function askedGlob(peer: ServerPeer, ...paths: readonly string[]): Promise<XdsStream> {
   peer.needs("types");
   await begin(peer, members(...paths));
   return peer.asking("delta", endpoint, [glob]);
@@ -94,7 +94,7 @@ const listName = "pay/eu-1";
 const listFeatures = ["xds.endpoint.supports_lb_endpoint_collection", "xds.config.resource-in-sotw"];
 
 /** A list of endpoints for a client that understands it. */
-async function askedList(peer: Peer, variant: Variant, port: number): Promise<XdsStream> {
+async function askedList(peer: ServerPeer, variant: ProtocolVariant, port: number): Promise<XdsStream> {
   peer.needs("types");
   await setList(peer, port);
   const stream = peer.open(variant, peer.nodeWith(...listFeatures));
@@ -102,14 +102,14 @@ async function askedList(peer: Peer, variant: Variant, port: number): Promise<Xd
   return stream;
 }
 
-async function setList(peer: Peer, port: number): Promise<void> {
+async function setList(peer: ServerPeer, port: number): Promise<void> {
   const resource = { "@type": endpoint, ...endpointAt(port) };
   const entries = [{ inlineEntry: { name: "one", resource } }];
   await begin(peer, { more: { [list]: { [listName]: wrapped(list, { entries }, { name: listName }) } } });
 }
 
 /** Federated names, and lists of endpoints. */
-export function federatedChecks(variant: Variant): readonly CheckBody[] {
+export function federatedChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-xdstp`,

@@ -1,7 +1,7 @@
 import { baseWorld } from "../../driver/driven-content.js";
 import { referencesOf } from "../../peer/content.js";
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -11,7 +11,7 @@ import { SimulatedEnvoy } from "./simulated-envoy.js";
 const [cluster, route] = [typeUrlOf("cluster"), typeUrlOf("route")];
 
 /** Changes that concern several types. */
-export function orderingChecks(variant: Variant): readonly CheckBody[] {
+export function orderingChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-update-order`,

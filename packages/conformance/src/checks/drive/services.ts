@@ -1,6 +1,6 @@
 import type { World } from "../../driver/driven-content.js";
 import { Failed } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -21,7 +21,7 @@ const others: NonNullable<World["more"]> = {
 };
 
 /** What services of single types send when something changes, and of the rarer types. */
-export function drivenServiceChecks(variant: Variant): readonly CheckBody[] {
+export function drivenServiceChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-service-updated`,

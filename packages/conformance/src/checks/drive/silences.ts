@@ -1,6 +1,6 @@
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
-import type { Received, Variant } from "../../wire/messages.js";
+import type { ProtocolVariant, ReceivedResponse } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
@@ -10,11 +10,11 @@ import { begin, clustersInSync, comesChanged, lastOf, resourceIn, streamInSync, 
 const cluster = typeUrlOf("cluster");
 
 /** Neither the one nor the other is told, and then a change of `a` is. */
-async function onlyA(peer: Peer, stream: XdsStream): Promise<void> {
+async function onlyA(peer: ServerPeer, stream: XdsStream): Promise<void> {
   const a = lastOf(stream, cluster, "a")!;
   await peer.set(withClusters({ b: 2 }));
   const answer = await stream.comes();
-  const isOfB = (response: Received) => resourceIn(response, "b") !== undefined;
+  const isOfB = (response: ReceivedResponse) => resourceIn(response, "b") !== undefined;
   hold(!answer.some(isOfB), "a change of b came");
   for (const response of answer) stream.ack(response);
   await peer.set(withClusters({ a: 2, b: 2 }));
@@ -22,7 +22,7 @@ async function onlyA(peer: Peer, stream: XdsStream): Promise<void> {
 }
 
 /** Changes that a client must not be told. */
-export function silenceChecks(variant: Variant): readonly CheckBody[] {
+export function silenceChecks(variant: ProtocolVariant): readonly CheckBody[] {
   const isSotw = variant === "sotw";
   return [
     {

@@ -1,5 +1,5 @@
 import { referencesOf } from "../../peer/content.js";
-import type { Received, ReceivedResource } from "../../wire/messages.js";
+import type { ReceivedResponse, ResponseResource } from "../../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 
@@ -21,7 +21,7 @@ const namedBy = new Map([
  */
 export class SimulatedEnvoy {
   readonly #stream: XdsStream;
-  readonly #current = new Map<string, Map<string, ReceivedResource>>();
+  readonly #current = new Map<string, Map<string, ResponseResource>>();
   readonly #asked = new Map<string, ReadonlySet<string>>();
   /** What was broken, in the order in which it broke. */
   readonly broken: string[] = [];
@@ -32,7 +32,7 @@ export class SimulatedEnvoy {
     stream.ask(listener);
   }
 
-  current(type: string): ReadonlyMap<string, ReceivedResource> {
+  current(type: string): ReadonlyMap<string, ResponseResource> {
     return this.#current.get(type) ?? new Map();
   }
 
@@ -49,7 +49,7 @@ export class SimulatedEnvoy {
     } while (!isDone());
   }
 
-  #take(response: Received): void {
+  #take(response: ReceivedResponse): void {
     const { type } = response;
     const current = new Map(this.#current.get(type));
     if (response.variant === "sotw" && typeNamed(type).fullState) current.clear();
@@ -62,7 +62,7 @@ export class SimulatedEnvoy {
     this.#look();
   }
 
-  #askFor(type: string, by: ReadonlyMap<string, ReceivedResource>): void {
+  #askFor(type: string, by: ReadonlyMap<string, ResponseResource>): void {
     const names = new Set(
       [...by.values()].flatMap(referencesOf).flatMap((one) => (one.type === type ? [one.name] : [])),
     );

@@ -1,6 +1,6 @@
 import { baseWorld, type World } from "../../driver/driven-content.js";
-import type { Peer } from "../../peer/peer.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ServerPeer } from "../../peer/peer.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
@@ -22,7 +22,7 @@ function worldOf(content: number): World {
 }
 
 /** A client that reads nothing from its first answer on, while another one is told of changes: that one. */
-async function beside(peer: Peer, variant: Variant) {
+async function beside(peer: ServerPeer, variant: ProtocolVariant) {
   await peer.set(worldOf(1));
   const { stream: stalled, readOn } = peer.stalled(variant);
   stalled.ask(endpoint, ["a"]);
@@ -38,7 +38,7 @@ async function beside(peer: Peer, variant: Variant) {
 }
 
 /** Clients that do not read. */
-export function stalledChecks(variant: Variant): readonly CheckBody[] {
+export function stalledChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-stalled-others-updated`,

@@ -1,7 +1,7 @@
 import { endpointsOf, wrapped } from "../../driver/driven-content.js";
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { hold, Skipped } from "../../verdicts/verdicts.js";
-import type { Received, ReceivedResource, Variant } from "../../wire/messages.js";
+import type { ProtocolVariant, ReceivedResponse, ResponseResource } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
@@ -21,10 +21,10 @@ const content = (ttl?: number) => {
 
 /** A stream whose client understands TTLs, or not, that asked for the endpoints; and what came first. */
 async function asked(
-  peer: Peer,
-  variant: Variant,
+  peer: ServerPeer,
+  variant: ProtocolVariant,
   understands: boolean,
-): Promise<{ stream: XdsStream; response: Received; first: ReceivedResource }> {
+): Promise<{ stream: XdsStream; response: ReceivedResponse; first: ResponseResource }> {
   peer.needs("ttl");
   await begin(peer, content(ttlMs));
   const stream = peer.open(variant, understands ? peer.nodeWith(...features) : peer.node);
@@ -34,7 +34,7 @@ async function asked(
 }
 
 /** What renews the TTL of `a` in time. Throws Skipped if nothing does. */
-async function renewed(stream: XdsStream): Promise<Received | undefined> {
+async function renewed(stream: XdsStream): Promise<ReceivedResponse | undefined> {
   const end = Date.now() + ttlMs;
   while (Date.now() < end) {
     for (const response of await stream.comes()) {
@@ -46,7 +46,7 @@ async function renewed(stream: XdsStream): Promise<Received | undefined> {
 }
 
 /** How long the client may use a resource without the server. */
-export function ttlChecks(variant: Variant): readonly CheckBody[] {
+export function ttlChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-ttl`,

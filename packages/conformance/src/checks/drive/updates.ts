@@ -1,6 +1,6 @@
 import { baseWorld, type World } from "../../driver/driven-content.js";
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
@@ -19,7 +19,7 @@ const changes: readonly (readonly [word: string, names: readonly string[], name:
 ];
 
 /** A resource that changes is sent, in a new version. */
-export function updateChecks(variant: Variant): readonly CheckBody[] {
+export function updateChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return changes.map(([word, names, name, changed]) => {
     const { typeUrl: type, fullState } = typeNamed(word);
     return {
@@ -44,7 +44,7 @@ export function updateChecks(variant: Variant): readonly CheckBody[] {
 }
 
 /** Resources that go, and come. */
-export function removalChecks(variant: Variant): readonly CheckBody[] {
+export function removalChecks(variant: ProtocolVariant): readonly CheckBody[] {
   const isSotw = variant === "sotw";
   const { c: _, ...rest } = baseWorld.clusters;
   const without = { ...baseWorld, clusters: rest };

@@ -1,5 +1,5 @@
 import { type World, wrapped } from "../../driver/driven-content.js";
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
@@ -27,7 +27,7 @@ const content = (cluster: string, more: Readonly<Record<string, object>> = {}): 
   },
 });
 
-async function asked(peer: Peer, ...names: readonly string[]): Promise<XdsStream> {
+async function asked(peer: ServerPeer, ...names: readonly string[]): Promise<XdsStream> {
   peer.needs("types");
   peer.needs("aliases");
   await begin(peer, content("a"));

@@ -1,5 +1,5 @@
 import { Failed } from "../../verdicts/verdicts.js";
-import type { Received, Variant } from "../../wire/messages.js";
+import type { ProtocolVariant, ReceivedResponse } from "../../wire/messages.js";
 import { typeWord } from "../../wire/type-words.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -9,11 +9,11 @@ import { allAsked, oneAsked } from "./openings.js";
 const rejections = 3;
 
 /** Responses that need an answer: in SotW the last one supersedes the others. */
-const toAnswer = (responses: readonly Received[]): readonly Received[] =>
+const toAnswer = (responses: readonly ReceivedResponse[]): readonly ReceivedResponse[] =>
   responses.at(-1)?.variant === "sotw" ? responses.slice(-1) : responses;
 
 /** What a server does when a response is accepted, or rejected. */
-export function answerChecks(variant: Variant): readonly CheckBody[] {
+export function answerChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-ack-silent`,

@@ -1,6 +1,6 @@
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import { type ClientConfig, ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { hold, needed, Skipped } from "../../verdicts/verdicts.js";
 import { fetchingStatus, streamingStatus } from "../../wire/client-status.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
@@ -18,7 +18,11 @@ function statusesOf({ genericXdsConfigs, xdsConfig }: ClientConfig, type: string
 const byId = (value: string) => ({ nodeId: { matchPattern: { case: "exact" as const, value } } });
 
 /** What the server says of a node, by its id. */
-async function statusOf(peer: Peer, id: string, excludeResourceContents = false): Promise<readonly ClientConfig[]> {
+async function statusOf(
+  peer: ServerPeer,
+  id: string,
+  excludeResourceContents = false,
+): Promise<readonly ClientConfig[]> {
   const call = peer.call(fetchingStatus);
   call.send({ node: peer.node, nodeMatchers: [byId(id)], excludeResourceContents });
   call.finish();
@@ -37,7 +41,7 @@ interface KnownStatus {
  * A node of its own that has a stream and a type's resources, accepted or rejected. Throws Skipped if the server does
  * not know such a node, or says nothing of it.
  */
-async function known(peer: Peer, answer: "ack" | "nack" = "ack"): Promise<KnownStatus> {
+async function known(peer: ServerPeer, answer: "ack" | "nack" = "ack"): Promise<KnownStatus> {
   // A server without the service is not asked for more.
   await statusOf(peer, "nobody");
   const { type } = peer.content.wildcard(1);
@@ -50,17 +54,21 @@ async function known(peer: Peer, answer: "ack" | "nack" = "ack"): Promise<KnownS
   return { type, node, stream };
 }
 
-function openedBy(peer: Peer, node: Node): XdsStream {
+function openedBy(peer: ServerPeer, node: Node): XdsStream {
   return peer.open(peer.offers("sotw") ? "sotw" : "delta", node);
 }
 
-async function configOf(peer: Peer, { node }: KnownStatus, excludeResourceContents = false): Promise<ClientConfig> {
+async function configOf(
+  peer: ServerPeer,
+  { node }: KnownStatus,
+  excludeResourceContents = false,
+): Promise<ClientConfig> {
   const [config] = await statusOf(peer, node.id, excludeResourceContents);
   if (config === undefined) throw new Skipped("the server says nothing of a node that has a stream");
   return config;
 }
 
-async function holdStatus(peer: Peer, answer: "ack" | "nack", due: ConfigStatus): Promise<void> {
+async function holdStatus(peer: ServerPeer, answer: "ack" | "nack", due: ConfigStatus): Promise<void> {
   const client = await known(peer, answer);
   const statuses = statusesOf(await configOf(peer, client), client.type);
   if (statuses.length === 0) throw new Skipped("the server says no status of the type");

@@ -1,9 +1,9 @@
 import { nameList } from "../../verdicts/names.js";
 import { Failed } from "../../verdicts/verdicts.js";
-import type { Received } from "../../wire/messages.js";
+import type { ReceivedResponse } from "../../wire/messages.js";
 
 /** The names of the resources in responses. */
-export function namesIn(responses: Iterable<Received>): readonly string[] {
+export function namesIn(responses: Iterable<ReceivedResponse>): readonly string[] {
   return [...new Set([...responses].flatMap(({ resources }) => resources.map(({ name }) => name)))];
 }
 

@@ -1,6 +1,6 @@
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { hold, Skipped } from "../../verdicts/verdicts.js";
-import type { Received, Variant } from "../../wire/messages.js";
+import type { ProtocolVariant, ReceivedResponse } from "../../wire/messages.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -12,7 +12,10 @@ const another = "xds-conformance-no-such-name-either";
 const feature = "xds.config.supports-resource-errors";
 
 /** A stream that asked for a wildcard type's resources by name, and one that does not exist; and what came. */
-async function asked(peer: Peer, variant: Variant): Promise<{ stream: XdsStream; came: readonly Received[] }> {
+async function asked(
+  peer: ServerPeer,
+  variant: ProtocolVariant,
+): Promise<{ stream: XdsStream; came: readonly ReceivedResponse[] }> {
   const { type, names } = peer.content.wildcard(1);
   const stream = peer.open(variant, peer.nodeWith(feature));
   stream.ask(type, [...names, missing]);
@@ -20,17 +23,17 @@ async function asked(peer: Peer, variant: Variant): Promise<{ stream: XdsStream;
 }
 
 /** The same, and some error came. Throws Skipped if none did. */
-async function withErrors(peer: Peer, variant: Variant) {
+async function withErrors(peer: ServerPeer, variant: ProtocolVariant) {
   const { stream, came } = await asked(peer, variant);
   const errors = errorsIn(came);
   if (errors.length === 0) throw new Skipped("the server says no errors");
   return { stream, came, errors };
 }
 
-const errorsIn = (responses: readonly Received[]) => responses.flatMap(({ errors }) => errors);
+const errorsIn = (responses: readonly ReceivedResponse[]) => responses.flatMap(({ errors }) => errors);
 
 /** What is said of resources that cannot be sent. */
-export function errorChecks(variant: Variant): readonly CheckBody[] {
+export function errorChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-error-told`,

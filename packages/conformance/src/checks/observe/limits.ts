@@ -1,5 +1,5 @@
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { endWords, twoAnswered } from "./openings.js";
@@ -12,7 +12,7 @@ const manyExtensions = 1_000;
 const largeRequest = 5 << 20;
 
 /** Clients that ask for much. */
-export function limitChecks(variant: Variant): readonly CheckBody[] {
+export function limitChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-many-streams`,

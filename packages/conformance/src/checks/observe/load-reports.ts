@@ -5,17 +5,17 @@ import {
   type LoadStatsResponse,
   type LoadStatsResponseSchema,
 } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { nameList } from "../../verdicts/names.js";
 import { hold, Skipped } from "../../verdicts/verdicts.js";
-import { type Method, methodOf } from "../../wire/message-stream.js";
+import { methodOf, type NotedMethod } from "../../wire/message-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 
 const intervalOf = ({ loadReportingInterval: interval }: LoadStatsResponse): number =>
   interval === undefined ? 0 : durationMs(interval);
 
-const method: Method<typeof LoadStatsRequestSchema, typeof LoadStatsResponseSchema> = {
+const method: NotedMethod<typeof LoadStatsRequestSchema, typeof LoadStatsResponseSchema> = {
   ...methodOf(LoadReportingService.method.streamLoadStats),
   service: "load-reports",
   asked: ({ node, clusterStats }) =>
@@ -25,14 +25,14 @@ const method: Method<typeof LoadStatsRequestSchema, typeof LoadStatsResponseSche
 };
 
 /** A stream that said its node, and what the server asks for. */
-async function opened(peer: Peer) {
+async function opened(peer: ServerPeer) {
   const stream = peer.call(method);
   stream.send({ node: peer.node });
   const [response] = await stream.comes();
   return { stream, response };
 }
 
-async function askedFor(peer: Peer): Promise<LoadStatsResponse> {
+async function askedFor(peer: ServerPeer): Promise<LoadStatsResponse> {
   const { response } = await opened(peer);
   if (response === undefined) throw new Skipped("the server asks for no reports");
   return response;

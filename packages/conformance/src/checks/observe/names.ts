@@ -1,5 +1,5 @@
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn, sameNames } from "./differences.js";
@@ -10,7 +10,7 @@ export const missingName = "xds-conformance-no-such-resource";
 const manyNames = 1_000;
 
 /** What a server does with names. */
-export function nameChecks(variant: Variant): readonly CheckBody[] {
+export function nameChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-named`,
@@ -82,7 +82,7 @@ export function nameChecks(variant: Variant): readonly CheckBody[] {
 }
 
 /** What a server does with names that do not exist, and with many. */
-export function missingNameChecks(variant: Variant): readonly CheckBody[] {
+export function missingNameChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-missing-among-named`,

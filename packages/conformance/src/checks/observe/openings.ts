@@ -1,16 +1,16 @@
 import type { Existing } from "../../peer/content.js";
-import type { Peer } from "../../peer/peer.js";
-import type { Request, Variant } from "../../wire/messages.js";
+import type { ServerPeer } from "../../peer/peer.js";
+import type { ProtocolVariant, SentRequest } from "../../wire/messages.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 
 /** A stream that asked for all of a type that has a wildcard, and the names that there are. */
-export function allAsked(peer: Peer, variant: Variant): Existing & { readonly stream: XdsStream } {
+export function allAsked(peer: ServerPeer, variant: ProtocolVariant): Existing & { readonly stream: XdsStream } {
   const { type, names } = peer.content.wildcard(1);
   return { type, names, stream: peer.asking(variant, type) };
 }
 
 /** A stream that asked for the first of some names, by default for one of two. */
-export function oneAsked(peer: Peer, variant: Variant, { type, names }: Existing = peer.content.any(2)) {
+export function oneAsked(peer: ServerPeer, variant: ProtocolVariant, { type, names }: Existing = peer.content.any(2)) {
   const [first = "", second = ""] = names;
   return { type, first, second, stream: peer.asking(variant, type, [first]) };
 }
@@ -20,9 +20,9 @@ export function oneAsked(peer: Peer, variant: Variant, { type, names }: Existing
  * `between`: what is done beside the stream meanwhile.
  */
 export async function twoAnswered(
-  peer: Peer,
-  variant: Variant,
-  later: Partial<Request> = {},
+  peer: ServerPeer,
+  variant: ProtocolVariant,
+  later: Partial<SentRequest> = {},
   between: () => Promise<void> = async () => {},
 ): Promise<void> {
   const [first, second] = peer.content.two();

@@ -1,7 +1,7 @@
 import type { Existing } from "../../peer/content.js";
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import type { Picture, XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
@@ -14,8 +14,8 @@ const unknown = "xds-conformance-unknown";
 
 /** A second stream of a client whose first one ends: that one had all of a wildcard, or one name of a type. */
 async function reconnecting(
-  peer: Peer,
-  variant: Variant,
+  peer: ServerPeer,
+  variant: ProtocolVariant,
   one?: Existing,
 ): Promise<Picture & Existing & { readonly stream: XdsStream }> {
   const { type, names } = one ?? peer.content.wildcard(1);
@@ -28,7 +28,7 @@ async function reconnecting(
 }
 
 /** A new stream of a client that was connected before, in both variants. */
-export function reconnectChecks(variant: Variant): readonly CheckBody[] {
+export function reconnectChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-reconnect-old-nonce`,

@@ -1,12 +1,12 @@
 import { nameList } from "../../verdicts/names.js";
 import { Failed, hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allAsked, oneAsked } from "./openings.js";
 
 /** What each response has. */
-export function responseChecks(variant: Variant): readonly CheckBody[] {
+export function responseChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-response-fields`,

@@ -1,7 +1,7 @@
-import type { Peer } from "../../peer/peer.js";
+import type { ServerPeer } from "../../peer/peer.js";
 import { Failed, hold, Skipped } from "../../verdicts/verdicts.js";
 import { unimplemented } from "../../wire/call-stream.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import { typeNamed, typeUrlOf, typeWord } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";
 import type { CheckBody } from "../contract/check.js";
@@ -10,7 +10,7 @@ import { sameNames } from "./differences.js";
 import { endWords } from "./openings.js";
 
 /** Per-type services, and the order on the aggregated one. */
-export function serviceChecks(variant: Variant): readonly CheckBody[] {
+export function serviceChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-services`,
@@ -95,8 +95,8 @@ export async function ofService<T>(stream: XdsStream, type: string, answer: () =
 
 /** Judges services of single types. Tells which there are not; throws Skipped if there is none. */
 export async function eachService(
-  peer: Peer,
-  variant: Variant,
+  peer: ServerPeer,
+  variant: ProtocolVariant,
   types: readonly string[],
   judge: (type: string, stream: XdsStream) => Promise<unknown>,
 ): Promise<string | undefined> {
@@ -113,7 +113,7 @@ export async function eachService(
 }
 
 /** A stream of the service of clusters. Throws Skipped if there is no such service. */
-async function clusterService(peer: Peer, variant: Variant): Promise<XdsStream> {
+async function clusterService(peer: ServerPeer, variant: ProtocolVariant): Promise<XdsStream> {
   const cluster = typeUrlOf("cluster");
   const probe = peer.openService(variant, cluster);
   probe.ask(cluster);

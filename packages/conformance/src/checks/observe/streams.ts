@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allAsked, endWords, twoAnswered } from "./openings.js";
@@ -14,7 +14,7 @@ const brokenMessage = Uint8Array.of(0x0a, 0x7f, 0x61);
 const ok = 0;
 
 /** What the node of a request means. */
-export function nodeChecks(variant: Variant): readonly CheckBody[] {
+export function nodeChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-node-once`,
@@ -48,7 +48,7 @@ export function nodeChecks(variant: Variant): readonly CheckBody[] {
 }
 
 /** What a stream must live through, and how it ends. */
-export function streamChecks(variant: Variant): readonly CheckBody[] {
+export function streamChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-unknown-type`,

@@ -1,12 +1,12 @@
 import { hold } from "../../verdicts/verdicts.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";
 import { allThere, namesIn, sameNames } from "./differences.js";
 import { allAsked, oneAsked } from "./openings.js";
 
 /** How a wildcard begins, and ends. */
-export function wildcardChecks(variant: Variant): readonly CheckBody[] {
+export function wildcardChecks(variant: ProtocolVariant): readonly CheckBody[] {
   const isSotw = variant === "sotw";
   return [
     {

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
-import type { Received, ReceivedResource } from "../../wire/messages.js";
+import type { ReceivedResponse, ResponseResource } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";
 
 /** What the reference client has of one type. */
@@ -18,11 +18,11 @@ export interface AskedType {
 export const [cluster, route, endpoint] = ["cluster", "route", "endpoint"].map(typeUrlOf) as [string, string, string];
 
 /** The messages of resources; undefined if one of those that are read cannot be read. */
-export function messagesOf({ type, resources }: Received, readAll: boolean): readonly object[] | undefined {
+export function messagesOf({ type, resources }: ReceivedResponse, readAll: boolean): readonly object[] | undefined {
   const schema = resourceTypes.byTypeUrl(type)?.type.schema;
   if (schema === undefined) return undefined;
   try {
-    return (readAll ? resources : resources.slice(0, 1)).map(({ body }: ReceivedResource) => fromBinary(schema, body));
+    return (readAll ? resources : resources.slice(0, 1)).map(({ body }: ResponseResource) => fromBinary(schema, body));
   } catch {
     return undefined;
   }

@@ -5,7 +5,13 @@ import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { ClientStatusResponseSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { ClientPlace, StartClient } from "../../client/client-peer.js";
 import { bytesService, wholeBytes } from "../../wire/bytes-service.js";
-import { decodeResponse, encodeRequest, type Received, type Request, type Variant } from "../../wire/messages.js";
+import {
+  decodeResponse,
+  encodeRequest,
+  type ProtocolVariant,
+  type ReceivedResponse,
+  type SentRequest,
+} from "../../wire/messages.js";
 import type { ClientMistake } from "./client-mistakes.js";
 import { type AskedType, cluster, clustersOf, endpoint, messagesOf, route } from "./client-resources.js";
 
@@ -14,7 +20,7 @@ const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
 const timerMs = 11_000;
 
 /** A client of two clusters, and of the endpoints to which routes lead, with a mistake or without. */
-export function referenceClient(variant: Variant, mistake?: ClientMistake): StartClient {
+export function referenceClient(variant: ProtocolVariant, mistake?: ClientMistake): StartClient {
   return (place) => {
     const client = new ReferenceClient(variant, mistake, place);
     client.start();
@@ -31,7 +37,7 @@ interface Link {
 }
 
 class ReferenceClient {
-  readonly #variant: Variant;
+  readonly #variant: ProtocolVariant;
   readonly #mistake: ClientMistake | undefined;
   readonly #place: ClientPlace;
   readonly #types = new Map<string, AskedType>();
@@ -42,7 +48,7 @@ class ReferenceClient {
   #waitMs = 200;
   #isOver = false;
 
-  constructor(variant: Variant, mistake: ClientMistake | undefined, place: ClientPlace) {
+  constructor(variant: ProtocolVariant, mistake: ClientMistake | undefined, place: ClientPlace) {
     this.#variant = variant;
     this.#mistake = mistake;
     this.#place = place;
@@ -118,7 +124,7 @@ class ReferenceClient {
     }
   }
 
-  #send(link: Link, request: Request): void {
+  #send(link: Link, request: SentRequest): void {
     const node = link.hasNode ? undefined : create(NodeSchema, { id: "a-client" });
     link.hasNode = true;
     link.call.write(encodeRequest(this.#variant, { ...request, node }), () => this.#sent(request.type));
@@ -137,7 +143,7 @@ class ReferenceClient {
     this.#after(this.#mistake === "no-wait" ? 1 : this.#waitMs, () => this.#open(index));
   }
 
-  #received(link: Link, response: Received): void {
+  #received(link: Link, response: ReceivedResponse): void {
     // A server that answers is used before those behind it.
     for (const other of this.#links.values()) if (other.index > link.index) other.call.cancel();
     const asked = this.#types.get(response.type);

@@ -1,4 +1,4 @@
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 
 /**
  * What a server may do wrong, and the checks that must notice. The endings are those of checks of both variants; `only`
@@ -133,7 +133,9 @@ export type Mistake = keyof typeof rows;
 /** All mistakes, each with the checks that must fail. */
 export const mistakes: ReadonlyMap<Mistake, readonly string[]> = new Map(
   Object.entries<MistakeRow>(rows).map(([mistake, { both = [], only = [] }]) => {
-    const ofBoth = (["sotw", "delta"] satisfies Variant[]).flatMap((variant) => both.map((end) => `${variant}-${end}`));
+    const ofBoth = (["sotw", "delta"] satisfies ProtocolVariant[]).flatMap((variant) =>
+      both.map((end) => `${variant}-${end}`),
+    );
     return [mistake as Mistake, [...ofBoth, ...only]];
   }),
 );

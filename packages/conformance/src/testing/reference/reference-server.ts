@@ -3,7 +3,7 @@ import { resourceTypes } from "@xdskit/api";
 import { baseWorld, drivenContent } from "../../driver/driven-content.js";
 import { type Driver, driverSkills } from "../../driver/driver.js";
 import { bytesService } from "../../wire/bytes-service.js";
-import type { Variant } from "../../wire/messages.js";
+import type { ProtocolVariant } from "../../wire/messages.js";
 import { DeltaSession } from "./delta-session.js";
 import type { Mistake } from "./mistakes.js";
 import { referenceContent } from "./reference-content.js";
@@ -46,7 +46,7 @@ export async function startReferenceServer(wrong: readonly Mistake[] = []): Prom
     ...(mistakes.has("few-streams") ? { "grpc.max_concurrent_streams": 10 } : {}),
   });
 
-  const handle = (variant: Variant, only: string | undefined) => (call: ServerCall) => {
+  const handle = (variant: ProtocolVariant, only: string | undefined) => (call: ServerCall) => {
     const outlet = outletOf(call, writing);
     const beside = streams.get(call.getPeer()) ?? new Map<Outlet, () => void>();
     streams.set(call.getPeer(), beside);
@@ -160,7 +160,7 @@ function outletOf(call: ServerCall, writing: Writing): Outlet {
 }
 
 /** Every method: its path, its variant, and the type of a service of one type. */
-function methods(): readonly (readonly [path: string, variant: Variant, only: string | undefined])[] {
+function methods(): readonly (readonly [path: string, variant: ProtocolVariant, only: string | undefined])[] {
   const words = ["cluster", "endpoint", "listener", "route", "secret", "runtime", "scoped-route", "extension-config"];
   const single = words.flatMap((word) => {
     const { typeUrl, services } = resourceTypes.find(word)!;

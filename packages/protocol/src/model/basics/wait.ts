@@ -29,12 +29,12 @@ export function isForAnswer({ kind }: Pick<Wait, "kind">): boolean {
 }
 
 /** Merges the waits for the same types. */
-export interface Waits {
+export interface MergedWaits {
   add(kind: Wait["kind"], waiting: Resource, cause: Resource): void;
   list(): readonly Wait[];
 }
 
-export function createWaits(): Waits {
+export function createMergedWaits(): MergedWaits {
   const kinds = new Map<string, { wait: Wait; names: Set<ResourceName>; causes: Set<ResourceName> }>();
   return {
     add(kind, { type, name }, cause) {

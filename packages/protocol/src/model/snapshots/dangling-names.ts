@@ -65,7 +65,7 @@ export const namesIn = perObject((snapshot: Snapshot): FollowedNames => {
 export function createDanglingNames(): DanglingNames {
   let current = emptySnapshot();
   const types = new Map<TypeUrl, NamesOfType>();
-  const readers: Reader[] = [];
+  const readers: UnreadChanges[] = [];
 
   function of(type: TypeUrl): NamesOfType {
     let names = types.get(type);
@@ -112,7 +112,7 @@ export function createDanglingNames(): DanglingNames {
       return [...types.values()].reduce((sum, { dangling }) => sum + dangling.size, 0);
     },
     follow() {
-      const reader = new Reader();
+      const reader = new UnreadChanges();
       const appeared = [...types].flatMap(([type, { dangling }]) => Array.from(dangling, (name) => ({ type, name })));
       reader.note({ appeared, gone: [] });
       readers.push(reader);
@@ -122,7 +122,7 @@ export function createDanglingNames(): DanglingNames {
 }
 
 /** The changes since the last read. */
-class Reader {
+class UnreadChanges {
   #appeared = new Map<string, Reference>();
   #gone = new Map<string, Reference>();
 

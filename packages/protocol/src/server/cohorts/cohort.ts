@@ -152,8 +152,8 @@ export class InSyncCohort extends LineagePosition {
 interface RememberedUpdate {
   readonly update: CohortUpdate;
   /**
-   * Keeps the bytes of its responses (`SharedBody`) for the streams that must still send them. The update must not
-   * hold them: its streams may be in it for long.
+   * Keeps the bytes of its responses (`SharedResponseBody`) for the streams that must still send them. The update must
+   * not hold them: its streams may be in it for long.
    */
   readonly bytes: readonly Uint8Array[];
 }

@@ -8,7 +8,7 @@ import { sampleResource } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { claimedSnapshot } from "./claimed-snapshot.js";
-import type { Claim } from "./shown-names.js";
+import type { ClaimedResources } from "./shown-names.js";
 
 const cluster = typeOf("cluster");
 const route = typeOf("route");
@@ -43,7 +43,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
   it("the snapshot is put together from the versions that a client of delta claims", () => {
     const ofClusters = claims({ a: versionOf(older, cluster, "a"), b: versionOf(newest, cluster, "b") });
     const ofRoutes = claims({ r: versionOf(older, route, "r") });
-    const said: readonly Claim[] = [
+    const said: readonly ClaimedResources[] = [
       { type: route, subscription: named, claimed: ofRoutes },
       { type: cluster, subscription: all, claimed: ofClusters },
     ];
@@ -54,7 +54,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
 
   it("the snapshot is found by the version of a mixture that a client of SotW claims", () => {
     const middle = ResourceSets.branch(newest.of(cluster), new Map([["a", older.of(cluster).get("a")]]));
-    const said: readonly Claim[] = [
+    const said: readonly ClaimedResources[] = [
       { type: cluster, subscription: all, claimed: middle.version },
       { type: route, subscription: named, claimed: older.of(route).version },
     ];
@@ -78,14 +78,14 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const stayed = line.slice(0, 7).flatMap((snapshot) => [...snapshot.of(cluster)]);
     const all7 = ResourceSets.branch(line[0]?.of(cluster) as ResourceSet, new Map(stayed.map((one) => [one.key, one])));
     assert.equal(all7.size, 14);
-    const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: all7.version }];
+    const said: readonly ClaimedResources[] = [{ type: cluster, subscription: all, claimed: all7.version }];
     const { snapshot, isKnown } = claimedSnapshot(said, line as [Snapshot, ...Snapshot[]]);
     assert.equal(snapshot.of(cluster).version, all7.version);
     assert.ok(isKnown);
   });
 
   it("the snapshot has the newest content whose clusters exist under a name without a known version", () => {
-    const said: readonly Claim[] = [
+    const said: readonly ClaimedResources[] = [
       { type: cluster, subscription: all, claimed: older.of(cluster).version },
       { type: route, subscription: named, claimed: undefined },
     ];
@@ -93,7 +93,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
   });
 
   it("the snapshot has the clusters whose endpoints it asks for while it does not ask for clusters", () => {
-    const said: readonly Claim[] = [
+    const said: readonly ClaimedResources[] = [
       { type: typeOf("endpoint"), subscription: { wildcard: false, names: NameSet.of(["a"]) }, claimed: undefined },
       { type: route, subscription: named, claimed: older.of(route).version },
     ];
@@ -102,7 +102,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
   });
 
   it("the snapshot keeps contents that only the client knows, which may name all removed resources", () => {
-    const said: readonly Claim[] = [
+    const said: readonly ClaimedResources[] = [
       { type: cluster, subscription: all, claimed: claims({ ahead: "x" }) },
       { type: route, subscription: named, claimed: claims({ r: "y" }) },
     ];
@@ -117,7 +117,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const { size } = older.of(cluster);
     const fingerprint = ResourceSets.fingerprint(older.of(cluster));
     const exactly = { ...claims({ a: versionOf(older, cluster, "a") }), fingerprint, size };
-    const said: readonly Claim[] = [
+    const said: readonly ClaimedResources[] = [
       { type: cluster, subscription: all, claimed: exactly },
       { type: route, subscription: named, claimed: claims({ r: "y" }) },
     ];
@@ -138,7 +138,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const { size } = first.of(load);
     const fingerprint = ResourceSets.fingerprint(first.of(load));
     const exactly = { ...claims({ a: versionOf(first, load, "a") }), fingerprint, size };
-    const said: readonly Claim[] = [
+    const said: readonly ClaimedResources[] = [
       { type: load, subscription: { wildcard: false, names: NameSet.of(["a", "b"]) }, claimed: exactly },
     ];
     const { snapshot } = claimedSnapshot(said, [last, then, first]);
@@ -146,7 +146,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
   });
 
   it("the snapshot has every cluster that it may have if its version tells nothing", () => {
-    const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: "0000000000000007" }];
+    const said: readonly ClaimedResources[] = [{ type: cluster, subscription: all, claimed: "0000000000000007" }];
     const { snapshot, isKnown } = claimedSnapshot(said, known);
     assert.match(contents(snapshot), /^a,b /);
     assert.equal(isKnown, false);
@@ -165,7 +165,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     const [before, after] = [line[2] as Snapshot, line[3] as Snapshot];
     const gone = new Map(names.map((name) => [`${name}-2`, before.of(cluster).get(`${name}-2`)]));
     const middle = ResourceSets.branch(after.of(cluster), gone);
-    const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: middle.version }];
+    const said: readonly ClaimedResources[] = [{ type: cluster, subscription: all, claimed: middle.version }];
     const [last, ...others] = line.toReversed() as [Snapshot, ...Snapshot[]];
     const { snapshot, isKnown } = claimedSnapshot(said, [last, ...others]);
     assert.ok(isKnown);

@@ -22,7 +22,7 @@ import type { Replaced } from "../state/subscriber.js";
 import { isSet } from "./compared-claims.js";
 import { hadWaiting, mayBeWarming, mayHave, type Warming, warmingOf } from "./may-be-warming.js";
 import { perhapsAwaited } from "./perhaps-awaited.js";
-import { type Claim, isOurs, mayName, shownNames } from "./shown-names.js";
+import { type ClaimedResources, isOurs, mayName, shownNames } from "./shown-names.js";
 
 /** The resources of a client, put together from its claims. */
 export interface ClaimedSnapshot {
@@ -62,7 +62,7 @@ export interface ClaimedSnapshot {
  * `isAggregated`: all that the client has is among the claims; otherwise other streams of it may have more.
  */
 export function claimedSnapshot(
-  claims: readonly Claim[],
+  claims: readonly ClaimedResources[],
   known: readonly [Snapshot, ...Snapshot[]],
   before?: ClaimedSnapshot,
   isAggregated = false,
@@ -75,7 +75,7 @@ export function claimedSnapshot(
 }
 
 class ClaimedDraft {
-  readonly #claims: readonly Claim[];
+  readonly #claims: readonly ClaimedResources[];
   readonly #isAggregated: boolean;
   readonly #known: readonly [Snapshot, ...Snapshot[]];
   readonly #sets: Map<TypeUrl, ResourceSet>;
@@ -100,7 +100,7 @@ class ClaimedDraft {
   #isForeign = true;
 
   constructor(
-    claims: readonly Claim[],
+    claims: readonly ClaimedResources[],
     known: readonly [Snapshot, ...Snapshot[]],
     before: ClaimedSnapshot | undefined,
     isAggregated: boolean,
@@ -124,7 +124,7 @@ class ClaimedDraft {
   }
 
   /** Finds the set that a client has exactly, and what it must lose. A version in SotW tells neither. */
-  #note({ type, subscription, claimed }: Claim): void {
+  #note({ type, subscription, claimed }: ClaimedResources): void {
     const newest = this.#known[0].of(type);
     const exact = typeof claimed === "object" ? this.#setsOf(type).find((set) => isSet(claimed, set)) : undefined;
     if (exact !== undefined) this.#exact.set(type, exact);
@@ -146,12 +146,12 @@ class ClaimedDraft {
   }
 
   /** What the client was brought to, if it claims nothing since. */
-  #answered(type: ResourceType, claimed: Claim["claimed"]): ResourceSet | undefined {
+  #answered(type: ResourceType, claimed: ClaimedResources["claimed"]): ResourceSet | undefined {
     const before = claimed === undefined ? this.#before : undefined;
     return before?.asked.has(type.typeUrl) === true ? before.snapshot.of(type) : undefined;
   }
 
-  add(claim: Claim): void {
+  add(claim: ClaimedResources): void {
     const { type, subscription, claimed } = claim;
     const answered = this.#answered(type, claimed);
     const sets = this.#setsOf(type);
@@ -229,7 +229,7 @@ class ClaimedDraft {
   }
 
   /** State of the world. */
-  #addVersion({ type, subscription, claimed }: Claim, sets: readonly [ResourceSet, ...ResourceSet[]]): void {
+  #addVersion({ type, subscription, claimed }: ClaimedResources, sets: readonly [ResourceSet, ...ResourceSet[]]): void {
     const [newest] = sets;
     const mixture = typeof claimed === "string" ? mixtureOf(claimed, sets) : undefined;
     // A response to names may have an older version than the set has by now, without a difference for these names.

@@ -15,7 +15,7 @@ import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
  * Everything that the content of one response depends on: the client's subscription, its resources, and its target. It
  * is a value apart from the stream, because streams with equal needs get the same bytes (`shared-responses.ts`).
  */
-export interface Need {
+export interface ResponseNeed {
   readonly sotwOrDelta: SotwOrDelta;
   /** The API version of the resources. */
   readonly api: ApiVersion;
@@ -43,8 +43,8 @@ export function needOf(
   { api, subscription, tellsVariants, sent: { set: sentSet, everything, mustAnswer } }: Subscriber,
   current: ResourceSet,
   pending: NameSet,
-  { sotwOrDelta, absenceUnreported, errors }: Pick<Need, "sotwOrDelta" | "absenceUnreported" | "errors">,
-): Need {
+  { sotwOrDelta, absenceUnreported, errors }: Pick<ResponseNeed, "sotwOrDelta" | "absenceUnreported" | "errors">,
+): ResponseNeed {
   return {
     sotwOrDelta,
     api,
@@ -73,7 +73,7 @@ export interface Content extends DeltaContent {
  * A key that is equal for needs with equal content, and for no others. Parameters are a client's own text. They stand
  * last, or a client could forge the key of another need.
  */
-export function keyOf(need: Need): string {
+export function keyOf(need: ResponseNeed): string {
   const { subscription } = need;
   const flags =
     (need.everything ? 1 : 0) +
@@ -86,7 +86,7 @@ export function keyOf(need: Need): string {
 
 /**
  * A fast check whether nothing is due. Most changes do not concern most streams that ask by name, and those then need
- * no `Need`. False: something may be due.
+ * no `ResponseNeed`. False: something may be due.
  */
 export function isUnconcerned(sent: SentState, subscription: Subscription, current: ResourceSet): boolean {
   const { set, pending, everything, mustAnswer } = sent;
@@ -121,7 +121,10 @@ export function* concerning(subscription: Subscription, change: Change): Iterabl
  * A client's difference from its target: the resources that are new to it or changed, each once (`fresh`), and those
  * that it holds and must lose (`gone`). If it holds nothing, nothing is compared.
  */
-export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
+export function lacking(need: ResponseNeed): {
+  readonly fresh: readonly Resource[];
+  readonly gone: readonly Resource[];
+} {
   const { subscription, sentSet, current } = need;
   if (sentSet === current || current.size + sentSet.size === 0) return { fresh: [], gone: [] };
   if (sentSet.size === 0) return { fresh: subscribed(subscription, current), gone: [] };

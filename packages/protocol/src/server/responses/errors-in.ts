@@ -5,7 +5,7 @@ import { statusCode } from "../../wire/basics/status-code.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { foreignAuthority } from "../requests/foreign-authorities.js";
 import { find } from "../state/find.js";
-import type { Need } from "./content.js";
+import type { ResponseNeed } from "./content.js";
 
 /**
  * Whether the client keeps its resource: true for all errors except those that say that there is nothing for it (xRFC
@@ -19,7 +19,7 @@ export function isPassing({ code }: ResourceError): boolean {
  * The errors of a response, one for each name: names that must be answered and are absent, and names whose resource
  * goes. In delta, `removed_resources` says that there is none; an error is added only if it says more.
  */
-export function errorsIn(need: Need, gone: readonly Resource[]): readonly ResourceError[] {
+export function errorsIn(need: ResponseNeed, gone: readonly Resource[]): readonly ResourceError[] {
   const { errors, subscription, current, pending, sotwOrDelta } = need;
   if (errors === undefined) return none;
   const found = new Map<ResourceName, ResourceError>();

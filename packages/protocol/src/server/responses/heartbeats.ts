@@ -6,7 +6,7 @@ import type { ResponseHead } from "../../wire/responses/responses.js";
 import { identityOf, perishable } from "../acknowledgements/lifetimes.js";
 import { subscribed } from "../state/find.js";
 import type { Subscriber } from "../state/subscriber.js";
-import type { Content, Need } from "./content.js";
+import type { Content, ResponseNeed } from "./content.js";
 import { headOf } from "./outgoing.js";
 import type { ReportedDetails } from "./reported-details.js";
 import { type ResponseMaker, type SharedResponse, share } from "./shared-responses.js";
@@ -15,7 +15,7 @@ import { type ResponseMaker, type SharedResponse, share } from "./shared-respons
  * The need for a heartbeat of a client that holds `current` and waits for no names. Streams with equal needs get the
  * same bytes.
  */
-interface HeartbeatNeed extends Need {
+interface HeartbeatNeed extends ResponseNeed {
   /** Resources that need a heartbeat at least this often get one; milliseconds. */
   readonly interval: number;
   /** Contents that the client rejected: they get no heartbeat, since the client does not hold them. */
@@ -92,6 +92,6 @@ function contentOf(need: HeartbeatNeed): Content | undefined {
 
 const nothing: Content = { resources: [], removed: [], unresolved: [], fresh: [] };
 
-function isFullState({ sotwOrDelta, current }: Need): boolean {
+function isFullState({ sotwOrDelta, current }: ResponseNeed): boolean {
   return sotwOrDelta === "sotw" && current.type.fullState;
 }

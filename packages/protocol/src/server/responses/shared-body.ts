@@ -16,7 +16,7 @@ const smallBytes = 8 * 1024;
  * bodies does, and so do streams that are about to send it. If the bytes are gone, they are encoded again. So a slow
  * client's stream in the middle of a body costs an offset, not a response.
  */
-export class SharedBody implements ResponseBody {
+export class SharedResponseBody implements ResponseBody {
   readonly length: number;
   readonly #writer: BodyWriter;
   readonly #head: ResponseHead;

@@ -2,20 +2,20 @@ import { BoundedCache } from "../../model/basics/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { ResponseHead } from "../../wire/responses/responses.js";
 import { perishableOf } from "../acknowledgements/lifetimes.js";
-import { type Content, keyOf, type Need } from "./content.js";
-import { type BodyWriter, SharedBody } from "./shared-body.js";
+import { type Content, keyOf, type ResponseNeed } from "./content.js";
+import { type BodyWriter, SharedResponseBody } from "./shared-body.js";
 
 /** How SotW or delta makes responses. */
 export interface ResponseMaker extends BodyWriter {
-  content(need: Need): Content | undefined;
-  bodyKey(need: Need, contentKey: string): string;
+  content(need: ResponseNeed): Content | undefined;
+  bodyKey(need: ResponseNeed, contentKey: string): string;
 }
 
 /** A response that all streams with the same need share. */
 export interface SharedResponse {
   readonly content: Content;
   /** The body, without a nonce. */
-  readonly body: SharedBody;
+  readonly body: SharedResponseBody;
   /** Its contents with a TTL, as `identityOf` names them; empty for a client that is not told TTLs. */
   readonly perishable: NameSet;
 }
@@ -27,12 +27,16 @@ interface KnownResponse {
 }
 
 /** Weighed in bytes. A thousand streams ask for the same response within milliseconds; older bodies may go. */
-const bodies = new BoundedCache<{ readonly body: SharedBody; readonly bytes: Uint8Array }>(32 << 20);
+const bodies = new BoundedCache<{ readonly body: SharedResponseBody; readonly bytes: Uint8Array }>(32 << 20);
 /** Weighed by the bytes of their resources, which they keep alive. `null`: there is nothing to send. */
 const contents = new BoundedCache<KnownResponse | null>(32 << 20);
 
 /** The response for a need, worked out and encoded once for all streams. Undefined if there is none. */
-export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseHead): SharedResponse | undefined {
+export function sharedResponse(
+  maker: ResponseMaker,
+  need: ResponseNeed,
+  head: ResponseHead,
+): SharedResponse | undefined {
   const contentKey = keyOf(need);
   return share(
     maker,
@@ -67,7 +71,7 @@ export function share(
   const bodyKey = perishable.size === 0 ? bodyKeyOf() : `ttl ${bodyKeyOf()}`;
   let body = bodies.get(bodyKey)?.body;
   if (body === undefined) {
-    body = new SharedBody(maker, head, content);
+    body = new SharedResponseBody(maker, head, content);
     const { bytes } = body;
     bodies.set(bodyKey, { body, bytes }, entryBytes(bodyKey) + bytes.length);
   }

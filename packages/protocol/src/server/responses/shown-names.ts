@@ -6,7 +6,7 @@ import type { Subscription } from "../../model/subscribed/subscription.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 
 /** The resources of one type that a reconnecting client claims to have. */
-export interface Claim {
+export interface ClaimedResources {
   readonly type: ResourceType;
   readonly subscription: Subscription;
   /** Delta: a version for each name. SotW: one for all. Undefined if it claims nothing. */
@@ -19,7 +19,11 @@ type SetsOf = (type: ResourceType) => readonly [ResourceSet, ...ResourceSet[]];
  * The names of one type in what a client of SotW shows that it has of others: in the contents of its version, or in all
  * that it may mean. `setsOf`: the known sets, newest first.
  */
-export function shownNames(type: ResourceType, claims: readonly Claim[], setsOf: SetsOf): ReadonlySet<ResourceName> {
+export function shownNames(
+  type: ResourceType,
+  claims: readonly ClaimedResources[],
+  setsOf: SetsOf,
+): ReadonlySet<ResourceName> {
   const named = new Set<ResourceName>();
   for (const claim of claims) {
     if (!mayName(claim.type, type)) continue;
@@ -30,7 +34,7 @@ export function shownNames(type: ResourceType, claims: readonly Claim[], setsOf:
 }
 
 function* perhapsClaimed(
-  { subscription: { wildcard, names }, claimed = "" }: Claim,
+  { subscription: { wildcard, names }, claimed = "" }: ClaimedResources,
   sets: ReturnType<SetsOf>,
 ): Iterable<Resource> {
   if (typeof claimed !== "string") return;

@@ -28,7 +28,7 @@ import { isDecided } from "../state/undecided-names.js";
 import type { SotwOrDeltaRules, Surroundings } from "./sotw-or-delta-rules.js";
 
 /** The target to which one type must be brought now. */
-export interface Course {
+export interface TypeTarget {
   /** The snapshot's set of the type, or the set that the stage allows. */
   readonly target: ResourceSet;
   /**
@@ -83,7 +83,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   }
 
   /** Where one type is brought now, on its way to its target. Undefined if it stays. */
-  bring(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): Brought | undefined {
+  bring(subscriber: Kind, { target: current, waiting, snapshot, node, now }: TypeTarget): Brought | undefined {
     const { type } = subscriber;
     const { options, reports, warming, byType, surroundings } = this.#context;
     if (this.#rules.claimOf(subscriber) !== undefined) {

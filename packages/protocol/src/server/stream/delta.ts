@@ -17,7 +17,7 @@ import type { StreamEffect } from "../contract/effects.js";
 import { demandOfDelta } from "../requests/demand.js";
 import { usualAnswerOf } from "../requests/usual-answers.js";
 import { comparedClaims, isSet } from "../responses/compared-claims.js";
-import { type Content, lacking, type Need } from "../responses/content.js";
+import { type Content, lacking, type ResponseNeed } from "../responses/content.js";
 import { errorsIn, isPassing } from "../responses/errors-in.js";
 import {
   type DeltaSubscription,
@@ -137,7 +137,7 @@ export const delta: SotwOrDeltaRules<DeltaRequest, DeltaSubscriber> = {
 const answerFields = { version: undefined, node: 1, nonce: 6 } as const;
 
 /** Rules 81–98: new and changed resources, pending names, and absent names that the client holds or asked for. */
-function content(need: Need): Content | undefined {
+function content(need: ResponseNeed): Content | undefined {
   const { subscription, current, everything, pending } = need;
   const { fresh, gone } = lacking(need);
   let resources = everything ? subscribed(subscription, current) : fresh;
@@ -180,7 +180,7 @@ function withAsked(resource: Resource, asked: readonly ResourceName[]): Resource
  * for a client that knows variants and loses one of them.
  */
 function absentIn(
-  { current, tellsVariants }: Need,
+  { current, tellsVariants }: ResponseNeed,
   resources: readonly Resource[],
   gone: readonly Resource[],
   missing: readonly ResourceName[],

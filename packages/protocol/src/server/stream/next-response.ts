@@ -10,7 +10,7 @@ import { asksForUnknown, someAsk } from "../requests/unknown-types.js";
 import type { Brought } from "../responses/outgoing.js";
 import { withSent } from "../state/exchange.js";
 import { noErrors, type Subscriber, someHaveDrained } from "../state/subscriber.js";
-import type { Course } from "./delivery.js";
+import type { TypeTarget } from "./delivery.js";
 import type { StreamState } from "./stream-state.js";
 
 /** The next response to send; undefined if nothing is due. See `Stream.next`. */
@@ -80,7 +80,7 @@ function findNext<Asked extends Request, Kind extends Subscriber>(
 function bring<Asked extends Request, Kind extends Subscriber>(
   state: StreamState<Asked, Kind>,
   subscriber: Kind,
-  course: Course,
+  course: TypeTarget,
 ): OutgoingResponse | undefined {
   const response = bringOnce(state, subscriber, course);
   if (response !== undefined) return response;
@@ -92,7 +92,7 @@ function bring<Asked extends Request, Kind extends Subscriber>(
 function bringOnce<Asked extends Request, Kind extends Subscriber>(
   state: StreamState<Asked, Kind>,
   subscriber: Kind,
-  course: Course,
+  course: TypeTarget,
 ): OutgoingResponse | undefined {
   const brought = state.delivery.bring(subscriber, course);
   // The response has what the client had to be told of errors.

@@ -7,7 +7,7 @@ import type { RequestNames } from "../../wire/requests/names.js";
 import type { MostKept, Request } from "../../wire/requests/requests.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { Demand } from "../requests/demand.js";
-import type { Content, Need } from "../responses/content.js";
+import type { Content, ResponseNeed } from "../responses/content.js";
 import type { BodyWriter } from "../responses/shared-body.js";
 import type { NumberedResponse } from "../state/exchange.js";
 import type { Subscriber } from "../state/subscriber.js";
@@ -71,9 +71,9 @@ export interface SotwOrDeltaRules<Asked extends Request, Kind extends Subscriber
   /** The claimed versions that were not compared yet. */
   claimsOf(subscriber: Kind): ClaimedVersions | undefined;
   /** The content of the response for a need. Undefined if there is nothing to send. */
-  content(need: Need): Content | undefined;
+  content(need: ResponseNeed): Content | undefined;
   /** Equal for needs with the same bytes. */
-  bodyKey(need: Need, contentKey: string): string;
+  bodyKey(need: ResponseNeed, contentKey: string): string;
   /** Records that the client acknowledged the last response in the usual bytes (`UsualAnswer`). */
   noteUsual(subscriber: Kind): void;
   /** Records a response. Called while `exchange.lastSent` is still the previous one. */

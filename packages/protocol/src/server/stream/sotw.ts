@@ -12,7 +12,7 @@ import { noteAsked, noteDropped } from "../acknowledgements/unconfirmed-names.js
 import type { StreamEffect } from "../contract/effects.js";
 import { demandOfSotw } from "../requests/demand.js";
 import { usualAnswerOf } from "../requests/usual-answers.js";
-import { type Content, lacking, type Need } from "../responses/content.js";
+import { type Content, lacking, type ResponseNeed } from "../responses/content.js";
 import { errorsIn } from "../responses/errors-in.js";
 import { isEarlierNonce } from "../responses/outgoing.js";
 import { isAnswered, type NumberedResponse } from "../state/exchange.js";
@@ -182,7 +182,7 @@ export const sotw: SotwOrDeltaRules<SotwRequest, SotwSubscriber> = {
 const answerFields = { version: 1, node: 2, nonce: 5 } as const;
 
 /** Rules 60–67: everything subscribed, as soon as any of it changed. */
-function fullState(need: Need): Content | undefined {
+function fullState(need: ResponseNeed): Content | undefined {
   const { fresh, gone } = lacking(need);
   const errors = errorsIn(need, gone);
   const due =
@@ -204,7 +204,7 @@ function fullState(need: Need): Content | undefined {
 }
 
 /** New, changed and pending resources, each once. */
-function freshAndPending(fresh: readonly Resource[], { pending, current }: Need): readonly Resource[] {
+function freshAndPending(fresh: readonly Resource[], { pending, current }: ResponseNeed): readonly Resource[] {
   if (pending.size === 0) return fresh;
   const resources = new Set(fresh);
   for (const name of pending) for (const resource of find(current, name)) resources.add(resource);
@@ -212,7 +212,7 @@ function freshAndPending(fresh: readonly Resource[], { pending, current }: Need)
 }
 
 /** Rules 68–79: changed and pending resources. Removed ones are not mentioned (rule 74). */
-function changedAndPending(need: Need): Content | undefined {
+function changedAndPending(need: ResponseNeed): Content | undefined {
   const { fresh, gone } = lacking(need);
   const resources = need.everything ? subscribed(need.subscription, need.current) : freshAndPending(fresh, need);
   const errors = errorsIn(need, gone);

@@ -4,19 +4,19 @@ import { maxInTurn } from "./intervals.js";
 import type { SupplierLease } from "./lease.js";
 
 /** The end of a call. */
-export type Result =
+export type SupplierResult =
   | { readonly kind: "answered"; readonly supplied: Supplied }
   | { readonly kind: "failed"; readonly error: unknown };
 
 /** The same, after a check; `resource` is undefined if there is none. */
 export type CheckedResult =
   | { readonly kind: "answered"; readonly resource: Resource | undefined }
-  | Extract<Result, { readonly kind: "failed" }>;
+  | Extract<SupplierResult, { readonly kind: "failed" }>;
 
 interface WaitingCall {
   readonly lease: SupplierLease;
   readonly call: () => unknown;
-  readonly ended: (result: Result) => void;
+  readonly ended: (result: SupplierResult) => void;
 }
 
 /**
@@ -44,7 +44,7 @@ export class Calls {
   /**
    * Calls as soon as there is room. `ended` is called once, unless the lease ends first; at once if too many wait.
    */
-  add(lease: SupplierLease, call: () => unknown, ended: (result: Result) => void): void {
+  add(lease: SupplierLease, call: () => unknown, ended: (result: SupplierResult) => void): void {
     const { concurrency, queue } = this.#limits;
     if (this.#running.size >= concurrency && this.#waiting.size >= queue) {
       const where = { type: lease.type.name, resource: lease.name };
@@ -102,7 +102,7 @@ export class Calls {
   #start({ lease, call, ended }: WaitingCall): void {
     this.#started += 1;
     this.#countInTurn();
-    const end = (result: Result) => {
+    const end = (result: SupplierResult) => {
       if (!this.#free(lease)) return;
       ended(result);
       this.#fill();

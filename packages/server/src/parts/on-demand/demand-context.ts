@@ -2,7 +2,7 @@ import type { Clock, Finding, ResourceName, ResourceType } from "@xdskit/api";
 import type { Group } from "../../contracts/group.js";
 import type { ResourceKey } from "../../contracts/layer-change.js";
 import type { OnDemandLimits, Supplier } from "../../settings/on-demand-options.js";
-import type { Calls, CheckedResult, Result } from "./calls.js";
+import type { Calls, CheckedResult, SupplierResult } from "./calls.js";
 import type { Lingering } from "./lingering.js";
 import type { WantedState } from "./wanted.js";
 
@@ -16,7 +16,7 @@ export interface DemandContext {
   readonly calls: Calls;
   readonly clock: Clock;
   /** Checks a supplier's result. */
-  check(result: Result, type: ResourceType, name: ResourceName): CheckedResult;
+  check(result: SupplierResult, type: ResourceType, name: ResourceName): CheckedResult;
   readonly lingering: Lingering;
   /**
    * Whether there is room for another name of a stream that asks for `others` already. Makes room if a name lingers,

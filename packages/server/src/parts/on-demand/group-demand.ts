@@ -12,7 +12,7 @@ import type { Group } from "../../contracts/group.js";
 import type { LayerChange } from "../../contracts/layer-change.js";
 import type { Asker, NameDecision } from "../../contracts/parts/supply.js";
 import type { Supplied } from "../../settings/on-demand-options.js";
-import type { Result } from "./calls.js";
+import type { SupplierResult } from "./calls.js";
 import type { DemandContext } from "./demand-context.js";
 import { DemandedNames } from "./demanded-names.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
@@ -21,7 +21,7 @@ import type { OwnLayers } from "./supplied/own-layers.js";
 import { hiddenFindings, supplyFindings } from "./supplied/supplied-resource.js";
 import { type SuppliedSet, suppliedNames } from "./supplied/supplied-set.js";
 import { supplyRequestOf } from "./supply-request.js";
-import { type WaitKind, Waits } from "./waits.js";
+import { NameWaits, type WaitKind } from "./waits.js";
 import { decisionIn, lingerAfter, states, type WantedName } from "./wanted.js";
 
 /** A client that asks for names. */
@@ -39,7 +39,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   readonly #own: OwnLayers;
   readonly #supplied: SuppliedSet;
   readonly #names: DemandedNames;
-  readonly #waits: Waits<WantedName>;
+  readonly #waits: NameWaits<WantedName>;
   #known = false;
 
   readonly #dropUnwanted = (wanted: WantedName) => this.#drop(wanted, unwanted);
@@ -50,7 +50,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     this.#supplied = supplied;
     this.#context = context;
     this.#names = new DemandedNames(supplied, context);
-    this.#waits = new Waits<WantedName>(context.clock, (kind, wanted) => this.#waited(kind, wanted));
+    this.#waits = new NameWaits<WantedName>(context.clock, (kind, wanted) => this.#waited(kind, wanted));
     this.#known = context.isOpen() && own.isKnown;
   }
 
@@ -175,7 +175,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   }
 
   /** A call has ended, or the supplier updates its resource later. */
-  #answered(lease: SupplierLease<WantedName>, result: Result, isCalled: boolean): void {
+  #answered(lease: SupplierLease<WantedName>, result: SupplierResult, isCalled: boolean): void {
     if (lease.isOver) return;
     const { type, name } = lease;
     const answer = this.#context.check(result, type, name);

@@ -12,7 +12,7 @@ import type { Node } from "@xdskit/protocol";
 import { MultiMap } from "../../basics/maps.js";
 import { refuseForeign } from "../../configuration/authorities.js";
 import { layerBelow } from "../../configuration/below.js";
-import type { ConfigOptions } from "../../configuration/create-config.js";
+import type { ConfigResourceOptions } from "../../configuration/create-config.js";
 import type { Group } from "../../contracts/group.js";
 import type { LayerChange, ResourceKey } from "../../contracts/layer-change.js";
 import type { Kernel } from "../../contracts/parts/kernel.js";
@@ -25,7 +25,7 @@ import {
   type OnDemandOptions,
   type Supplier,
 } from "../../settings/on-demand-options.js";
-import { Calls, type CheckedResult, type Result } from "./calls.js";
+import { Calls, type CheckedResult, type SupplierResult } from "./calls.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { StreamInterest } from "./interest.js";
@@ -57,7 +57,7 @@ export class OnDemand implements Supply, DemandContext {
   readonly clock: Clock;
   readonly lingering: Lingering;
   readonly #kernel: DemandingKernel;
-  readonly #config: ConfigOptions;
+  readonly #config: ConfigResourceOptions;
   readonly #groups = new Map<string, GroupDemand>();
   readonly #groupsOfLayer = new MultiMap<LayerName, GroupDemand>();
   /** Names by their state. */
@@ -124,7 +124,7 @@ export class OnDemand implements Supply, DemandContext {
     return this.#open;
   }
 
-  check(result: Result, type: ResourceType, name: ResourceName): CheckedResult {
+  check(result: SupplierResult, type: ResourceType, name: ResourceName): CheckedResult {
     if (result.kind === "failed") return result;
     if (result.supplied === undefined || result.supplied === null) return { kind: "answered", resource: undefined };
     try {
@@ -199,7 +199,7 @@ export class OnDemand implements Supply, DemandContext {
   }
 }
 
-function typeUrlOf(type: string, { types }: ConfigOptions): TypeUrl {
+function typeUrlOf(type: string, { types }: ConfigResourceOptions): TypeUrl {
   const found = types.find(String(type));
   if (found !== undefined) return found.typeUrl;
   throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `onDemand.types: ${noSuchType(type, types)}`, { type });

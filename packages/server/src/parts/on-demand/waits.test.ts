@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { manualClock } from "../../testing/basics/manual-clock.js";
 import { testNode } from "../../testing/test-node.js";
-import { Waits } from "./waits.js";
+import { NameWaits } from "./waits.js";
 import { WantedName } from "./wanted.js";
 
 const type = resourceTypes.find("cluster")!;
@@ -14,7 +14,7 @@ describe("names that wait for the same time", () => {
   it("each end in time, even if earlier ones begin to wait anew", () => {
     const clock = manualClock();
     const over = new Map<string, number>();
-    const waits = new Waits<WantedName>(clock, (kind, wanted) => {
+    const waits = new NameWaits<WantedName>(clock, (kind, wanted) => {
       if (!over.has(wanted.name)) over.set(wanted.name, clock.now());
       waits.start(kind, wanted, 10_000);
     });

@@ -61,7 +61,7 @@ export class WaitingNames<Name> {
 }
 
 /** All waits of the names of one group. */
-export class Waits<Name extends Waiter<Name>> {
+export class NameWaits<Name extends Waiter<Name>> {
   readonly #clock: Clock;
   readonly #over: (kind: WaitKind, wanted: Name) => void;
   /** By kind and length of the wait: few lengths are in use. */

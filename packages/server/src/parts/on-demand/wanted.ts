@@ -84,7 +84,7 @@ export class WantedName {
     return this.#waits[kind];
   }
 
-  /** Only `Waits` calls it. */
+  /** Only `NameWaits` calls it. */
   waits(kind: WaitKind, names: WaitingNames<WantedName> | undefined): void {
     this.#waits[kind] = names;
   }

@@ -6,7 +6,7 @@ import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderGroup } from "./folder-options.js";
 
 /** A listener that listens at an address. */
-export interface Claim {
+export interface AddressClaim {
   readonly entry: PositionedResource;
   /** Relative to the directory. */
   readonly file: string;
@@ -16,7 +16,7 @@ export interface Claim {
 
 /** Listeners at one address, in the order of their files: an Envoy takes only the first that it sees. */
 export interface Clash {
-  readonly claims: readonly [Claim, Claim, ...Claim[]];
+  readonly claims: readonly [AddressClaim, AddressClaim, ...AddressClaim[]];
   /** The groups that have them; undefined if there are no groups. */
   readonly groups: readonly string[] | undefined;
 }
@@ -27,10 +27,10 @@ export interface Clash {
  */
 export class AddressClaims {
   readonly #groups: readonly FolderGroup[] | undefined;
-  readonly #byAddress = new MultiMap<string, Claim>();
+  readonly #byAddress = new MultiMap<string, AddressClaim>();
   /** Addresses with more than one claim. Most of these clash. */
   readonly #crowded = new Set<string>();
-  readonly #byEntry = new Map<LayerName, Map<PositionedResource, readonly Claim[]>>();
+  readonly #byEntry = new Map<LayerName, Map<PositionedResource, readonly AddressClaim[]>>();
   /** The number of listener entries with a name in a layer. */
   readonly #names = new Map<LayerName, Counts<string>>();
   #clashes: readonly Clash[] | undefined = [];
@@ -45,7 +45,7 @@ export class AddressClaims {
       if (entry.resource.type.name !== "listener") continue;
       this.#clashes = undefined;
       this.#namesIn(layer).add(entry.resource.name, 1);
-      const claims = claimedAddresses(entry.resource).map((address): Claim => ({ entry, file, layer, address }));
+      const claims = claimedAddresses(entry.resource).map((address): AddressClaim => ({ entry, file, layer, address }));
       if (claims.length === 0) continue;
       getOrInsert(this.#byEntry, layer, () => new Map()).set(entry, claims);
       for (const claim of claims) {
@@ -98,7 +98,7 @@ export class AddressClaims {
   }
 
   /** Whether a group gets a listener: it has the layer, and no later one with another listener of the same name. */
-  #isServed({ layer, entry }: Claim, layers: readonly LayerName[]): boolean {
+  #isServed({ layer, entry }: AddressClaim, layers: readonly LayerName[]): boolean {
     const at = layers.lastIndexOf(layer);
     if (at < 0) return false;
     return !layers.slice(at + 1).some((later) => this.#namesIn(later).of(entry.resource.name) > 0);
@@ -110,12 +110,12 @@ export class AddressClaims {
 }
 
 /** Two entries of one name in a layer are another error. */
-function firstOfName(claims: readonly Claim[]): readonly Claim[] {
+function firstOfName(claims: readonly AddressClaim[]): readonly AddressClaim[] {
   const seen = new Set<string>();
   return claims.filter(({ entry: { resource } }) => !seen.has(resource.name) && seen.add(resource.name));
 }
 
-function byPlace(a: Claim, b: Claim): number {
+function byPlace(a: AddressClaim, b: AddressClaim): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return (a.entry.where.line ?? 0) - (b.entry.where.line ?? 0);
 }

@@ -6,7 +6,7 @@ import { AddressClaims } from "./address-claims.js";
 import { isWithin } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
 import type { FullFolderOptions } from "./full-folder-options.js";
-import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
+import { type FolderJudgement, type JudgedFiles, judgeFiles, judgeSkipping } from "./judgement.js";
 import { type KnownFile, KnownFileReader, type LongFile } from "./known-file.js";
 import { type IndexedChange, LayerIndex } from "./layer-index.js";
 import { type FileInRound, isLong, isOther, type KnownFiles, LongRounds } from "./long-rounds.js";
@@ -213,7 +213,7 @@ export class FolderContents {
   }
 
   /** Finds the errors of all files as they were last read. */
-  judge(): Judgement {
+  judge(): FolderJudgement {
     const files: JudgedFiles = {
       all: this.#files,
       bad: this.#bad,

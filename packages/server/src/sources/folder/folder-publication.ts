@@ -5,7 +5,7 @@ import { boundedFindings, sameFindings } from "./folder-findings.js";
 import type { Round } from "./folder-reader.js";
 import type { FolderSummary } from "./folder-summary.js";
 import type { FullFolderOptions } from "./full-folder-options.js";
-import type { Judgement } from "./judgement.js";
+import type { FolderJudgement } from "./judgement.js";
 import { missingFolders } from "./scanning/missing-folders.js";
 import { type ChangeSummary, summaryOf } from "./summary-of-change.js";
 
@@ -86,7 +86,7 @@ export class FolderPublication {
    * The files that are not applied now, for a folder with errors; undefined if no change is applied, and the last good
    * configuration stays.
    */
-  #leftOut(round: Round, judgement: Judgement, findings: readonly Finding[]): ReadonlySet<string> | undefined {
+  #leftOut(round: Round, judgement: FolderJudgement, findings: readonly Finding[]): ReadonlySet<string> | undefined {
     if (this.#serving) return undefined;
     if (this.#options.allowPartial && isUsable(round, judgement)) return judgement.skipped ? none : judgement.bad;
     // Clients may still have the resources of these files from before a restart: without them they would be removed
@@ -118,7 +118,7 @@ export class FolderPublication {
   }
 
   /** All errors, and whether they keep the change from being applied. Skipped errors do not. */
-  #findings({ scan, whole }: Round, judgement: Judgement, watchRefused: string | undefined) {
+  #findings({ scan, whole }: Round, judgement: FolderJudgement, watchRefused: string | undefined) {
     const { directory, allowEmpty } = this.#options;
     const findings: Finding[] = [];
     if (!whole) {
@@ -170,7 +170,7 @@ const kept: PublicationOutcome = { applied: false, change: summaryOf([]) };
 const none: ReadonlySet<string> = new Set();
 
 /** Whether there is anything to serve, and all of it belongs to one state. */
-function isUsable(round: Round, judgement: Judgement): boolean {
+function isUsable(round: Round, judgement: FolderJudgement): boolean {
   return round.whole && round.scan.root !== undefined && judgement.valid > 0;
 }
 

@@ -4,7 +4,7 @@ import { inodeOf, linksUnchanged } from "@xdskit/api/disk";
 import type { CountedFiles, FolderContents, FolderReading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
 import type { FullFolderOptions } from "./full-folder-options.js";
-import { Changes } from "./scanning/changes.js";
+import { ChangesOnDisk } from "./scanning/changes.js";
 import type { FolderWatcher } from "./scanning/folder-watcher.js";
 import { type Scan, scanFolder } from "./scanning/scan.js";
 
@@ -31,7 +31,7 @@ export class FolderReader {
   readonly #watcher: FolderWatcher;
   #scan: Scan | undefined;
   /** The known changes since the last scan. */
-  #unseen = new Changes(true);
+  #unseen = new ChangesOnDisk(true);
   /** Whether the last reading is one state. */
   #whole = false;
   /** Whether everything was read once: until then no client is served. */
@@ -56,7 +56,7 @@ export class FolderReader {
    */
   async differs(): Promise<boolean> {
     const before = this.#scan;
-    const scan = await scanFolder(this.#options, this.#watcher, new Changes(true), before);
+    const scan = await scanFolder(this.#options, this.#watcher, new ChangesOnDisk(true), before);
     if (before === undefined || scan.root !== before.root || scan.moved) return true;
     if (scan.missing.length !== before.missing.length || !sameFindings(scan.findings, before.findings)) return true;
     return scan.root !== undefined && this.#contents.differs(scan);
@@ -96,7 +96,7 @@ export class FolderReader {
       await this.#writesSettled(since);
       this.#unseen.merge(this.#watcher.takeChanges());
       const changes = this.#unseen;
-      this.#unseen = new Changes();
+      this.#unseen = new ChangesOnDisk();
       const scan = await scanFolder(this.#options, this.#watcher, changes, this.#scan);
       const isLate = () => performance.now() - since >= maxSettleMs && this.#waitForWrites(since) === 0;
       const lastTry = attempt >= attempts && isLate();

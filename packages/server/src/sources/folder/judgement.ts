@@ -3,12 +3,12 @@ import { isOfGrpcServer, sharedAddressMessage } from "../../basics/shared-addres
 import type { AddressClaims, Clash } from "./address-claims.js";
 import { isWithin } from "./folder-options.js";
 import type { SkippedCounts } from "./folder-summary.js";
-import type { NamedResource } from "./kept-names.js";
+import type { TypeAndKey } from "./kept-names.js";
 import type { LayerIndex, LayerIndexEntry } from "./layer-index.js";
 import { namedBy, type SkippedStanding, withStanding } from "./skipping.js";
 
 /** The result of all files together. */
-export interface Judgement {
+export interface FolderJudgement {
   /** Without the bound on their number. */
   readonly findings: readonly Finding[];
   /** Files that can be served whole, or, if errors are skipped, in part. */
@@ -23,7 +23,7 @@ export interface Judgement {
 interface JudgedFile {
   readonly resources: readonly PositionedResource[];
   readonly findings: readonly Finding[];
-  readonly kept: readonly NamedResource[];
+  readonly kept: readonly TypeAndKey[];
 }
 
 /** All files, those with findings among them, and the layers that they make. */
@@ -38,7 +38,7 @@ export interface JudgedFiles {
 }
 
 /** Finds the errors of files. Costs the files with findings. */
-export function judgeFiles({ all, bad, warned, layers, addresses, shown }: JudgedFiles): Judgement {
+export function judgeFiles({ all, bad, warned, layers, addresses, shown }: JudgedFiles): FolderJudgement {
   const findings = [...bad, ...warned].sort().flatMap((path) => all.get(path)?.findings ?? []);
   const wrong = new Set(bad);
   for (const { index } of layers) {
@@ -59,14 +59,14 @@ export function judgeFiles({ all, bad, warned, layers, addresses, shown }: Judge
 export function judgeSkipping(
   { all, bad, warned, layers, addresses, shown }: JudgedFiles,
   types: ResourceTypes,
-): Judgement {
+): FolderJudgement {
   const findings: Finding[] = [];
   const counts: Record<SkippedStanding, number> = { lastGood: 0, absent: 0, elsewhere: 0 };
   for (const path of [...bad, ...warned].sort()) {
     const file = all.get(path);
     if (file === undefined) continue;
     const indexes = layers.filter((layer) => isWithin(path, layer.path)).map(({ index }) => index);
-    const standingOf = (name: NamedResource) => worstStanding(indexes.map((index) => index.standingOf(name)));
+    const standingOf = (name: TypeAndKey) => worstStanding(indexes.map((index) => index.standingOf(name)));
     // If an error names no resource, only the file's previous content is known.
     const unnamed = file.kept.some((name) => standingOf(name) === "lastGood") ? "lastGood" : "absent";
     let hasUnnamed = false;

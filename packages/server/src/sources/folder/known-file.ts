@@ -13,7 +13,7 @@ import {
 import { type FileBytes, readWholeFile } from "@xdskit/api/disk";
 import { ReadingThread } from "@xdskit/api/threads";
 import type { FullFolderOptions } from "./full-folder-options.js";
-import type { NamedResource } from "./kept-names.js";
+import type { TypeAndKey } from "./kept-names.js";
 import type { ScannedFile } from "./scanning/list-folder.js";
 import { usablePart } from "./skipping.js";
 
@@ -28,7 +28,7 @@ export interface KnownFile {
   /** For a file with errors: its valid resources if the rest is skipped, otherwise none. */
   readonly resources: readonly PositionedResource[];
   /** Names whose content is unknown now: their applied content stays. */
-  readonly kept: readonly NamedResource[];
+  readonly kept: readonly TypeAndKey[];
   readonly findings: readonly Finding[];
   /** The resources' forms taken from a file of another kind, such as a bootstrap. */
   readonly adoptions: readonly Adoption[];

@@ -8,7 +8,7 @@ import {
 } from "@xdskit/api";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { KeptNames, type NamedResource } from "./kept-names.js";
+import { KeptNames, type TypeAndKey } from "./kept-names.js";
 import type { SkippedStanding } from "./skipping.js";
 
 /** A resource and the file that it is from. */
@@ -126,12 +126,12 @@ export class LayerIndex {
   }
 
   /** The applied contents of these names stay as long as the file exists, unless a file defines them. */
-  keep(file: string, names: readonly NamedResource[]): void {
+  keep(file: string, names: readonly TypeAndKey[]): void {
     for (const name of names) this.#kept.add(file, name);
   }
 
   /** The opposite of `keep`. */
-  release(file: string, names: readonly NamedResource[]): void {
+  release(file: string, names: readonly TypeAndKey[]): void {
     for (const name of names) {
       this.#kept.delete(file, name);
       const place = this.#places.get(name.type.typeUrl)?.byKey.get(name.key);
@@ -140,14 +140,14 @@ export class LayerIndex {
   }
 
   /** The content served under a name that is kept, or that several entries have. */
-  standingOf({ type, key }: NamedResource): SkippedStanding {
+  standingOf({ type, key }: TypeAndKey): SkippedStanding {
     const place = this.#places.get(type.typeUrl)?.byKey.get(key);
     if (place?.entry !== undefined && !this.#doubled.has(place)) return "elsewhere";
     return place?.applied === undefined ? "absent" : "lastGood";
   }
 
   /** All kept names, and names with several entries. */
-  *skipped(): Iterable<NamedResource> {
+  *skipped(): Iterable<TypeAndKey> {
     for (const name of this.#kept) yield name;
     for (const place of this.#doubled) {
       if (!this.#isKept(place)) yield { type: place.ofType.type, key: place.key };

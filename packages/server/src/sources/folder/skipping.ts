@@ -1,12 +1,12 @@
 import { canonicalName, type Finding, maxFindings, type PositionedResource, type ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
-import type { NamedResource } from "./kept-names.js";
+import type { TypeAndKey } from "./kept-names.js";
 
 /** The part of a file with errors that can be served. */
 export interface UsablePart {
   readonly resources: readonly PositionedResource[];
   /** Other names that the file holds, or may hold: their applied content stays. */
-  readonly kept: readonly NamedResource[];
+  readonly kept: readonly TypeAndKey[];
 }
 
 /**
@@ -17,7 +17,7 @@ export interface UsablePart {
  */
 export function usablePart(
   { resources, findings }: { readonly resources: readonly PositionedResource[]; readonly findings: readonly Finding[] },
-  before: readonly NamedResource[],
+  before: readonly TypeAndKey[],
   types: ResourceTypes,
 ): UsablePart {
   const errors = findings.filter(({ severity }) => severity === "error");
@@ -37,12 +37,12 @@ export function usablePart(
 }
 
 /** The resource that an error is about; undefined if it names none. */
-export function namedBy({ type, resource }: Finding, types: ResourceTypes): NamedResource | undefined {
+export function namedBy({ type, resource }: Finding, types: ResourceTypes): TypeAndKey | undefined {
   const known = type === undefined || resource === undefined ? undefined : types.find(type);
   return known === undefined || resource === undefined ? undefined : { type: known, key: canonicalName(resource) };
 }
 
-function isOf(each: NamedResource, { type, key }: NamedResource): boolean {
+function isOf(each: TypeAndKey, { type, key }: TypeAndKey): boolean {
   return each.type.typeUrl === type.typeUrl && (each.key === key || each.key.startsWith(`${key}${variantMark}`));
 }
 

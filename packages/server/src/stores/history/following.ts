@@ -8,7 +8,7 @@ export const maxChanges = 2_000;
 export const maxDrained = 25 * maxChanges;
 
 /** The changes that others made to a layer. */
-export interface Followed {
+export interface FollowedChanges {
   readonly layer: LayerName;
   /** `replace`: the layer holds exactly `upsert`. `patch`: only these resources differ from the known revision. */
   readonly kind: "replace" | "patch";
@@ -19,7 +19,11 @@ export interface Followed {
 }
 
 /** Reads what became of a layer after a revision that somebody knows. The cost follows what changed. */
-export async function followedSince(store: Store, known: Revision | undefined, head: Revision): Promise<Followed> {
+export async function followedSince(
+  store: Store,
+  known: Revision | undefined,
+  head: Revision,
+): Promise<FollowedChanges> {
   const { layer } = head;
   return (
     (known && (await patchSince(store, known, head))) ?? {
@@ -33,7 +37,7 @@ export async function followedSince(store: Store, known: Revision | undefined, h
 }
 
 /** Undefined: it is too far, or retention has removed what is in between. */
-async function patchSince(store: Store, known: Revision, head: Revision): Promise<Followed | undefined> {
+async function patchSince(store: Store, known: Revision, head: Revision): Promise<FollowedChanges | undefined> {
   const revisions = await revisionsSince(store, known, head);
   if (revisions === undefined) return undefined;
   const newest = new Map<string, StoredChange>();

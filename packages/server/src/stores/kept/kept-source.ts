@@ -14,7 +14,14 @@ import { watchHeads } from "../history/watch-heads.js";
 import { type WentBack, WentBackLooks, wentBackFinding } from "../history/went-back.js";
 import { keepLeft } from "./keep-left.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
-import { headsOfAll, type LastGood, lastGoodUnlike, ownHeads, readLastGood, withFilesSince } from "./last-good.js";
+import {
+  headsOfAll,
+  type LastGoodContent,
+  lastGoodUnlike,
+  ownHeads,
+  readLastGood,
+  withFilesSince,
+} from "./last-good.js";
 import { ReportedRevisions } from "./reported-revisions.js";
 import { RevisionWriter } from "./revision-writer.js";
 import { Rollbacks } from "./rollbacks.js";
@@ -34,7 +41,7 @@ export class KeptSource implements Source {
   #phase: "starting" | "restoring" | "live" = "starting";
   #isClosing = false;
   /** What its changes are judged by until one is applied. Undefined: it is not known, or the source has the same. */
-  #lastGood: LastGood | undefined;
+  #lastGood: LastGoodContent | undefined;
   /** The store has nothing that the source had. */
   #hadNothing = false;
   /** What is served of the source during the start; undefined: it is over, or something else was served before. */

@@ -10,7 +10,7 @@ type Owned = Pick<KeptSourceOptions, "store" | "layers">;
 type DecodingOptions = { readonly types: ResourceTypes; readonly registry: Registry };
 
 /** What a source had when it was good for the last time. */
-export interface LastGood {
+export interface LastGoodContent {
   /** Of all its layers. */
   readonly heads: readonly Revision[];
   readonly updates: readonly LayerUpdate[];
@@ -32,7 +32,7 @@ export async function readLastGood(
   store: Store,
   heads: readonly Revision[],
   decoding: DecodingOptions,
-): Promise<LastGood> {
+): Promise<LastGoodContent> {
   const updates: LayerUpdate[] = [];
   for (const { id, layer } of heads) {
     const upsert = (await store.read(id)).map((stored) => decodeStored(stored, decoding));
@@ -49,7 +49,7 @@ export async function lastGoodUnlike(
   store: Store,
   heads: readonly Revision[],
   decoding: DecodingOptions,
-): Promise<LastGood | undefined> {
+): Promise<LastGoodContent | undefined> {
   const updates: LayerUpdate[] = [];
   let isSame = true;
   for (const { id, layer } of heads) {
@@ -74,7 +74,7 @@ export async function lastGoodUnlike(
  */
 export function withFilesSince(
   updates: readonly LayerUpdate[],
-  lastGood: LastGood,
+  lastGood: LastGoodContent,
   source: Pick<Source, "fileOf">,
 ): readonly LayerUpdate[] {
   return updates.map((update) => {

@@ -2,10 +2,10 @@ import { getOrInsert } from "@xdskit/api";
 import type { RouteOption } from "@xdskit/api/builders";
 import type { MeshRoute, RouteParent } from "../../objects/mesh-route.js";
 import { objectKey } from "../../objects/object-shape.js";
-import type { Service } from "../../objects/service.js";
+import type { KubernetesService } from "../../objects/service.js";
 import { portName, unresolvedName } from "../names.js";
 import type { ResolvedRoute } from "./resolved-route.js";
-import type { ParentVerdict, Verdict } from "./route-status.js";
+import type { ParentVerdict, RouteVerdict } from "./route-status.js";
 import { type RankedRoute, routesOfRule } from "./rule-routes.js";
 
 /** What routes make of the calls of a Service, and what their status says of it. */
@@ -17,7 +17,7 @@ export interface Attachment {
 
 /** What is said of a route with one of its parents. */
 export interface AttachedVerdict extends ParentVerdict {
-  readonly conditions: readonly Verdict[];
+  readonly conditions: readonly RouteVerdict[];
   readonly route: MeshRoute;
   /** The ports of the parent where it counts, by what is made for them. */
   readonly ports: readonly string[];
@@ -27,7 +27,7 @@ export interface AttachedVerdict extends ParentVerdict {
 export interface Parent {
   readonly key: string;
   /** Undefined: there is none. */
-  readonly service: Service | undefined;
+  readonly service: KubernetesService | undefined;
 }
 
 /** More than these for one port are not followed: a client takes a limited message. */
@@ -54,7 +54,7 @@ export function attachRoutes(parent: Parent, all: readonly ResolvedRoute[]): Att
 type Ports = Map<number, { readonly kind: MeshRoute["kind"]; readonly routes: RankedRoute[] }>;
 
 /** The ports where a route counts, by what is made for them, or why it counts nowhere. */
-type JudgedRoute = readonly string[] | Pick<Verdict, "reason" | "message">;
+type JudgedRoute = readonly string[] | Pick<RouteVerdict, "reason" | "message">;
 
 function attachOne({ key, service }: Parent, resolved: ResolvedRoute, ref: RouteParent, ports: Ports): JudgedRoute {
   const { route, rules, dropped } = resolved;
@@ -112,7 +112,12 @@ function verdictOf(
 const longestMessage = 4_000;
 
 /** A condition, whose message is not too long. */
-export function verdict(type: Verdict["type"], status: Verdict["status"], reason: string, message: string): Verdict {
+export function verdict(
+  type: RouteVerdict["type"],
+  status: RouteVerdict["status"],
+  reason: string,
+  message: string,
+): RouteVerdict {
   return { type, status, reason, message: message.slice(0, longestMessage) };
 }
 

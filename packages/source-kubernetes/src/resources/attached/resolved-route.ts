@@ -2,7 +2,7 @@ import { validateMessage } from "@xdskit/api";
 import { routeConfiguration } from "@xdskit/api/builders";
 import { isService, type MeshRoute, type RouteBackend, type RouteRule } from "../../objects/mesh-route.js";
 import { objectKey } from "../../objects/object-shape.js";
-import type { Service } from "../../objects/service.js";
+import type { KubernetesService } from "../../objects/service.js";
 import { portName } from "../names.js";
 import { type ResolvedRule, routesOfRule } from "./rule-routes.js";
 
@@ -25,7 +25,7 @@ export interface RefProblem {
 
 /** What backends are resolved with. */
 export interface KnownBackends {
-  service(key: string): Service | undefined;
+  service(key: string): KubernetesService | undefined;
   /** Whether a grant lets the routes of a kind and a namespace name a Service of another one. */
   isGranted(route: MeshRoute, backend: RouteBackend): boolean;
 }

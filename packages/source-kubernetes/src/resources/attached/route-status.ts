@@ -3,11 +3,11 @@ export interface ParentVerdict {
   /** The reference, as the route has it. */
   readonly parentRef: object;
   /** Undefined: another server may serve the parent, and what is said of it stays. */
-  readonly conditions: readonly Verdict[] | undefined;
+  readonly conditions: readonly RouteVerdict[] | undefined;
 }
 
 /** A condition, without the times that it has in a status. */
-export interface Verdict {
+export interface RouteVerdict {
   readonly type: "Accepted" | "ResolvedRefs" | "PartiallyInvalid" | typeof rejectedType;
   readonly status: "True" | "False";
   readonly reason: string;
@@ -27,6 +27,6 @@ export const rejectedType = "xdskit.github.io/Rejected";
 export const ownTypes: readonly string[] = ["Accepted", "ResolvedRefs", "PartiallyInvalid", rejectedType];
 
 /** Whether a condition tells of something wrong. */
-export function isBad({ type, status }: Verdict): boolean {
+export function isBad({ type, status }: RouteVerdict): boolean {
   return (type === "Accepted" || type === "ResolvedRefs") === (status === "False");
 }

@@ -4,7 +4,7 @@ import { gatewayApi, type MeshRoute, type RouteBackend } from "../../objects/mes
 import { textOfObject } from "../../objects/object-fault.js";
 import { objectKey } from "../../objects/object-shape.js";
 import type { ReferenceGrant } from "../../objects/reference-grant.js";
-import type { Service } from "../../objects/service.js";
+import type { KubernetesService } from "../../objects/service.js";
 import { ObjectFaults } from "../object-faults.js";
 import { type AttachedVerdict, attachRoutes, verdict } from "./attach.js";
 import { type KnownBackends, resolveRoute } from "./resolved-route.js";
@@ -89,7 +89,7 @@ export class RouteTable {
   /** The routes of a Service, by its ports. A port without an entry has none. */
   attach(
     key: string,
-    service: Service | undefined,
+    service: KubernetesService | undefined,
     find: KnownBackends["service"],
   ): ReadonlyMap<number, readonly RouteOption[]> {
     const all = this.#ofParent(key);

@@ -14,7 +14,7 @@ import {
 import type { ReceivedResource } from "@xdskit/protocol";
 
 /** The JSON of a resource, and what is wrong if it is not complete. */
-export interface ShownResource {
+export interface JsonWithProblem {
   readonly json: Readonly<Record<string, unknown>>;
   readonly problem: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface ShownResources {
   /** How many times a resource was shown without its secrets. */
   readonly leftOut: number;
   /** Proto3 JSON, with its `"@type"`. */
-  json(resource: ReceivedResource): ShownResource;
+  json(resource: ReceivedResource): JsonWithProblem;
   /**
    * A document as `xdskit serve` reads it: wrapped if it has a TTL, aliases, or a name that its message does not
    * hold.
@@ -53,7 +53,7 @@ export function createResourceView(
   const noteLeftOut = () => {
     leftOut += 1;
   };
-  const shown = (resource: ReceivedResource, fieldNames: ReadableJsonOptions["fieldNames"]): ShownResource => {
+  const shown = (resource: ReceivedResource, fieldNames: ReadableJsonOptions["fieldNames"]): JsonWithProblem => {
     try {
       const { message } = resource;
       if (isAny(message)) return { json: unknownJson(message, secrets, noteLeftOut), problem: undefined };
@@ -76,7 +76,7 @@ export function createResourceView(
     get leftOut(): number {
       return leftOut;
     },
-    json: (resource: ReceivedResource): ShownResource => shown(resource, "json"),
+    json: (resource: ReceivedResource): JsonWithProblem => shown(resource, "json"),
     yaml: (resource: ReceivedResource): string => {
       const { json, problem } = shown(resource, "proto");
       const document = problem === undefined && isBare(resource) ? json : wrappedView(resource, json);
@@ -87,7 +87,7 @@ export function createResourceView(
 }
 
 /** For an unknown type, its URL and its bytes are all there is; the bytes may hold secrets. */
-function unknownJson({ typeUrl, value }: Any, secrets: boolean, leftOut: () => void): ShownResource["json"] {
+function unknownJson({ typeUrl, value }: Any, secrets: boolean, leftOut: () => void): JsonWithProblem["json"] {
   if (value.byteLength === 0) return { "@type": typeUrl };
   if (!secrets) leftOut();
   return { "@type": typeUrl, "@value": secrets ? Buffer.from(value).toString("base64") : redacted };
@@ -101,7 +101,7 @@ function isBare({ type, name, aliases, ttl, message }: ReceivedResource): boolea
   return aliases.length === 0 && ttl === undefined && type.nameOf(message) === name;
 }
 
-function wrappedView({ name, aliases, ttl }: ReceivedResource, resource: ShownResource["json"]) {
+function wrappedView({ name, aliases, ttl }: ReceivedResource, resource: JsonWithProblem["json"]) {
   return {
     "@type": shownWrapperUrl,
     name,

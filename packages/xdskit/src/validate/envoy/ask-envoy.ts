@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Finding, maxKept, type Resource, redactErrorText, type Where } from "@xdskit/api";
-import type { GroupResources } from "../../checking/dangling-references.js";
+import type { ServedGroup } from "../../checking/dangling-references.js";
 import { bootstrapOf } from "./bootstrap.js";
 import { type EnvoyProgram, type EnvoyVerdict, envoyProgram } from "./envoy-program.js";
 import { type Probe, probeOf } from "./probes.js";
@@ -31,7 +31,7 @@ const longestReason = 1000;
  */
 export async function askEnvoy(
   path: string,
-  groups: readonly GroupResources[],
+  groups: readonly ServedGroup[],
   whereIs: (resource: Resource) => Where | undefined,
   longest = longestMs,
 ): Promise<EnvoysAnswer> {

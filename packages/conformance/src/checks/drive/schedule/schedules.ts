@@ -1,9 +1,9 @@
 import { equals, fromBinary, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { envoyRegistry } from "@xdskit/api";
 import { baseWorld, drivenContent, type World, worldWords } from "../../../driver/driven-content.js";
-import type { Peer } from "../../../peer/peer.js";
+import type { ServerPeer } from "../../../peer/peer.js";
 import { Failed } from "../../../verdicts/verdicts.js";
-import type { ReceivedResource, Variant } from "../../../wire/messages.js";
+import type { ProtocolVariant, ResponseResource } from "../../../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../../../wire/type-words.js";
 import type { CheckBody } from "../../contract/check.js";
 import { documents } from "../../contract/documents.js";
@@ -15,7 +15,7 @@ import { type Step, scheduleOf, shrunk, worldsOf } from "./random-schedule.js";
 const length = 8;
 
 /** Series of changes that a seed chooses. What fails is told with the fewest changes that show it. */
-export function scheduleChecks(variant: Variant): readonly CheckBody[] {
+export function scheduleChecks(variant: ProtocolVariant): readonly CheckBody[] {
   return [
     {
       id: `${variant}-schedule-content`,
@@ -36,7 +36,10 @@ export function scheduleChecks(variant: Variant): readonly CheckBody[] {
 }
 
 /** Plays a schedule; a failure is played again with less and less. `failure`: what is wrong, if anything. */
-async function play(peer: Peer, failure: (steps: readonly Step[]) => Promise<string | undefined>): Promise<string> {
+async function play(
+  peer: ServerPeer,
+  failure: (steps: readonly Step[]) => Promise<string | undefined>,
+): Promise<string> {
   const { seed } = peer;
   const all = scheduleOf(seed, length);
   let wrong = await failure(all);
@@ -53,7 +56,11 @@ async function play(peer: Peer, failure: (steps: readonly Step[]) => Promise<str
 }
 
 /** Has a client follow changes, several at once where the schedule says so. Returns what it lacks in the end. */
-async function differenceAfter(peer: Peer, variant: Variant, steps: readonly Step[]): Promise<string | undefined> {
+async function differenceAfter(
+  peer: ServerPeer,
+  variant: ProtocolVariant,
+  steps: readonly Step[],
+): Promise<string | undefined> {
   return await followed(peer, variant, async (envoy) => {
     for (const [index, world] of worldsOf(steps).entries()) {
       await peer.set(world);
@@ -66,7 +73,11 @@ async function differenceAfter(peer: Peer, variant: Variant, steps: readonly Ste
 }
 
 /** The same, one change after the other. Returns which request failed meanwhile. */
-async function brokenIn(peer: Peer, variant: Variant, steps: readonly Step[]): Promise<string | undefined> {
+async function brokenIn(
+  peer: ServerPeer,
+  variant: ProtocolVariant,
+  steps: readonly Step[],
+): Promise<string | undefined> {
   return await followed(peer, variant, async (envoy) => {
     for (const world of worldsOf(steps)) {
       await peer.set(world);
@@ -79,7 +90,11 @@ async function brokenIn(peer: Peer, variant: Variant, steps: readonly Step[]): P
 }
 
 /** Begins with a client that has the base world. */
-async function followed<T>(peer: Peer, variant: Variant, follow: (envoy: SimulatedEnvoy) => Promise<T>): Promise<T> {
+async function followed<T>(
+  peer: ServerPeer,
+  variant: ProtocolVariant,
+  follow: (envoy: SimulatedEnvoy) => Promise<T>,
+): Promise<T> {
   await begin(peer);
   const stream = peer.open(variant);
   const envoy = new SimulatedEnvoy(stream);
@@ -128,7 +143,7 @@ function differenceTo(world: World): (envoy: SimulatedEnvoy) => string | undefin
   };
 }
 
-function isSame(type: string, { body }: ReceivedResource, json: JsonValue): boolean {
+function isSame(type: string, { body }: ResponseResource, json: JsonValue): boolean {
   const schema = typeNamed(type).schema!;
   const registry = envoyRegistry();
   return equals(schema, fromBinary(schema, body), fromJson(schema, json, { registry }), { registry, unpackAny: true });

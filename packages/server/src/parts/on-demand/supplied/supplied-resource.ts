@@ -1,5 +1,5 @@
 import { type Finding, messageOf, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
-import { type ConfigOptions, toResource } from "../../../configuration/create-config.js";
+import { type ConfigResourceOptions, toResource } from "../../../configuration/create-config.js";
 import { suppliedNames } from "./supplied-set.js";
 
 /**
@@ -10,7 +10,7 @@ export function suppliedResource(
   given: unknown,
   type: ResourceType,
   name: ResourceName,
-  options: ConfigOptions,
+  options: ConfigResourceOptions,
 ): Resource {
   const resource = toResource(given as Resource, options);
   const where = { type: type.name, resource: name };

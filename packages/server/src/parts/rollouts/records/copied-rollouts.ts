@@ -1,6 +1,6 @@
 import type { ContentOfCopy, CopiedKeys } from "../../../contracts/stores/copied-keys.js";
 import type { SharedEntry } from "../../../contracts/stores/shared-keys.js";
-import { type ChangedResource, courses, lists } from "./record.js";
+import { courses, lists, type RecordedChange } from "./record.js";
 
 /**
  * The records of rollouts, and what their nodes keep: a server that starts while the store is away must not give all
@@ -13,6 +13,6 @@ export const copiedRollouts: CopiedKeys = {
 };
 
 function contentsIn({ value }: SharedEntry): readonly ContentOfCopy[] {
-  const list = JSON.parse(value) as readonly ChangedResource[];
+  const list = JSON.parse(value) as readonly RecordedChange[];
   return list.flatMap(({ type, key, from }) => (from === undefined ? [] : [{ type, key, version: from }]));
 }

@@ -6,7 +6,7 @@ import { fullSettings } from "../../../settings/rollout-settings.js";
 import { createMemoryStore } from "../../../stores/tables/memory-store.js";
 import { withMethods } from "../../../testing/with-methods.js";
 import { newCourse } from "../course/course.js";
-import { type ChangedResource, courseKey, courses, listPrefix, listsOf } from "./record.js";
+import { courseKey, courses, listPrefix, listsOf, type RecordedChange } from "./record.js";
 import { type NextRecord, RecordStore } from "./record-store.js";
 
 const next: NextRecord = {
@@ -91,7 +91,7 @@ describe("the record of a rollout", () => {
 });
 
 /** A large change: its list needs several values. */
-const many: readonly ChangedResource[] = Array.from({ length: 6_000 }, (_, at) => {
+const many: readonly RecordedChange[] = Array.from({ length: 6_000 }, (_, at) => {
   return { type: "type.googleapis.com/a", key: `resource-${at}-${"x".repeat(40)}`, wanted: "1" };
 });
 

@@ -8,12 +8,12 @@ import {
   type StoreWatch,
 } from "../../../contracts/stores/shared-keys.js";
 import {
-  type ChangedResource,
   courseKey,
   courses,
   inOneOrder,
   listPrefix,
   listsOf,
+  type RecordedChange,
   type RolloutRecord,
 } from "./record.js";
 
@@ -106,7 +106,7 @@ export class RecordStore {
     group: string,
     from: RolloutRecord | undefined,
     next: NextRecord,
-    list?: Iterable<ChangedResource>,
+    list?: Iterable<RecordedChange>,
   ): Promise<boolean> {
     const known = this.#known.get(group);
     if (known?.record.writes !== from?.writes) return false;
@@ -128,10 +128,10 @@ export class RecordStore {
   }
 
   /** The list of a record's change; undefined: the record is replaced by now. */
-  async list(record: RolloutRecord): Promise<readonly ChangedResource[] | undefined> {
+  async list(record: RolloutRecord): Promise<readonly RecordedChange[] | undefined> {
     const entries = await this.#shared.list(listPrefix(record));
     if (entries.length === 0) return undefined;
-    return entries.flatMap(({ value }) => JSON.parse(value) as readonly ChangedResource[]);
+    return entries.flatMap(({ value }) => JSON.parse(value) as readonly RecordedChange[]);
   }
 
   close(): void {
@@ -167,7 +167,7 @@ export class RecordStore {
     }
   }
 
-  async #putList(record: RolloutRecord, list: Iterable<ChangedResource>): Promise<void> {
+  async #putList(record: RolloutRecord, list: Iterable<RecordedChange>): Promise<void> {
     // Servers that propose the same change write the same parts, whoever writes which of them.
     for (const [index, part] of partsOf(inOneOrder(list)).entries())
       await this.#shared.put({ key: `${listPrefix(record)}${index}`, value: part, expected: "any" });
@@ -218,7 +218,7 @@ function timesIn({ soakMs, timeoutMs }: { readonly soakMs: number | null; readon
 }
 
 /** JSON lists, at least one. */
-function partsOf(list: Iterable<ChangedResource>): readonly string[] {
+function partsOf(list: Iterable<RecordedChange>): readonly string[] {
   const parts: string[] = [];
   let part: string[] = [];
   let length = 0;

@@ -21,7 +21,7 @@ export interface RolloutRecord {
 }
 
 /** The change of one resource: its versions before and after; undefined: the resource is not there. */
-export interface ChangedResource {
+export interface RecordedChange {
   readonly type: TypeUrl;
   readonly key: ResourceName;
   readonly from?: Version | undefined;
@@ -29,17 +29,17 @@ export interface ChangedResource {
 }
 
 /** A digest of what a change does: two servers with the same one hold the same back from the same nodes. */
-export function changeOf(resources: Iterable<ChangedResource>): string {
+export function changeOf(resources: Iterable<RecordedChange>): string {
   return shortHash(inOneOrder(resources).map(lineOf).join("\n"));
 }
 
 /** The same changes in the same order, wherever they come from. */
-export function inOneOrder(resources: Iterable<ChangedResource>): readonly ChangedResource[] {
+export function inOneOrder(resources: Iterable<RecordedChange>): readonly RecordedChange[] {
   const lines = Array.from(resources, (resource) => [lineOf(resource), resource] as const);
   return lines.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
 }
 
-function lineOf({ type, key, from, wanted }: ChangedResource): string {
+function lineOf({ type, key, from, wanted }: RecordedChange): string {
   return JSON.stringify([type, key, from ?? null, wanted ?? null]);
 }
 

@@ -44,7 +44,7 @@ export class BroughtChange {
 }
 
 /** How long a change that this server does not have is waited for. */
-export class Patience {
+export class ChangePatience {
   #asked = { change: "", at: 0 };
 
   isOver(change: string): boolean {

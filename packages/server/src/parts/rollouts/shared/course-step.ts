@@ -2,7 +2,7 @@ import { isOver } from "../course/course.js";
 import type { RolloutRecord } from "../records/record.js";
 
 /** The record to write: a rollout of what is held back here begins (again), or it is withdrawn. */
-export type Wanted = "begin" | "withdraw";
+export type RecordToWrite = "begin" | "withdraw";
 
 /** What a group of this server holds back from nodes, and its part in rollouts so far. */
 export interface HeldChange {
@@ -23,7 +23,7 @@ export interface HeldChange {
 export type CourseStep =
   /** The change of the record comes here soon, or what is here goes to the others. */
   | { readonly kind: "wait" }
-  | { readonly kind: "propose"; readonly wanted: Wanted }
+  | { readonly kind: "propose"; readonly wanted: RecordToWrite }
   /** Nothing is held back, and nobody else waits for that. */
   | { readonly kind: "end" }
   | { readonly kind: "carry-out"; readonly record: RolloutRecord }

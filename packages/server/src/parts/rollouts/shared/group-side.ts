@@ -1,6 +1,6 @@
 import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import type { Count } from "../course/course.js";
-import type { ChangedResource, RolloutRecord } from "../records/record.js";
+import type { RecordedChange, RolloutRecord } from "../records/record.js";
 import type { NextRecord } from "../records/record-store.js";
 import type { RejectedContent } from "./rejected-contents.js";
 
@@ -8,7 +8,7 @@ import type { RejectedContent } from "./rejected-contents.js";
 export interface Proposal {
   readonly next: NextRecord;
   /** Of a change that the known record does not have. */
-  readonly list?: readonly ChangedResource[] | undefined;
+  readonly list?: readonly RecordedChange[] | undefined;
 }
 
 /** The answers of one server's nodes to a rollout. */

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { envoyRegistry, resourceTypes } from "@xdskit/api";
 import { fullSettings } from "../../../settings/rollout-settings.js";
 import { newCourse } from "../course/course.js";
-import type { ChangedResource, RolloutRecord } from "../records/record.js";
+import type { RecordedChange, RolloutRecord } from "../records/record.js";
 import { PreparedChanges } from "./prepared-changes.js";
 
 const [failing, slow] = ["failing", "slow"].map((group): RolloutRecord => {
@@ -14,7 +14,7 @@ if (failing === undefined || slow === undefined) throw new Error("no records");
 
 describe("what a start reads for the rollouts of all groups", () => {
   it("is read for one group although it cannot be read for another one", async () => {
-    const content: ChangedResource = { type: "t", key: "a", from: "1", wanted: "2" };
+    const content: RecordedChange = { type: "t", key: "a", from: "1", wanted: "2" };
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {
       answer = resolve;

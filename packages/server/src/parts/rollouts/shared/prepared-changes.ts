@@ -12,7 +12,7 @@ import { idOf } from "../../../basics/id-of.js";
 import type { Store } from "../../../contracts/stores/store.js";
 import { maxConflicts } from "../../../stores/basics/paces.js";
 import { decodeStored } from "../../../stores/history/stored-content.js";
-import { type ChangedResource, isHolding, preparedFor, type RolloutRecord } from "../records/record.js";
+import { isHolding, preparedFor, type RecordedChange, type RolloutRecord } from "../records/record.js";
 import type { RecordStore } from "../records/record-store.js";
 import type { Prepared, PreparedResource } from "./group-side.js";
 
@@ -91,7 +91,7 @@ export class PreparedChanges {
     const isCompleted = record.course.phase === "completed";
     const prepared = new Map<string, PreparedResource>();
     const missing: ResourceName[] = [];
-    const read = async ({ type: typeUrl, key, from, wanted }: ChangedResource) => {
+    const read = async ({ type: typeUrl, key, from, wanted }: RecordedChange) => {
       const type = this.#options.types.byTypeUrl(typeUrl)?.type;
       const version = isCompleted ? wanted : from;
       const resource = version === undefined ? undefined : await this.content(typeUrl, key, version);

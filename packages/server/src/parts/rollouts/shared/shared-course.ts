@@ -5,9 +5,9 @@ import { type KeyChange, type Override, resourceIn } from "../members/overrides.
 import { preparedFor, type RolloutRecord } from "../records/record.js";
 import type { RolloutMachine } from "../steps/rollout.js";
 import type { RolloutChange } from "../steps/rollout-change.js";
-import { BroughtChange, changesSince, Patience, recordAfter } from "./brought-change.js";
+import { BroughtChange, ChangePatience, changesSince, recordAfter } from "./brought-change.js";
 import { nobodyThere } from "./count-json.js";
-import { type CourseStep, type HeldChange, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
+import { type CourseStep, type HeldChange, nextStep, type RecordToWrite, stepOnceAligned } from "./course-step.js";
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
 import type { RejectedContent } from "./rejected-contents.js";
 
@@ -58,7 +58,7 @@ export class SharedCourse implements GroupSide {
   #lastId = 0;
   /** What nodes have that are not reached: what they had here, or what a record says (see `preparedFor`). */
   #basis: { readonly kind: "own" } | { readonly kind: "record"; readonly prepared: string } = { kind: "own" };
-  readonly #patience = new Patience();
+  readonly #patience = new ChangePatience();
   /** The rolled-back change that is in quarantine. */
   #back: { readonly kind: "none" } | { readonly kind: "kept"; readonly change: string } = { kind: "none" };
 
@@ -188,7 +188,7 @@ export class SharedCourse implements GroupSide {
   }
 
   /** Compares what is held back here with the record, and goes on from there. Returns the record to write. */
-  #follow(): Wanted | undefined {
+  #follow(): RecordToWrite | undefined {
     const { record } = this.#share;
     const machine = this.#targets.underWay;
     if (record?.course.phase === "rolled-back") this.#keepBack(record);
@@ -203,7 +203,7 @@ export class SharedCourse implements GroupSide {
   }
 
   /** Returns the record to write. */
-  #take(step: CourseStep, machine: RolloutMachine): Wanted | undefined {
+  #take(step: CourseStep, machine: RolloutMachine): RecordToWrite | undefined {
     switch (step.kind) {
       case "wait":
         return undefined;
@@ -223,7 +223,10 @@ export class SharedCourse implements GroupSide {
     }
   }
 
-  #outlive({ record, isAhead }: Extract<CourseStep, { kind: "outlive" }>, machine: RolloutMachine): Wanted | undefined {
+  #outlive(
+    { record, isAhead }: Extract<CourseStep, { kind: "outlive" }>,
+    machine: RolloutMachine,
+  ): RecordToWrite | undefined {
     if (record.course.phase === "completed" && !this.#isAligned(record, machine)) return undefined;
     this.#lastId = record.id;
     if (machine.undo.size === 0) {

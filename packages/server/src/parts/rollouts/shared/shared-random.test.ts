@@ -8,7 +8,7 @@ import { type RolloutServer, RolloutServers } from "../../../testing/rollout-ser
 import { cluster } from "../../../testing/test-resources.js";
 import { isOver } from "../course/course.js";
 import { createShare } from "../course/share.js";
-import { type ChangedResource, courses, listPrefix, type RolloutRecord } from "../records/record.js";
+import { courses, listPrefix, type RecordedChange, type RolloutRecord } from "../records/record.js";
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;
@@ -49,7 +49,7 @@ for (const seed of seeds) {
       const record = await recordIn(servers);
       if (record === undefined || isOver(record.course)) return;
       const entries = await servers.store.shared.list(listPrefix(record));
-      const list = entries.flatMap(({ value }) => JSON.parse(value) as readonly ChangedResource[]);
+      const list = entries.flatMap(({ value }) => JSON.parse(value) as readonly RecordedChange[]);
       const wanted = contents.get(list.find(({ key }) => key === "a")?.wanted ?? "");
       const share = createShare(record.course.reach);
       for (const [id, { current }] of clients)

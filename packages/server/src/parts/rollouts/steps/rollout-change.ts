@@ -3,7 +3,7 @@ import type { Rejection } from "@xdskit/protocol";
 import { idOf } from "../../../basics/id-of.js";
 import { shownAtMost } from "../../../contracts/rollouts/rollout-status.js";
 import type { KeyChange, Override } from "../members/overrides.js";
-import type { ChangedResource } from "../records/record.js";
+import type { RecordedChange } from "../records/record.js";
 
 /**
  * A resource of the change: its content before, and the version that the change gives it. Undefined: the change removes
@@ -61,7 +61,7 @@ export class RolloutChange {
   }
 
   /** The effect of the change, without contents. */
-  *list(): Iterable<ChangedResource> {
+  *list(): Iterable<RecordedChange> {
     for (const { type, key, resource, wanted } of this.undo.values())
       yield { type: type.typeUrl, key, from: resource?.version, wanted };
   }

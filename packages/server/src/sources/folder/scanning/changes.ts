@@ -4,7 +4,7 @@ import type { Turn } from "@xdskit/api/disk";
  * Changes on disk since the last look, as far as events reported them. They only save work: a scan decides by the
  * files' metadata.
  */
-export class Changes {
+export class ChangesOnDisk {
   #everything: boolean;
   readonly #names = new Map<string, Set<string> | "all">();
 
@@ -34,7 +34,7 @@ export class Changes {
     else names.add(name);
   }
 
-  merge(other: Changes): void {
+  merge(other: ChangesOnDisk): void {
     if (other.#everything) this.#everything = true;
     for (const [directory, names] of other.#names) {
       if (names === "all") this.add(directory, undefined);

@@ -1,7 +1,7 @@
 import { basename, extname, join } from "node:path";
 import { FolderWatches, type Turn } from "@xdskit/api/disk";
 import { resourceFileExtensions } from "../folder-options.js";
-import { Changes } from "./changes.js";
+import { ChangesOnDisk } from "./changes.js";
 
 interface WatchedDirectory {
   /** The watched folder itself, since another one may take its path; undefined if only names in it matter. */
@@ -31,7 +31,7 @@ const nothing: WatchedParts = { isRead: false, names: new Set() };
 export class FolderWatcher {
   readonly #watches: FolderWatches<WatchedDirectory>;
   readonly #onChange: () => void;
-  #changes = new Changes();
+  #changes = new ChangesOnDisk();
   /** Files of resources that were written in place, and when last: a rename to or from such a path ends that. */
   readonly #written = new Map<string, number>();
 
@@ -70,9 +70,9 @@ export class FolderWatcher {
   }
 
   /** Returns the events since the last call. */
-  takeChanges(): Changes {
+  takeChanges(): ChangesOnDisk {
     const changes = this.#changes;
-    this.#changes = new Changes();
+    this.#changes = new ChangesOnDisk();
     return changes;
   }
 

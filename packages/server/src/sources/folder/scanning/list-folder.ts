@@ -18,7 +18,7 @@ import {
 } from "@xdskit/api/disk";
 import { isWithin, resourceFileExtensions } from "../folder-options.js";
 import type { FullFolderOptions } from "../full-folder-options.js";
-import type { Changes } from "./changes.js";
+import type { ChangesOnDisk } from "./changes.js";
 import { eachOf } from "./each-of.js";
 
 /** A file with resources, as a scan found it. The same object as before if nothing changed. */
@@ -53,7 +53,7 @@ export interface FolderToList {
   readonly stats: BigIntStats;
   /** The real paths of the folders that it is in, and its own. */
   readonly trail: readonly string[];
-  readonly changes: Changes;
+  readonly changes: ChangesOnDisk;
   readonly cache: LinkCache;
   /** The previous listing. */
   readonly before: ScannedFolder | undefined;

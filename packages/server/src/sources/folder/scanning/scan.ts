@@ -15,7 +15,7 @@ import {
   type Turn,
 } from "@xdskit/api/disk";
 import type { FullFolderOptions } from "../full-folder-options.js";
-import type { Changes } from "./changes.js";
+import type { ChangesOnDisk } from "./changes.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { listFolder, pathBelow, type ScannedFile, type ScannedFolder, unreadable } from "./list-folder.js";
 import { relistFolder } from "./relist-folder.js";
@@ -48,7 +48,7 @@ export interface MissingFolder {
 export async function scanFolder(
   options: FullFolderOptions,
   watcher: FolderWatcher,
-  changes: Changes,
+  changes: ChangesOnDisk,
   before: Scan | undefined,
 ): Promise<Scan> {
   const scanner = new Scanner(options, watcher, changes, before);
@@ -58,7 +58,7 @@ export async function scanFolder(
 class Scanner {
   readonly #options: FullFolderOptions;
   readonly #watcher: FolderWatcher;
-  readonly #changes: Changes;
+  readonly #changes: ChangesOnDisk;
   readonly #before: Scan | undefined;
   /** Each link is followed once in a scan, so all paths through it lead to the same state. */
   readonly #cache: LinkCache = new Map();
@@ -70,7 +70,7 @@ class Scanner {
   #moved = false;
   #full = false;
 
-  constructor(options: FullFolderOptions, watcher: FolderWatcher, changes: Changes, before: Scan | undefined) {
+  constructor(options: FullFolderOptions, watcher: FolderWatcher, changes: ChangesOnDisk, before: Scan | undefined) {
     this.#options = options;
     this.#watcher = watcher;
     this.#changes = changes;
