@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SqliteConnection, sqliteCode } from "./connection.js";
+import { SqliteConnection, sqliteCode } from "./sqlite-connection.js";
 
 /** An empty file. SQLite locks it as it does its own, and the system ends the locks of a process that dies. */
 const name = "lock";

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { XdskitError } from "@xdskit/api";
 import type { Reader, Tables, Writer } from "@xdskit/server/tables";
 import { Acknowledged } from "./acknowledged.js";
-import { type OpenedAs, SqliteConnection, sqliteCode } from "./connection.js";
+import { type OpenedAs, SqliteConnection, sqliteCode } from "./sqlite-connection.js";
 import { unread, unwritten } from "./store-errors.js";
 import { TableRows } from "./table-rows.js";
 

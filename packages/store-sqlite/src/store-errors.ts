@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
 import { damaged } from "@xdskit/server/tables";
-import { sqliteCode } from "./connection.js";
+import { sqliteCode } from "./sqlite-connection.js";
 
 /** What says nothing about the file: locks, the disk, permissions, memory. Any other error of SQLite is damage. */
 const ofSystem =

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { Acknowledged, type AcknowledgedLine } from "./acknowledged.js";
-import { type OpenedAs, SqliteConnection } from "./connection.js";
+import { type OpenedAs, SqliteConnection } from "./sqlite-connection.js";
 import { isOfSystem, reasonOf } from "./store-errors.js";
 import { damageIn, makeTables, TableRows } from "./table-rows.js";
 

@@ -1,5 +1,5 @@
 import { damaged, type TableName, tableNames, type Writer } from "@xdskit/server/tables";
-import type { Cell, SqliteConnection, Statement } from "./connection.js";
+import type { Cell, SqliteConnection, Statement } from "./sqlite-connection.js";
 
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";

@@ -3,7 +3,7 @@ import { envoyRegistry } from "@xdskit/api";
 import { drivenContent, grpcListener } from "../driver/driven-content.js";
 import type { SentRequest } from "../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../wire/type-words.js";
-import type { NamedBody } from "./client-stream.js";
+import type { NamedBody } from "./checked-stream.js";
 
 /** What a client is given that asks for everything. */
 const everything = ["a"];

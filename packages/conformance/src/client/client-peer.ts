@@ -6,8 +6,8 @@ import { fetchingStatus } from "../wire/client-status.js";
 import { Connection } from "../wire/connection.js";
 import { MessageStream } from "../wire/message-stream.js";
 import { Transcript } from "../wire/transcript.js";
+import type { CheckedStream } from "./checked-stream.js";
 import { ClientServer } from "./client-server.js";
-import type { CheckedStream } from "./client-stream.js";
 import { freePort } from "./free-port.js";
 
 /** What a client is told: addresses. */

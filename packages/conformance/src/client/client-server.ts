@@ -1,11 +1,11 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { PeerArrivals } from "../wire/arrivals.js";
 import { bytesService } from "../wire/bytes-service.js";
 import type { ProtocolVariant } from "../wire/messages.js";
+import { PeerArrivals } from "../wire/peer-arrivals.js";
 import type { Transcript } from "../wire/transcript.js";
-import { CheckedStream, type ClientCall } from "./client-stream.js";
+import { CheckedStream, type ClientCall } from "./checked-stream.js";
 import { freePort } from "./free-port.js";
 
 const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService";

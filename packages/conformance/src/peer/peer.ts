@@ -12,7 +12,7 @@ import type { ProtocolVariant, SentRequest } from "../wire/messages.js";
 import { Poll, type PollForm } from "../wire/poll.js";
 import { Transcript } from "../wire/transcript.js";
 import { XdsStream } from "../wire/xds-stream.js";
-import type { FoundNames } from "./content.js";
+import type { FoundNames } from "./found-names.js";
 
 /** What is the same for all checks of a run. */
 export interface PeerOptions {

@@ -2,7 +2,7 @@ import { Failed } from "../verdicts/verdicts.js";
 import { unimplemented } from "../wire/call-stream.js";
 import type { ProtocolVariant } from "../wire/messages.js";
 import type { XdsStream } from "../wire/xds-stream.js";
-import { FoundNames, findContent } from "./content.js";
+import { FoundNames, findContent } from "./found-names.js";
 import { type PeerOptions, ServerPeer } from "./peer.js";
 
 /** What a server offers and has. */

@@ -1,7 +1,7 @@
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { PeerArrivals } from "./arrivals.js";
 import type { BidiCall, Connection } from "./connection.js";
+import { PeerArrivals } from "./peer-arrivals.js";
 import type { Transcript } from "./transcript.js";
 
 /** The status of gRPC for a method that the server does not have. */

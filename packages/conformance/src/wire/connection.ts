@@ -7,8 +7,8 @@ import {
   Metadata,
 } from "@grpc/grpc-js";
 import { type Bounds, pause } from "../verdicts/bounds.js";
-import type { PeerArrivals } from "./arrivals.js";
 import { wholeBytes } from "./bytes-service.js";
+import type { PeerArrivals } from "./peer-arrivals.js";
 
 /** Where the server is, and how to reach it. */
 export interface Target {

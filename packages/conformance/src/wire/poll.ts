@@ -3,9 +3,9 @@ import { envoyRegistry, messageOf, resourceTypes } from "@xdskit/api";
 import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { PeerArrivals } from "./arrivals.js";
 import type { Connection } from "./connection.js";
 import { type ReceivedResponse, receivedState, type SentRequest, stateRequest } from "./messages.js";
+import { PeerArrivals } from "./peer-arrivals.js";
 import { requestWords, responseWords, type Transcript } from "./transcript.js";
 import { typeWord } from "./type-words.js";
 

@@ -2,7 +2,7 @@ import { canonicalName, type ResourceType } from "@xdskit/api";
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { CacheFolder } from "./cache-folder.js";
-import type { KnownOfNames, OriginResources } from "./retained-resources.js";
+import type { KnownOfNames, OriginResources } from "./origin-resources.js";
 
 export interface CacheWriterOptions extends KnownOfNames {
   readonly cache: CacheFolder;

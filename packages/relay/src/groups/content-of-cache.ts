@@ -9,7 +9,7 @@ import {
   type ResourceTypes,
 } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { OriginResources } from "../cache/retained-resources.js";
+import type { OriginResources } from "../cache/origin-resources.js";
 import { servedAs } from "./group-layer.js";
 import { isCollectionReference, type WatchedCollection } from "./upstream/upstream-types.js";
 

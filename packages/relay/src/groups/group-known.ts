@@ -9,12 +9,12 @@ import {
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import { type FollowedNames, type Snapshot, statusCode } from "@xdskit/protocol";
 import type { LayerName, XdsServer } from "@xdskit/server";
-import { createRetained, type OriginResources } from "../cache/retained-resources.js";
-import { type AskedNamesOptions, createAskedNames, type PrefetchedNames } from "./asked-names.js";
+import { createRetained, type OriginResources } from "../cache/origin-resources.js";
 import type { CachedStart, FoundInCache } from "./cached-start.js";
-import { createFollowed, type FollowedReferences } from "./followed.js";
+import { createFollowed, type FollowedReferences } from "./followed-references.js";
 import { createGroupFindings } from "./group-findings.js";
 import type { PendingChangesOptions } from "./pending/pending-changes.js";
+import { type AskedNamesOptions, createAskedNames, type PrefetchedNames } from "./prefetched-names.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream/upstream-standing.js";
 

@@ -1,6 +1,6 @@
 import type { Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { SupplyLease } from "@xdskit/server";
-import type { Following } from "./followed.js";
+import type { Following } from "./followed-references.js";
 import { type NameContext, PrefetchedName } from "./prefetched-name.js";
 import { SuppliedName } from "./supplied-name.js";
 import { createFirstAnswers } from "./upstream/first-answers.js";

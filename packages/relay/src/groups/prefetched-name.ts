@@ -1,6 +1,6 @@
 import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { Following } from "./followed.js";
+import type { Following } from "./followed-references.js";
 import type { GroupKnown } from "./group-known.js";
 import type { GroupLayer } from "./group-layer.js";
 import type { PendingChanges } from "./pending/pending-changes.js";

@@ -13,7 +13,7 @@ import { BelowLayers } from "../publication/below-layers.js";
 import { type Counters, createCounters } from "../publication/counters.js";
 import { Publication } from "../publication/publication.js";
 import { SourceTroubles } from "../publication/source-troubles.js";
-import { createRejections, type NodeRejections } from "../streams/rejections.js";
+import { createRejections, type NodeRejections } from "../streams/node-rejections.js";
 import type { Session } from "../streams/session.js";
 import { type JoinedParts, joinedParts } from "./joined-parts.js";
 import type { FullServerOptions } from "./server-settings.js";

@@ -9,7 +9,7 @@ import type { Publication } from "../publication/publication.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { RetainedMemories } from "./limits/retained-memory.js";
 import type { NodeOrders } from "./node-orders.js";
-import type { NodeRejections } from "./rejections.js";
+import type { NodeRejections } from "./node-rejections.js";
 
 /** The parts that all streams of a server share. */
 export interface SessionContext<Session> {

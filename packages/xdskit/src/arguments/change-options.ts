@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommitOptions } from "../api-writes/commit-change.js";
-import { addServerOptions, outputOption, waitOption } from "./server-options.js";
+import { addServerOptions, outputOption, waitOption } from "./api-server-options.js";
 
 /** The options that every command has which changes a layer. */
 export interface ChangeArguments extends Omit<CommitOptions, "wait"> {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/api-server-options.js";
 import { collect } from "../arguments/arguments.js";
-import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 interface DiffArguments extends ApiServerOptions {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { ApiServer } from "../api-client/api-server.js";
-import { addServerOptions } from "../arguments/server-options.js";
+import { addServerOptions } from "../arguments/api-server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 const details = `

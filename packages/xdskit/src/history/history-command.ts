@@ -1,6 +1,6 @@
 import { Command } from "commander";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/api-server-options.js";
 import { readCount } from "../arguments/arguments.js";
-import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 interface HistoryArguments extends ApiServerOptions {

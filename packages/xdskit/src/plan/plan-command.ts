@@ -1,6 +1,6 @@
 import { Command } from "commander";
+import { outputOption } from "../arguments/api-server-options.js";
 import { collect } from "../arguments/arguments.js";
-import { outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { PlanOptions } from "./run-plan.js";
 

@@ -1,5 +1,5 @@
 import { Argument, Command } from "commander";
-import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/api-server-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { RolloutVerb } from "./run-rollout.js";
 

@@ -1,5 +1,6 @@
 import type { ListenAddress } from "@xdskit/server/address";
 import { Command, Option } from "commander";
+import { readServer, tokenOption } from "../arguments/api-server-options.js";
 import {
   collect,
   readDurationBetween,
@@ -8,7 +9,6 @@ import {
   readOption,
 } from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
-import { readServer, tokenOption } from "../arguments/server-options.js";
 import { addTlsOptions, refuseHalfPair } from "../arguments/tls-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/options/tls-options.js";

@@ -17,7 +17,7 @@ import type { FileForm } from "./file-form.js";
 import { fileFormats } from "./file-formats.js";
 import { hasOwnFiles, inOrderOfFiles, resourceFile, typeFile } from "./file-names.js";
 import type { FilesFolder } from "./files-folder.js";
-import { createLingeringResources, type LingeringResources } from "./going.js";
+import { createLingeringResources, type LingeringResources } from "./lingering-resources.js";
 
 export interface WriteSnapshotsOptions {
   readonly folder: FilesFolder;

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
+import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/api-server-options.js";
 import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "../arguments/arguments.js";
 import { terminalScreen } from "../arguments/screen.js";
-import { type ApiServerOptions, addServerOptions, outputOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { TopOptions } from "./run-top.js";
 

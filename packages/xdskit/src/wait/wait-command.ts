@@ -1,6 +1,6 @@
 import { Command } from "commander";
+import { addServerOptions, outputOption, waitOption } from "../arguments/api-server-options.js";
 import { type ChangeArguments, changeOptions } from "../arguments/change-options.js";
-import { addServerOptions, outputOption, waitOption } from "../arguments/server-options.js";
 import type { Terminal } from "../output/terminal.js";
 
 interface WaitArguments extends Pick<ChangeArguments, "server" | "output" | "timeout"> {

@@ -1,6 +1,6 @@
+import type { CheckedStream } from "../../client/checked-stream.js";
 import { contentFor } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { CheckedStream } from "../../client/client-stream.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { ReceivedResponse, SentRequest } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";

@@ -1,6 +1,6 @@
+import type { CheckedStream } from "../../client/checked-stream.js";
 import { contentFor, namesAsked } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { CheckedStream } from "../../client/client-stream.js";
 import { pause } from "../../verdicts/bounds.js";
 import { nameList } from "../../verdicts/names.js";
 import { hold, Skipped } from "../../verdicts/verdicts.js";

@@ -1,6 +1,6 @@
+import type { CheckedStream } from "../../client/checked-stream.js";
 import { contentFor } from "../../client/client-content.js";
 import type { ClientPeer } from "../../client/client-peer.js";
-import type { CheckedStream } from "../../client/client-stream.js";
 import { hold, needed } from "../../verdicts/verdicts.js";
 import type { CheckBody } from "../contract/check.js";
 import { documents } from "../contract/documents.js";

@@ -1,5 +1,5 @@
 import { baseWorld } from "../../driver/driven-content.js";
-import { referencesOf } from "../../peer/content.js";
+import { referencesOf } from "../../peer/found-names.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { ProtocolVariant } from "../../wire/messages.js";
 import { typeUrlOf } from "../../wire/type-words.js";

@@ -1,4 +1,4 @@
-import { referencesOf } from "../../peer/content.js";
+import { referencesOf } from "../../peer/found-names.js";
 import type { ReceivedResponse, ResponseResource } from "../../wire/messages.js";
 import { typeNamed, typeUrlOf } from "../../wire/type-words.js";
 import type { XdsStream } from "../../wire/xds-stream.js";

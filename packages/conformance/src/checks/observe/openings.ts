@@ -1,4 +1,4 @@
-import type { Existing } from "../../peer/content.js";
+import type { Existing } from "../../peer/found-names.js";
 import type { ServerPeer } from "../../peer/peer.js";
 import type { ProtocolVariant, SentRequest } from "../../wire/messages.js";
 import type { XdsStream } from "../../wire/xds-stream.js";

@@ -1,4 +1,4 @@
-import type { Existing } from "../../peer/content.js";
+import type { Existing } from "../../peer/found-names.js";
 import type { ServerPeer } from "../../peer/peer.js";
 import { hold } from "../../verdicts/verdicts.js";
 import type { ProtocolVariant } from "../../wire/messages.js";

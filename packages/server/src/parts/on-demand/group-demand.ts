@@ -17,11 +17,11 @@ import type { DemandContext } from "./demand-context.js";
 import { DemandedNames } from "./demanded-names.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
 import { type LeaseOwner, SupplierLease } from "./lease.js";
+import { NameWaits, type WaitKind } from "./name-waits.js";
 import type { OwnLayers } from "./supplied/own-layers.js";
 import { hiddenFindings, supplyFindings } from "./supplied/supplied-resource.js";
 import { type SuppliedSet, suppliedNames } from "./supplied/supplied-set.js";
 import { supplyRequestOf } from "./supply-request.js";
-import { NameWaits, type WaitKind } from "./waits.js";
 import { decisionIn, lingerAfter, states, type WantedName } from "./wanted.js";
 
 /** A client that asks for names. */

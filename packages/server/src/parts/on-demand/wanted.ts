@@ -3,7 +3,7 @@ import type { Node } from "@xdskit/protocol";
 import type { Asker, NameDecision } from "../../contracts/parts/supply.js";
 import type { OnDemandLimits } from "../../settings/on-demand-options.js";
 import type { SupplierLease } from "./lease.js";
-import type { WaitingNames, WaitKind } from "./waits.js";
+import type { WaitingNames, WaitKind } from "./name-waits.js";
 
 /** The state of a name that clients ask for. */
 export type WantedState =

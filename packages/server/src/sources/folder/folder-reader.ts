@@ -4,7 +4,7 @@ import { inodeOf, linksUnchanged } from "@xdskit/api/disk";
 import type { CountedFiles, FolderContents, FolderReading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
 import type { FullFolderOptions } from "./full-folder-options.js";
-import { ChangesOnDisk } from "./scanning/changes.js";
+import { ChangesOnDisk } from "./scanning/changes-on-disk.js";
 import type { FolderWatcher } from "./scanning/folder-watcher.js";
 import { type Scan, scanFolder } from "./scanning/scan.js";
 

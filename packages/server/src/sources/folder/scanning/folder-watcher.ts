@@ -1,7 +1,7 @@
 import { basename, extname, join } from "node:path";
 import { FolderWatches, type Turn } from "@xdskit/api/disk";
 import { resourceFileExtensions } from "../folder-options.js";
-import { ChangesOnDisk } from "./changes.js";
+import { ChangesOnDisk } from "./changes-on-disk.js";
 
 interface WatchedDirectory {
   /** The watched folder itself, since another one may take its path; undefined if only names in it matter. */

@@ -18,7 +18,7 @@ import {
 } from "@xdskit/api/disk";
 import { isWithin, resourceFileExtensions } from "../folder-options.js";
 import type { FullFolderOptions } from "../full-folder-options.js";
-import type { ChangesOnDisk } from "./changes.js";
+import type { ChangesOnDisk } from "./changes-on-disk.js";
 import { eachOf } from "./each-of.js";
 
 /** A file with resources, as a scan found it. The same object as before if nothing changed. */

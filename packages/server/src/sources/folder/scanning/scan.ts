@@ -15,7 +15,7 @@ import {
   type Turn,
 } from "@xdskit/api/disk";
 import type { FullFolderOptions } from "../full-folder-options.js";
-import type { ChangesOnDisk } from "./changes.js";
+import type { ChangesOnDisk } from "./changes-on-disk.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { listFolder, pathBelow, type ScannedFile, type ScannedFolder, unreadable } from "./list-folder.js";
 import { relistFolder } from "./relist-folder.js";

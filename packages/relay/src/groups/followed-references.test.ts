@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { cluster, resourcesOf, route } from "../testing/relayed.js";
-import { createFollowed } from "./followed.js";
+import { createFollowed } from "./followed-references.js";
 
 it("names in resources are asked for as long as a resource has them, also those from before the start", () => {
   const followed = createFollowed(() => true);

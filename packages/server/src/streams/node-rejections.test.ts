@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { createRejections } from "./rejections.js";
+import { createRejections } from "./node-rejections.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 

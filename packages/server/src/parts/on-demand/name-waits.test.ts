@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { manualClock } from "../../testing/basics/manual-clock.js";
 import { testNode } from "../../testing/test-node.js";
-import { NameWaits } from "./waits.js";
+import { NameWaits } from "./name-waits.js";
 import { WantedName } from "./wanted.js";
 
 const type = resourceTypes.find("cluster")!;

@@ -8,8 +8,8 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Bounds } from "../verdicts/bounds.js";
 import { Failed } from "../verdicts/verdicts.js";
-import { PeerArrivals } from "../wire/arrivals.js";
 import { decodeResponse, type ProtocolVariant, type ReceivedResponse, type SentRequest } from "../wire/messages.js";
+import { PeerArrivals } from "../wire/peer-arrivals.js";
 import { requestWords, responseWords, type Transcript } from "../wire/transcript.js";
 import { typeWord } from "../wire/type-words.js";
 

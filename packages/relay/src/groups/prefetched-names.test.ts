@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import { createAskedNames } from "./asked-names.js";
+import { createAskedNames } from "./prefetched-names.js";
 
 const typeOf = (name: string) => resourceTypes.find(name)!;
 const endpointFolder = "xdstp://a/envoy.config.endpoint.v3.ClusterLoadAssignment/f";
