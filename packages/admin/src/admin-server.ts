@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { errorsIn, type Finding, findingText, messageOf, type XdskitErrorCode } from "@xdskit/api";
+import type { HandshakeFailed } from "@xdskit/grpc-server";
 import { asksForCertificates, isFromBrowser, listenAt } from "@xdskit/server";
 import { isLoopback, type ListenAddress } from "@xdskit/server/address";
 import type { Access } from "./access/access.js";
@@ -84,9 +85,15 @@ const listed = [
 ];
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
-export async function startAdminServer(at: ListenAddress, state: AdminState, tls?: AdminTls): Promise<AdminServer> {
+export async function startAdminServer(
+  at: ListenAddress,
+  state: AdminState,
+  refused?: HandshakeFailed,
+  tls?: AdminTls,
+): Promise<AdminServer> {
   const host = "path" in at ? "localhost" : at.host;
-  const { server, stop } = await serverWith(tls, (request, response) => void respond(request, response, state, host));
+  const handle: RequestListener = (request, response) => void respond(request, response, state, host);
+  const { server, stop } = await serverWith(tls, handle, refused);
   // One that is gone already has no addresses, by which it would be judged.
   if (!("path" in at))
     server.on("connection", (socket: Socket) => {

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createClient } from "@xdskit/client";
 import { createServer } from "@xdskit/server";
+import { createAuthority } from "../../api/src/testing/certificates.js";
 import { waitFor } from "../../server/src/testing/basics/wait-for.js";
 import { hashOfToken, newToken } from "./access/tokens.js";
 import { createAdmin } from "./create-admin.js";
@@ -153,6 +159,64 @@ test("a wrong server, option, role or address is named", async () => {
   await assert.rejects(admin.listen("127.0.0.1:0"), { code: "XDSKIT_ADMIN_OPTION" });
   await admin.close();
   await server.close();
+});
+
+test("a connection that speaks another protocol is logged once with what to do, and told to the program", async () => {
+  const server = createServer();
+  const lines: string[] = [];
+  const told: (readonly [peer: string, reason: string])[] = [];
+  const log = { write: (line: string) => void lines.push(line) };
+  const admin = createAdmin(server, { log, onRefused: (...refusal) => told.push(refusal) });
+  const [host, port] = (await admin.listen("127.0.0.1:0")).split(":");
+  const answer = async (bytes: string) => {
+    const socket = connect({ host, port: Number(port) });
+    socket.write(bytes, "latin1");
+    const answered = await text(socket.setEncoding("latin1"));
+    socket.destroy();
+    return answered;
+  };
+  try {
+    for (const [bytes, reason] of [
+      ["PROXY TCP4 1.1.1.1 1.1.1.2 5 6\r\nGET /livez HTTP/1.1\r\n\r\n", /header of the PROXY protocol.* send none$/],
+      ["\r\n\r\n\0\r\nQUIT\n!\u0011\0\f", /header of the PROXY protocol/],
+      ["\u0016\u0003\u0001\0\u0005\u0001", /^it speaks TLS, and this port is plaintext/],
+      ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^it speaks HTTP\/2, .* gRPC has a port of its own$/],
+    ] as const) {
+      assert.match(await answer(bytes), /^HTTP\/1\.1 400 /, bytes);
+      const [peer = "", said = ""] = told.at(-1) ?? [];
+      assert.match(peer, /^127\.0\.0\.1:\d+$/);
+      assert.match(said, reason);
+    }
+    assert.match(await answer("HELLO\r\n\r\n"), /^HTTP\/1\.1 400 /);
+    assert.equal(told.length, 4);
+    // Both headers of the PROXY protocol get the same line.
+    const logged = lines.map((line) => JSON.parse(line) as { event: string; reason: string });
+    const reasons = logged.filter(({ event }) => event === "handshake-failed").map(({ reason }) => reason);
+    assert.deepEqual(reasons, [...new Set(told.map(([, reason]) => reason))]);
+  } finally {
+    await admin.close();
+    await server.close();
+  }
+});
+
+test("a connection without TLS to a listener with it is told", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "xdskit-admin-tls-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const { certificate, key } = createAuthority("admin").issue("localhost");
+  const tls = { certificateFile: join(folder, "cert.pem"), keyFile: join(folder, "key.pem") };
+  await writeFile(tls.certificateFile, certificate);
+  await writeFile(tls.keyFile, key);
+  const server = createServer();
+  const told: string[] = [];
+  const admin = createAdmin(server, { tls, onRefused: (_, reason) => told.push(reason) });
+  const [host, port] = (await admin.listen("127.0.0.1:0")).split(":");
+  const socket = connect({ host, port: Number(port) }).on("error", () => {});
+  socket.write("PROXY TCP4 1.1.1.1 1.1.1.2 5 6\r\n");
+  await waitFor("the refusal", () => told.length > 0);
+  socket.destroy();
+  await admin.close();
+  await server.close();
+  assert.deepEqual(told, ["it does not speak TLS"]);
 });
 
 test("two calls of listen open one listener, and close ends it even while it begins to listen", async () => {

@@ -1,5 +1,6 @@
 import { envoyRegistry, type Registry, type ResourceType, XdskitError } from "@xdskit/api";
 import { version as ownVersion } from "@xdskit/api/disk";
+import type { HandshakeFailed } from "@xdskit/grpc-server";
 import {
   type CertificatesListener,
   type ClientStatusAsked,
@@ -23,7 +24,7 @@ import type { AdminState } from "./listener/admin-state.js";
 import { type AllSources, sourcesOfAll } from "./listener/all-sources.js";
 import { checkAdminListener } from "./listener/option-table.js";
 import { liftHere, ownRollouts, type QuarantineQuery } from "./listener/rollout-pages.js";
-import { createLog, logServer } from "./log/index.js";
+import { createLog, logAdminRefusals, logServer } from "./log/index.js";
 import type { MetricsText } from "./metrics/scrape.js";
 import { createTroubles } from "./troubles/server-troubles.js";
 import { storeTroubles } from "./troubles/store-troubles.js";
@@ -77,7 +78,7 @@ class AdminOfServer implements Admin {
   /** From the start on, and not from when somebody looks. */
   readonly #activity: Activity;
   readonly #versions: VersionRevisions;
-  readonly #endLog: () => void;
+  readonly #log: { end(): void; readonly refused: HandshakeFailed };
   #isClosed = false;
   /** From the call of `listen` on. */
   #listening: Promise<AdminServer> | undefined;
@@ -94,17 +95,21 @@ class AdminOfServer implements Admin {
     this.#troubles = createTroubles(server);
     this.#activity = new Activity(server);
     this.#versions = new VersionRevisions(server, options, () => this.#layers);
-    this.#endLog = options.log === undefined ? () => {} : logged(server, options.log, options.whereIs);
+    this.#log = options.log === undefined ? noLog : logged(server, options.log, options.whereIs);
   }
 
   async listen(address: string): Promise<string> {
     const at = listenAddressOf(address);
-    const { tls, onCertificates: listener = noListener, insecure = false } = this.#options;
+    const { tls, onCertificates: listener = noListener, onRefused, insecure = false } = this.#options;
     if (!insecure) refuseOpen(at, { tls: tls !== undefined, roles: this.#access.isGuarded });
     if (this.#listening !== undefined || this.#isClosed)
       throw XdskitError.of("XDSKIT_ADMIN_OPTION", "admin.listen: it listens already, or was closed");
     if ("path" in at) this.#access.isUnix = true;
-    this.#listening = startAdminServer(at, this.#state(), tls && { files: tls, listener });
+    const refused: HandshakeFailed = (peer, reason) => {
+      this.#log.refused(peer, reason);
+      onRefused?.(peer, reason);
+    };
+    this.#listening = startAdminServer(at, this.#state(), refused, tls && { files: tls, listener });
     try {
       return formatAddress((await this.#listening).address);
     } catch (cause) {
@@ -158,7 +163,7 @@ class AdminOfServer implements Admin {
     this.#isClosed = true;
     this.#activity.close();
     this.#versions.close();
-    this.#endLog();
+    this.#log.end();
     await (await this.#api)?.close();
     // One that cannot listen tells that to the one who called `listen`.
     const listening = await this.#listening?.catch(() => undefined);
@@ -264,6 +269,7 @@ class AdminOfServer implements Admin {
 }
 
 /** For a program that does not ask. */
+const noLog = { end() {}, refused() {} } as const;
 const noListener: CertificatesListener = { renewed() {}, refused() {}, fixed() {}, untimely() {} };
 
 function accessOf({ access = {} }: AdminOptions): Access {
@@ -273,11 +279,12 @@ function accessOf({ access = {} }: AdminOptions): Access {
   return made;
 }
 
-function logged(server: XdsServer, options: AdminLogOptions, whereIs: WhereIs | undefined): () => void {
+function logged(server: XdsServer, options: AdminLogOptions, whereIs: WhereIs | undefined) {
   const { level = "info", format = "json", write = (line) => void process.stderr.write(line) } = options;
   const where =
     whereIs && ((group: string, { typeUrl }: ResourceType, key: string) => whereIs(group, { type: typeUrl, key }));
-  return logServer(server, createLog({ err: write }, { level, format }), { level, whereIs: where });
+  const log = createLog({ err: write }, { level, format });
+  return { end: logServer(server, log, { level, whereIs: where }), refused: logAdminRefusals(log) };
 }
 
 /** A layer that the program or its sources fill. */

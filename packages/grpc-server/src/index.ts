@@ -3,7 +3,7 @@ export type { UseLimits } from "./calls/client-use.js";
 export { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
 export { lastWordMs } from "./connection/connection-end.js";
 export type { RemakableBytes } from "./connection/outgoing-queue.js";
-export { foreignToHttp1 } from "./frames/foreign-protocol.js";
+export { foreignToHttp1, type UnreadRequest } from "./frames/foreign-protocol.js";
 export {
   backlog,
   createGrpcServer,

@@ -141,5 +141,6 @@ export {
 } from "./transports/memory/memory-polls.js";
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
+export { followRefused } from "./transports/refused-connections.js";
 export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";
 export { listenAt, socketRefusal } from "./transports/socket-file.js";

@@ -1,4 +1,5 @@
 import type { Finding, Registry } from "@xdskit/api";
+import type { HandshakeFailed } from "@xdskit/grpc-server";
 import type { CertificatesListener, ServerTls, SharedRollouts, StoreAway } from "@xdskit/server";
 import type { Access, AccessSettings } from "../access/access.js";
 import type { AuditLog } from "../access/audit-log.js";
@@ -30,6 +31,8 @@ export interface AdminOptions extends Pick<AdminApiOptions, "onRevision" | "wher
   readonly tls?: ServerTls | undefined;
   /** Told of these certificates. */
   readonly onCertificates?: CertificatesListener | undefined;
+  /** Told of connections to this listener that fail in TLS, or speak another protocol, with the reason. */
+  readonly onRefused?: HandshakeFailed | undefined;
   /** Logs what happens between the server and its clients, as `xdskit serve` does. Default: nothing is logged. */
   readonly log?: AdminLogOptions | undefined;
   /** Notes who changed something, and who was refused. */

@@ -1,7 +1,13 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import { followRevoked, handshakeMs, renewTls } from "@xdskit/grpc-server";
-import { type CertificatesListener, createCertificates, type ServerTls, systemClock } from "@xdskit/server";
+import { type HandshakeFailed, handshakeMs, renewTls } from "@xdskit/grpc-server";
+import {
+  type CertificatesListener,
+  createCertificates,
+  followRefused,
+  type ServerTls,
+  systemClock,
+} from "@xdskit/server";
 
 /** The certificates of the admin listener, and who is told of them. */
 export interface AdminTls {
@@ -11,13 +17,19 @@ export interface AdminTls {
 
 /**
  * Node's server for the admin listener, which follows its certificates as the ports for clients do: new connections get
- * the new ones, and open ones stay. Rejects with an XdskitError if they cannot be used.
+ * the new ones, and open ones stay. `refused` hears of connections that fail. Rejects with an XdskitError if the
+ * certificates cannot be used.
  */
 export async function serverWith(
   tls: AdminTls | undefined,
   handle: RequestListener,
+  refused?: HandshakeFailed,
 ): Promise<{ readonly server: Server | TlsServer; stop(): void }> {
-  if (tls === undefined) return { server: createServer(handle), stop() {} };
+  if (tls === undefined) {
+    const server = createServer(handle);
+    followRefused(server, undefined, refused);
+    return { server, stop() {} };
+  }
   let server: TlsServer | undefined;
   const { files, listener } = tls;
   const certificates = createCertificates(files, systemClock, {
@@ -29,6 +41,6 @@ export async function serverWith(
   });
   await certificates.ready();
   server = createTlsServer({ ...certificates.current, handshakeTimeout: handshakeMs, minVersion: "TLSv1.2" }, handle);
-  followRevoked(server, certificates.current ?? {});
+  followRefused(server, certificates.current, refused);
   return { server, stop: () => certificates.close() };
 }

@@ -28,6 +28,7 @@ export const adminListenerCall = {
     insecure: "boolean",
     tls: "object",
     onCertificates: "object",
+    onRefused: "function",
     log: {
       options: { level: "string", format: "string", write: "function" } satisfies TableOf<AdminLogOptions>,
     },

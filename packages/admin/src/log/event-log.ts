@@ -1,4 +1,5 @@
 import { maxKept, maxListed, type ResourceType, type Where } from "@xdskit/api";
+import type { HandshakeFailed } from "@xdskit/grpc-server";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type {
@@ -63,6 +64,12 @@ export function createEventLog(
   };
 }
 
+/** Logs connections to the admin listener that are refused: an address and a reason once. */
+export function logAdminRefusals(log: Log): HandshakeFailed {
+  const refusals = new Refusals(limitLines(log));
+  return (peer, reason) => refusals.connection(peer, reason, "connection to the admin listener refused");
+}
+
 /** Logs what happens between a server and its clients from now on; returns a function that ends it at once. */
 export function logServer(
   server: Pick<XdsServer, "on">,
@@ -122,6 +129,11 @@ export class Refusals {
     if (this.#known.size >= maxKept) this.#known.clear();
     this.#known.add(text);
     this.#log.warn(event, fields, line);
+  }
+
+  /** A connection that fails in TLS, or speaks another protocol. */
+  connection(peer: string, reason: string, line = "connection refused"): void {
+    this.log("handshake-failed", [addressOfPeer(peer), reason, line], { peer, reason }, line);
   }
 
   /** A caller that proved too little, or claimed another node than it may be. */
@@ -251,8 +263,7 @@ const writers: EventWriters = {
     const fields = { ...streamFields(stream), error: error instanceof Error ? error.stack : String(error) };
     log.error("fault", fields, "a fault of xdskit itself; the stream was ended, please report this");
   },
-  "handshake-failed": ({ peer, reason }, { refusals }) =>
-    refusals.log("handshake-failed", [addressOfPeer(peer), reason], { peer, reason }, "connection refused"),
+  "handshake-failed": ({ peer, reason }, { refusals }) => refusals.connection(peer, reason),
   "certificates-renewed": ({ notAfter }, { log }) => logCertificates(log).renewed({}, notAfter),
   "certificates-refused": ({ findings }, { log, all }) => logCertificates(log, all).refused(findings),
   "certificates-mended": (_, { log }) => logCertificates(log).fixed(),

@@ -1,5 +1,5 @@
 export { logCertificates } from "./certificate-log.js";
-export { type LoggedServerOptions, logServer, Refusals, type WhereLogged } from "./event-log.js";
+export { type LoggedServerOptions, logAdminRefusals, logServer, Refusals, type WhereLogged } from "./event-log.js";
 export {
   createLog,
   type Fields,

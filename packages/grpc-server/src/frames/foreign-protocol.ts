@@ -14,7 +14,7 @@ const http1 =
 const tls =
   "it speaks TLS, and this port is plaintext: give the server a certificate, or have the client connect without TLS";
 
-const http2 = "it speaks HTTP/2, and polls (REST) come over HTTP/1.1; gRPC has a port of its own";
+const http2 = "it speaks HTTP/2, and this port speaks HTTP/1.1; gRPC has a port of its own";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
 
@@ -27,7 +27,6 @@ const neitherHttp: Beginnings = [
   ["\u0016\u0003", tls],
 ];
 const beforeHttp2: Beginnings = [...neitherHttp, ...methods.map((method) => [`${method} `, http1] as const)];
-const beforeHttp1: Beginnings = [...neitherHttp, ["PRI * HTTP/2", http2]];
 
 /** The error for the first bytes of a connection that are not HTTP/2. */
 export function notHttp2(bytes: Buffer): ConnectionError {
@@ -36,9 +35,16 @@ export function notHttp2(bytes: Buffer): ConnectionError {
   return new ConnectionError(http2Error.protocolError, "this is not HTTP/2");
 }
 
-/** What to do about a connection that begins with these bytes on a port for HTTP/1.1; undefined: they say nothing. */
-export function foreignToHttp1(bytes: Buffer): string | undefined {
-  return whatBegins(beforeHttp1, bytes);
+/** Node's error about what its parser cannot read, with the last bytes that came. */
+export interface UnreadRequest extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
+/** What to do about a connection that Node cannot read on a port for HTTP/1.1; undefined: its bytes say nothing. */
+export function foreignToHttp1({ code, rawPacket }: UnreadRequest): string | undefined {
+  // The parser knows the preface, in however many pieces it comes.
+  if (code === "HPE_PAUSED_H2_UPGRADE") return http2;
+  return rawPacket && whatBegins(neitherHttp, rawPacket);
 }
 
 function whatBegins(beginnings: Beginnings, bytes: Buffer): string | undefined {

@@ -7,7 +7,7 @@ import {
   createAdmin,
   type Readiness,
 } from "@xdskit/admin/listener";
-import { createLog, type Log, logCertificates, logServer } from "@xdskit/admin/log";
+import { createLog, type Log, logAdminRefusals, logCertificates, logServer } from "@xdskit/admin/log";
 import type { LogFormat, LogLevel } from "@xdskit/admin/log-options";
 import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import {
@@ -304,6 +304,7 @@ export class Serving {
       joinMetrics: this.worker && ((own) => metricsOfMachine(own, this.worker?.slot ?? 1, peering?.peers() ?? [])),
       tls: this.#adminTls,
       onCertificates: logCertificates(this.sharedLog),
+      onRefused: logAdminRefusals(this.log),
       // Refused before, in the words of the settings.
       insecure: true,
     });

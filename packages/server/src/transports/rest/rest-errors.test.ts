@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import { createServer } from "../../create-server.js";
@@ -147,7 +148,17 @@ describe("an invalid request", () => {
         assert.match(last.reason, reason);
       }
       await raw(address, "HELLO\r\n\r\n");
-      assert.equal(events.filter(({ kind }) => kind === "handshake-failed").length, cases.length);
+      const failed = () => events.flatMap((event) => (event.kind === "handshake-failed" ? [event.reason] : []));
+      assert.equal(failed().length, cases.length);
+      const [first, second] = ["PRI * HTT", "P/2.0\r\n\r\nSM\r\n\r\n"];
+      const [host, port] = address.split(":");
+      const socket = connect({ host, port: Number(port), noDelay: true }).on("error", () => {});
+      socket.write(first);
+      await delay(50);
+      socket.write(second);
+      await waitFor("the preface in pieces", () => failed().length > cases.length);
+      socket.destroy();
+      assert.match(failed().at(-1) ?? "", /^it speaks HTTP\/2/);
     }));
 
   it("an invalid request gets a 408 if it takes too long", () =>

@@ -1,30 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
-import {
-  followHandshakes,
-  followRevoked,
-  foreignToHttp1,
-  type HandshakeFailed,
-  handshakeMs,
-  isOnUnixSocket,
-  peerOf,
-  type RevocableTls,
-  renewTls,
-} from "@xdskit/grpc-server";
+import { type HandshakeFailed, handshakeMs, isOnUnixSocket, type RevocableTls, renewTls } from "@xdskit/grpc-server";
 import { formatAddress } from "../../basics/address.js";
 import type { PollTransport } from "../../contracts/poll-transport.js";
 import type { ServerLimits } from "../../settings/limits.js";
 import type { RestOptions } from "../../settings/rest-options.js";
 import type { Renewable } from "../../tls/server-tls.js";
 import { listenAddress, listenError } from "../listening.js";
+import { followRefused } from "../refused-connections.js";
 import { listenAt } from "../socket-file.js";
 import { createResponder, type RestLimits } from "./respond.js";
-import { problem } from "./write-answer.js";
 
 /** The options of the REST transport. */
 export interface RestTransportOptions {
@@ -74,17 +63,9 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
         tls === undefined
           ? createServer(settings, answer)
           : createHttpsServer({ handshakeTimeout: handshakeMs, ...tls, ...settings }, answer);
-      if (server instanceof TlsServer) {
-        followRevoked(server, tls ?? {}, handshakeFailed);
-        strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, handshakeFailed));
-      }
+      strangers.push(followRefused(server, tls, handshakeFailed));
       // Two for each poll: one connection that holds it, and one that is idle.
       server.maxConnections = 2 * limits.polls;
-      server.on("clientError", (error: ParseError, socket) => {
-        const foreign = error.rawPacket && foreignToHttp1(error.rawPacket);
-        if (foreign !== undefined) handshakeFailed?.(peerOf(socket as Socket).text, foreign);
-        answerBadRequest(error, socket);
-      });
       const listen = () =>
         new Promise<void>((resolve, reject) => {
           // Later errors concern single connections, such as one without a free file descriptor.
@@ -120,25 +101,3 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
     },
   };
 }
-
-/** The error of Node's parser has the bytes that it could not read. */
-interface ParseError extends NodeJS.ErrnoException {
-  readonly rawPacket?: Buffer;
-}
-
-/** Answers bytes that Node's parser cannot read as a request; a failed TLS connection is closed. */
-function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || /^ERR_(SSL|TLS)_/.test(error.code ?? "") || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, title, detail] = badRequests[error.code ?? ""] ?? [400, "Bad Request", "this is not HTTP/1.1"];
-  const body = problem(status, detail);
-  const head = `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
-  socket.end(Buffer.concat([Buffer.from(head), body]));
-}
-
-const badRequests: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "the request took too long to arrive"],
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "the headers are too large"],
-};
