@@ -32,7 +32,7 @@ export async function prepareFleet(options: FleetOptions): Promise<PreparedFleet
     async play(stopped) {
       const facts = await play(fleet, options, stopped);
       const types = interests.map(({ type }) => type.name);
-      const load = generator.report(fleet.tally.received.messages);
+      const load = generator.end(fleet.tally.received.messages);
       return reportOf(fleet, options, types, { ...facts, generator: load });
     },
   };

@@ -97,7 +97,7 @@ export interface RunFacts {
   readonly generator: GeneratorReport;
 }
 
-/** Builds the report; call it once, before the fleet is closed. */
+/** The report of a fleet as it is now: one that is closed has no nodes that are connected. */
 export function reportOf(fleet: Fleet, options: FleetOptions, types: readonly string[], facts: RunFacts): BenchReport {
   const { nodes, tally, times } = fleet;
   const { variant, ads, groups } = options;

@@ -43,6 +43,7 @@ const maxOpen = 10_000;
 export class Changes {
   #known = new WeakMap<CrowdHolding, MeasuredChange>();
   readonly #newest: MeasuredChange[] = [];
+  /** Of the changes that are finished. */
   readonly #spreads = new Values();
   #count = 0;
 
@@ -62,19 +63,17 @@ export class Changes {
     this.#known.set(current, change);
     this.#count++;
     this.#newest.push(change);
-    if (this.#newest.length > maxOpen) this.#spread(this.#newest.shift());
+    const finished = this.#newest.length > maxOpen ? this.#newest.shift() : undefined;
+    if (finished !== undefined) this.#spreads.add(finished.last - finished.first);
   }
 
-  #spread(change: MeasuredChange | undefined): void {
-    if (change !== undefined) this.#spreads.add(change.last - change.first);
-  }
-
-  /** Call it once, at the end. */
+  /** The changes so far, as they have spread by now. */
   report(start: number): ChangesReport {
-    for (const change of this.#newest) this.#spread(change);
+    const spreads = this.#spreads.copy();
+    for (const { first, last } of this.#newest) spreads.add(last - first);
     const newest = this.#newest.slice(-maxFindings).map(({ type, version, nodes, first, last }) => {
       return { type, version, nodes, atMs: rounded(first - start), spreadMs: rounded(last - first) };
     });
-    return { count: this.#count, spreadMs: this.#spreads.spread(), newest };
+    return { count: this.#count, spreadMs: spreads.spread(), newest };
   }
 }

@@ -40,8 +40,8 @@ export class GeneratorLoad {
     this.#last = { at, cpu: process.cpuUsage() };
   }
 
-  /** Call it once, at the end. */
-  report(messages: number): GeneratorReport {
+  /** Ends the watch, and says what it saw. */
+  end(messages: number): GeneratorReport {
     this.#look();
     clearInterval(this.#timer);
     this.#delay.disable();

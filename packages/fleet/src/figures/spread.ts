@@ -12,9 +12,17 @@ const maxValues = 200_000;
 
 /** Collects values to compute their spread. */
 export class Values {
-  readonly #values: number[] = [];
+  #values: number[] = [];
   #count = 0;
   #max = 0;
+
+  copy(): Values {
+    const copy = new Values();
+    copy.#values = [...this.#values];
+    copy.#count = this.#count;
+    copy.#max = this.#max;
+    return copy;
+  }
 
   add(value: number): void {
     this.#count++;
