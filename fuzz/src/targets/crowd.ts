@@ -86,7 +86,7 @@ function receive(
   try {
     const received = client.receive(0, bytes);
     if (received === undefined) return;
-    client.answer(received.problem ?? (rejects ? "no" : undefined));
+    received.answer(received.problem ?? (rejects ? "no" : undefined));
     seen.taken++;
   } catch (error) {
     assert.ok(error instanceof MalformedMessage, String(error));

@@ -5,7 +5,7 @@ import { type NameList, noNames } from "./name-list.js";
 import type { SharedState, SharedType } from "./shared-state.js";
 import type { TransitionOutcome } from "./transition.js";
 
-/** One response, as one client read it. Answer it before anything else happens to the client. */
+/** One response, as one client read it. */
 export interface CrowdResponse {
   readonly type: ResourceType;
   readonly resources: number;
@@ -17,6 +17,8 @@ export interface CrowdResponse {
   readonly isFirst: boolean;
   /** Why it cannot be taken: a resource cannot be read. Reject it with this text. */
   readonly problem: string | undefined;
+  /** Takes the response, or rejects it; nothing once the client has read another one, or a stream of it is gone. */
+  answer(error?: string): void;
 }
 
 /** One request, ready for the wire. */
@@ -163,14 +165,16 @@ export class CrowdClient {
    * `MalformedMessage` if it is not a response.
    */
   receive(stream: number, bytes: Uint8Array): CrowdResponse | undefined {
-    this.#received = this.#known(stream, bytes) ?? this.#read(stream, bytes);
-    if (this.#received === undefined) return undefined;
-    const { standing, outcome } = this.#received;
+    const received = this.#known(stream, bytes) ?? this.#read(stream, bytes);
+    this.#received = received;
+    if (received === undefined) return undefined;
+    const { standing, outcome } = received;
     const isFirst = !standing.answeredHere;
     standing.answered = true;
     standing.answeredHere = true;
-    const { resources, removed, problem } = outcome;
-    return { type: standing.of.type, resources, removed, from: standing.holding, to: outcome.to, isFirst, problem };
+    const { resources, removed, problem, to } = outcome;
+    const answer = (error?: string) => this.#answer(received, error);
+    return { type: standing.of.type, resources, removed, from: standing.holding, to, isFirst, problem, answer };
   }
 
   /** The same response that others of the group got. */
@@ -200,10 +204,9 @@ export class CrowdClient {
     };
   }
 
-  /** Takes the response, or rejects it. */
-  answer(error?: string): void {
-    if (this.#received === undefined) return;
-    const { standing, nonce, outcome } = this.#received;
+  #answer(received: UnansweredResponse, error: string | undefined): void {
+    if (this.#received !== received) return;
+    const { standing, nonce, outcome } = received;
     this.#received = undefined;
     standing.nonce = nonce;
     standing.pending = error === undefined ? "ack" : { nack: error };

@@ -18,7 +18,7 @@ const respond = (client: CrowdClient, text: string) => {
   const bytes = Buffer.from(responseBytes(text, context));
   const received = client.receive(0, bytes);
   bytes.fill(0);
-  client.answer(received?.problem);
+  received?.answer(received.problem);
   return received;
 };
 
@@ -76,8 +76,7 @@ describe("a crowd", () => {
     assert.ok(client);
     const before = respond(client, "cluster x=1 n=1")?.to;
     client.next(0);
-    client.receive(0, responseBytes("cluster x=2 n=2", context));
-    client.answer("not this one");
+    client.receive(0, responseBytes("cluster x=2 n=2", context))?.answer("not this one");
     assert.equal(client.current[0], before);
     const request = client.next(0);
     assert.equal(request?.kind, "nack");

@@ -193,7 +193,7 @@ export class BenchNode {
     else if (response.to !== response.from && this.#isComplete && !response.isFirst && !this.role.stalls) {
       tally.changes.reached(response.to, this.#context.now());
     }
-    this.#client.answer(error);
+    response.answer(error);
     this.#pump();
     if (!this.#isComplete && this.#client.isComplete) this.#complete();
   }

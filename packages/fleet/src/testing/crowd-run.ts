@@ -163,7 +163,7 @@ class CrowdRun {
     this.#say(`  ${member.label}${stream} reached${error === undefined ? "" : ", rejects"}`);
     // The bytes are the caller's again.
     bytes.fill(0xff);
-    member.client.answer(error);
+    received.answer(error);
     return true;
   }
 
