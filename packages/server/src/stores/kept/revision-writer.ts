@@ -94,8 +94,9 @@ export class RevisionWriter {
     while (this.#state.kind === "writing") await this.#state.done;
   }
 
-  /** Writes nothing while the task runs. Call it while nothing is being written. */
-  async alone<T>(task: () => Promise<T>): Promise<T> {
+  /** Writes nothing while the task runs. Undefined: something is being written, and it did not run. */
+  async alone<T>(task: () => Promise<T>): Promise<T | undefined> {
+    if (this.#state.kind === "writing") return undefined;
     const { promise: done, resolve: over } = deferred();
     this.#state = { kind: "writing", done };
     try {

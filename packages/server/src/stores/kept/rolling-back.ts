@@ -115,11 +115,12 @@ export class RollingBack {
     const head = await store.head(layer);
     if (expected !== undefined && (head?.id ?? null) !== expected) return { kind: "conflict", head };
     const own = rollbacks.ownOf(layer) ?? (head === undefined ? [] : await this.#contents(head.id));
-    if (rollbacks.changes !== changes || writer.state === "writing") return { kind: "conflict", head };
-    condition?.();
+    const conflict = { kind: "conflict", head } as const;
+    if (rollbacks.changes !== changes) return conflict;
     const update = { layer, kind: "replace", upsert } as const;
-    throwIfAny(check?.([update]) ?? []);
-    return await writer.alone(async () => {
+    const written = await writer.alone(async (): Promise<LayerWritten> => {
+      condition?.();
+      throwIfAny(check?.([update]) ?? []);
       const result = await store.commit([commitOf(update, head)], info);
       if (result.kind === "conflict") return result;
       const [made] = result.heads;
@@ -139,6 +140,7 @@ export class RollingBack {
       onChanged();
       return { kind: "written", head: made, isNew: true };
     });
+    return written ?? conflict;
   }
 
   async #contents(id: RevisionId): Promise<readonly Resource[]> {
