@@ -180,14 +180,14 @@ export class KeptSource implements Source {
   }
 
   #apply(updates: readonly LayerUpdate[], sink: SourceSink, how: ApplyOptions = {}): void {
-    const served = this.#rollbacks.served(updates);
     const lastGood = this.#lastGood;
-    sink.apply(served, { since: this.#hadNothing ? how.since : lastGood?.updates });
+    const since = this.#hadNothing ? how.since : lastGood?.updates;
+    const { served, isOther } = this.#rollbacks.apply(updates, (all) => sink.apply(all, { since }));
     this.#lastGood = undefined;
     if (this.#phase === "starting") this.#served = served;
     else if (this.#served !== undefined) this.#served = mergedUpdates(this.#served, served);
     this.#phase = "live";
-    if (this.#rollbacks.applied(updates)) this.#rolledBackNow();
+    if (isOther) this.#rolledBackNow();
     this.#writer.keep(lastGood === undefined ? served : withFilesSince(served, lastGood, this.#options.source));
   }
 

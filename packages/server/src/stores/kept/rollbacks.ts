@@ -106,8 +106,13 @@ export class Rollbacks {
     });
   }
 
-  /** Called once what `served` gave for these updates is applied. True if other layers are rolled back now. */
-  applied(updates: readonly LayerUpdate[]): boolean {
+  /** Applies what is served for these updates, and returns it; `isOther`: other layers are rolled back now. */
+  apply(
+    updates: readonly LayerUpdate[],
+    serve: (served: readonly LayerUpdate[]) => void,
+  ): { readonly served: readonly LayerUpdate[]; readonly isOther: boolean } {
+    const served = this.served(updates);
+    serve(served);
     this.#changes += 1;
     let isOther = false;
     for (const update of updates) {
@@ -125,7 +130,7 @@ export class Rollbacks {
         isOther ||= wasActive;
       }
     }
-    return isOther;
+    return { served, isOther };
   }
 
   /** Whether a layer is rolled back at the other servers, and the source has what it had then: it has not changed. */
