@@ -70,7 +70,6 @@ export async function runningApi(
     check: server.checkChange,
     onRevision,
   });
-  await kept.load();
   await Promise.all([server.addSource(kept), server.addSource(written)]);
   const ofApi = { store, durable: true, filled: { by: "api", written } } as const;
   const api = createAdminApi({

@@ -34,9 +34,7 @@ export interface RelayState {
   begin(): Promise<void>;
 }
 
-/**
- * Opens the state of a relay, and finds the rollbacks that were in force when it stopped. Rejects as `openState` does.
- */
+/** Opens the state of a relay. Rejects as `openState` does. */
 export async function openRelayState({ server, groups }: Relay, options: RelayStateOptions): Promise<RelayState> {
   const { option, own, settings, registry, log } = options;
   const revisions = new RevisionEvents();
@@ -65,7 +63,6 @@ export async function openRelayState({ server, groups }: Relay, options: RelaySt
       const ofGroup = { server, store, ahead, history, registry, log, onRevision: revisions.tell };
       kept.set(relayed.group, new KeptUpstream(relayed, ofGroup));
     }
-  for (const { source } of kept.values()) await source.load();
   const filled = groups.map(({ group, layer }) => ({ name: layer, layer, kept: kept.get(group)?.source }));
   return {
     state,

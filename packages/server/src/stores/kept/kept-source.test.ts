@@ -29,6 +29,8 @@ class Played {
   ended = 0;
   describe: (() => never) | undefined;
   #inner: SourceSink | undefined;
+  /** What it says before it is started: a kept source reads its store first. */
+  readonly #early: ((inner: SourceSink) => void)[] = [];
   #valid: () => void = () => {};
 
   constructor(store: Store, time = 1, layers: readonly string[] = [layer]) {
@@ -37,9 +39,11 @@ class Played {
       name: "played",
       start: (sink) => {
         this.#inner = sink;
-        return new Promise((resolve) => {
+        const valid = new Promise<void>((resolve) => {
           this.#valid = resolve;
         });
+        for (const say of this.#early) say(sink);
+        return valid;
       },
       close: async () => {},
     };
@@ -72,13 +76,17 @@ class Played {
   }
 
   set(kind: LayerUpdate["kind"], ...upsert: readonly Resource[]): void {
-    this.#inner?.apply([{ layer, kind, upsert }]);
-    this.#valid();
+    this.#say((inner) => {
+      inner.apply([{ layer, kind, upsert }]);
+      this.#valid();
+    });
   }
 
   /** As `set`, for a source that waits for what it is judged by. */
   async begin(...upsert: readonly Resource[]): Promise<void> {
-    await this.#inner?.prepare?.([{ layer, kind: "replace", upsert }]);
+    await new Promise<void>((prepared) => {
+      this.#say((inner) => void inner.prepare?.([{ layer, kind: "replace", upsert }]).then(prepared));
+    });
     this.set("replace", ...upsert);
   }
 
@@ -87,7 +95,12 @@ class Played {
   }
 
   report(findings: readonly Finding[]): void {
-    this.#inner?.report(findings);
+    this.#say((inner) => inner.report(findings));
+  }
+
+  #say(say: (inner: SourceSink) => void): void {
+    if (this.#inner === undefined) this.#early.push(say);
+    else say(this.#inner);
   }
 
   async held(): Promise<readonly string[]> {
@@ -124,9 +137,10 @@ describe("a kept source", () => {
     const played = new Played(await createMemoryStore());
     const started = played.start();
     played.set("replace", one);
-    assert.equal(played.applied.length, 1);
     await started;
+    assert.equal(played.applied.length, 1);
     played.set("patch", two);
+    assert.equal(played.applied.length, 2);
     await played.kept.close();
     assert.deepEqual([...(await played.held())].sort(), [one, two].map(shown).sort());
     assert.deepEqual(played.problems, []);
@@ -482,10 +496,11 @@ describe("a kept source that is paused", () => {
   it("has committed its changes from before the pause", async () => {
     const played = new Played(await storeWith(one), 2);
     const started = played.start();
+    played.set("replace", one);
+    await started;
     played.set("replace", two);
     await played.kept.pause();
     assert.deepEqual(await played.held(), [shown(two)]);
-    await started;
     await played.kept.close();
   });
 });
@@ -574,7 +589,6 @@ describe("a rollback", () => {
     assert.equal((await store.head(layer))?.cause.kind, "source");
 
     const again = new Played(store, 4);
-    await again.kept.load();
     const startedAgain = again.start();
     again.set("replace", two);
     await startedAgain;

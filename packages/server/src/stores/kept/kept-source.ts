@@ -79,28 +79,14 @@ export class KeptSource implements Source {
     });
   }
 
-  /**
-   * Keeps what an earlier process served and did not keep, and finds the rollbacks that were in force when the server
-   * stopped. Call it before the source is started, or they end with the restart.
-   */
-  async load(): Promise<void> {
-    const { store, onProblem } = this.#options;
-    try {
-      await keepLeft(this.#options);
-      await this.#rollbacks.remember(store, await ownHeads(this.#options), (stored) =>
-        decodeStored(stored, this.#options),
-      );
-    } catch (error) {
-      onProblem(storeFindings(error));
-    }
-  }
-
   readonly catchUp: NonNullable<Source["catchUp"]> = () => this.#options.source.catchUp?.();
 
   readonly whereIs: NonNullable<Source["whereIs"]> = (...one) => this.#options.source.whereIs?.(...one);
 
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
+    await this.#load();
+    if (this.#isClosing) throw new Error(`${this.name} was closed while it started`);
     // Asked for before the source brings the first content. None, too, if it cannot be read.
     const headsBefore = ownHeads(this.#options).catch(() => []);
     const restored = deferred();
@@ -127,6 +113,21 @@ export class KeptSource implements Source {
     begun.catch((error) => {
       if (!this.#isClosing) this.#options.onProblem(storeFindings(error));
     });
+  }
+
+  /**
+   * Keeps what an earlier process served and did not keep, and finds the rollbacks that were in force when the server
+   * stopped.
+   */
+  async #load(): Promise<void> {
+    const { store, onProblem } = this.#options;
+    try {
+      await keepLeft(this.#options);
+      const heads = await ownHeads(this.#options);
+      await this.#rollbacks.remember(store, heads, (stored) => decodeStored(stored, this.#options));
+    } catch (error) {
+      onProblem(storeFindings(error));
+    }
   }
 
   /** Resolves once what the store told first is served, or once it says that it is away. */

@@ -51,7 +51,6 @@ async function serving(store: Store, path: string | undefined, ...first: readonl
     },
     onProblem: (findings) => problems.push(...findings),
   });
-  await kept.load();
   await kept.start({ apply: () => {}, resume: (steps) => void resumed.push(...steps), report: () => {} });
   const goTo = (upsert: readonly Resource[], remove: readonly Resource[] = []) =>
     inner?.apply([{ layer, kind: "patch", upsert, remove }]);

@@ -69,7 +69,6 @@ async function started(
     onRevision: (revision) => kept.push(revision),
     onProblem: problem,
   });
-  await keptSource.load();
   await Promise.all([server.addSource(written), server.addSource(keptSource)]);
   t.after(() => server.close());
   return {

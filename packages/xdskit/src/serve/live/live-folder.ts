@@ -40,7 +40,6 @@ export async function liveFolder(
     before: undefined,
     nothingServed: () => serving.announceAdmin(),
   });
-  await first.kept?.load();
   const layersOfApi = (folder: ServedFolder, now: Settings) =>
     apiLayers(now, written, filledBy(options.directory === undefined ? undefined : folder, now), state);
   const layers = [...layersOfApi(first, settings)];

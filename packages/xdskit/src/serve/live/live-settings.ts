@@ -96,7 +96,6 @@ export class LiveSettings {
     try {
       // What the old one keeps must come first: the newest revision is what a start would serve.
       await old.kept?.pause();
-      await fresh.kept?.load();
       const started = server.addSource(fresh.source);
       started.catch(() => {});
       await Promise.race([started, failed]);
