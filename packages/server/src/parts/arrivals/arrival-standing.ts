@@ -7,13 +7,7 @@ import { heldBackOf } from "../node-status/held-back.js";
 import { momentOf } from "../node-status/moment.js";
 import { behindOf, comesNext, waitReports } from "../node-status/type-report.js";
 import { heldBackWords } from "../node-status/words.js";
-import {
-  type ChangedKeys,
-  changedKeys,
-  type LaterVersions,
-  type StandingsOfChange,
-  type TypeStanding,
-} from "./changed-keys.js";
+import { type ChangedKeys, changedKeys, type StandingsOfChange, type TypeStanding } from "./changed-keys.js";
 
 /** How far a stream, or a node, has a change. */
 export type ArrivalStanding =
@@ -28,8 +22,6 @@ export interface LookedAt {
   readonly standings: StandingsOfChange;
   /** Nothing was published since. */
   isNewest(): boolean;
-  /** The contents published since, as far as they were recorded. */
-  later(typeUrl: TypeUrl): LaterVersions | undefined;
 }
 
 /** A change of one layer. */
@@ -68,7 +60,7 @@ export function arrivalStandingOf(
   for (const status of stream.status()) {
     const { typeUrl } = status.type;
     if (!keys.has(typeUrl)) continue;
-    const of = look.standings.of(status, stream, isNewest, look.later(typeUrl));
+    const of = look.standings.of(status, stream, isNewest);
     if (!of.concerned) continue;
     // A client that uses exactly its target has this change too.
     if (hasAll || of.lacking.length === 0) {

@@ -1,9 +1,7 @@
-import { type Clock, getOrInsert, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
-import { dropOldest } from "../../basics/maps.js";
+import type { Clock } from "@xdskit/api";
 import type { LayerChange } from "../../contracts/layer-change.js";
 import type { ConfigArrivalOutcome } from "../../contracts/nodes/arrival.js";
 import type { OpenStream, ReportedStream } from "../../contracts/nodes/reported-stream.js";
-import { maxRevisions } from "../../stores/history/following.js";
 import { countStandings } from "./arrival-count.js";
 import {
   type ArrivalStanding,
@@ -36,7 +34,6 @@ export class ArrivalWaiter {
   readonly #awaited: Awaited;
   readonly #look: LookedAt;
   readonly #nodes = new Map<string, WaitingArrival>();
-  readonly #later = new Map<TypeUrl, Map<ResourceName, Set<Version | undefined>>>();
   /** Nodes that do not have it yet, held back or not. */
   #pending = 0;
   #rejected = 0;
@@ -46,7 +43,7 @@ export class ArrivalWaiter {
   constructor(awaited: Awaited) {
     this.#awaited = awaited;
     const standings = new StandingsOfChange(awaited.changed?.keys ?? new Map());
-    this.#look = { standings, isNewest: awaited.isNewest, later: (typeUrl) => this.#later.get(typeUrl) };
+    this.#look = { standings, isNewest: awaited.isNewest };
   }
 
   /** `named`: nodes that are waited for even if they come later. */
@@ -88,16 +85,7 @@ export class ArrivalWaiter {
 
   /** A newer content was published: a client that takes it has this change. */
   superseded(changes: readonly LayerChange[]): void {
-    const note = (typeUrl: TypeUrl, key: ResourceName, version: Version | undefined) => {
-      if (this.#awaited.changed?.keys.get(typeUrl)?.resources.has(key) !== true) return;
-      const ofType = getOrInsert(this.#later, typeUrl, () => new Map());
-      dropOldest(getOrInsert(ofType, key, () => new Set()).add(version), maxRevisions);
-    };
-    for (const { upserted, removed } of changes) {
-      for (const { type, key, version } of upserted) note(type.typeUrl, key, version);
-      for (const { type, name } of removed) note(type.typeUrl, name, undefined);
-    }
-    this.#look.standings.clear();
+    this.#look.standings.superseded(changes);
   }
 
   end(result: ConfigArrivalOutcome["result"]): void {

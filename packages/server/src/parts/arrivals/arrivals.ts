@@ -105,7 +105,6 @@ export class Arrivals implements Progress {
     const look: LookedAt = {
       standings: new StandingsOfChange(changed.keys),
       isNewest: () => revision === this.#revision,
-      later: () => undefined,
     };
     for (const [id, streams] of streamsByNode(this.#chosen(nodes))) {
       this.#mustBeOpen();

@@ -18,8 +18,10 @@ import {
   type Subscription,
   type TypeStatus,
 } from "@xdskit/protocol";
+import { dropOldest } from "../../basics/maps.js";
 import type { LayerChange } from "../../contracts/layer-change.js";
 import type { OpenStream } from "../../contracts/nodes/reported-stream.js";
+import { maxRevisions } from "../../stores/history/following.js";
 
 /** The changes of one type in a layer: by key the new resource, undefined for a removed one. */
 export interface ChangedKeys {
@@ -56,7 +58,7 @@ export function changedKeys({ upserted, removed }: LayerChange): ReadonlyMap<Typ
 }
 
 /** Contents published after a change, by key: a client that uses one of them has the change. */
-export type LaterVersions = ReadonlyMap<ResourceName, ReadonlySet<Version | undefined>>;
+type LaterVersions = Map<ResourceName, Set<Version | undefined>>;
 
 /**
  * Compares the contents that clients use with those of a change, once for all clients with equal subscriptions and
@@ -65,18 +67,14 @@ export type LaterVersions = ReadonlyMap<ResourceName, ReadonlySet<Version | unde
 export class StandingsOfChange {
   readonly #changed: ReadonlyMap<TypeUrl, ChangedKeys>;
   readonly #known = new Map<string, TypeStanding>();
+  readonly #later = new Map<TypeUrl, LaterVersions>();
 
   constructor(changed: ReadonlyMap<TypeUrl, ChangedKeys>) {
     this.#changed = changed;
   }
 
   /** `isNewest`: nothing was published since, so any difference in the group's snapshot comes from another layer. */
-  of(
-    status: TypeStatus,
-    { newest, opened }: Pick<OpenStream, "newest" | "opened">,
-    isNewest: boolean,
-    later?: LaterVersions,
-  ): TypeStanding {
+  of(status: TypeStatus, { newest, opened }: Pick<OpenStream, "newest" | "opened">, isNewest: boolean): TypeStanding {
     const { type, subscription, acknowledged, inFlightSets } = status;
     const changed = this.#changed.get(type.typeUrl);
     if (changed === undefined) return unconcerned;
@@ -88,14 +86,24 @@ export class StandingsOfChange {
     const key = `${type.typeUrl} ${isEnvoy} ${used.version} ${way} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
+    const later = this.#later.get(type.typeUrl);
     const standing = typeStandingOf(changed, subscription, { used, inFlightSets, wanted }, isEnvoy, isNewest, later);
     if (this.#known.size >= maxNamesKept) this.#known.clear();
     this.#known.set(key, standing);
     return standing;
   }
 
-  /** Call this when `later` has more. */
-  clear(): void {
+  /** A newer content was published: a client that takes it has this change. */
+  superseded(changes: readonly LayerChange[]): void {
+    const note = (typeUrl: TypeUrl, key: ResourceName, version: Version | undefined) => {
+      if (this.#changed.get(typeUrl)?.resources.has(key) !== true) return;
+      const ofType = getOrInsert(this.#later, typeUrl, () => new Map());
+      dropOldest(getOrInsert(ofType, key, () => new Set()).add(version), maxRevisions);
+    };
+    for (const { upserted, removed } of changes) {
+      for (const { type, key, version } of upserted) note(type.typeUrl, key, version);
+      for (const { type, name } of removed) note(type.typeUrl, name, undefined);
+    }
     this.#known.clear();
   }
 }
