@@ -96,12 +96,8 @@ export class CurrentResources {
 
   /** Its time begins anew (rule 134); without a TTL it lives for ever. */
   keepAlive(one: CurrentResource, ttl: number | undefined, now: number): void {
-    if (ttl === undefined) {
-      this.#expiries.drop(one);
-      return;
-    }
-    one.expires = now + ttl;
-    this.#expiries.add(one);
+    if (ttl === undefined) this.#expiries.drop(one);
+    else this.#expiries.set(one, now + ttl);
   }
 
   delete(key: ResourceName): CurrentResource | undefined {

@@ -1,6 +1,6 @@
 /** Something that ends at some time. */
 export interface Expiring {
-  /** Undefined means never. May be put off without a call. */
+  /** Undefined means never. */
   expires: number | undefined;
 }
 
@@ -20,10 +20,9 @@ export class Expiries<Item extends Expiring> {
   readonly #inside = new Map<Item, Expiry<Item>>();
   #dropped = 0;
 
-  /** Call it when an item gets its first end, or an earlier one. */
-  add(item: Item): void {
-    const { expires } = item;
-    if (expires === undefined) return;
+  /** It ends at this time, and not as before. */
+  set(item: Item, expires: number): void {
+    item.expires = expires;
     const before = this.#inside.get(item);
     if (before !== undefined && before.due <= expires) return;
     this.#enter({ due: expires, item });
