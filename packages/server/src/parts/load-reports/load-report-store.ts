@@ -46,7 +46,7 @@ export class LoadReportStore {
     this.#limits = limits;
   }
 
-  /** A stream of the node began; `ended` must be called once when it is over. */
+  /** A stream of the node began, and counts until it `ended`. */
   began(node: string): void {
     this.#streams.add(node, 1);
     this.#leaving.delete(node);

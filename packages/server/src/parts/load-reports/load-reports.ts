@@ -65,9 +65,9 @@ export function createLoadReports(
       store.began(node.id);
     },
     ended(stream) {
+      if (!open.delete(stream)) return;
       const { api, node } = stream;
       streams[api].open -= 1;
-      open.delete(stream);
       store.ended(node.id, Date.now());
       sweepLater();
     },
