@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { OpenAPIHono, type z } from "@hono/zod-openapi";
-import type { Finding } from "@xdskit/api";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { NodeRevision } from "@xdskit/server";
 import type { Context } from "hono";
 import { ApiContext } from "./context/api-context.js";
@@ -20,7 +19,7 @@ import { eventRoute } from "./routes/events.js";
 import { fieldRoute } from "./routes/fields.js";
 import { fleetRoutes } from "./routes/fleet.js";
 import { groupRoutes } from "./routes/groups.js";
-import { guardRoutes } from "./routes/guard.js";
+import { guardedApp } from "./routes/guard.js";
 import { layerRoutes } from "./routes/layers.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { nodeRoutes } from "./routes/nodes.js";
@@ -81,13 +80,8 @@ export function createApp(options: AdminApiOptions): {
   close(): void;
 } {
   const context = new ApiContext(options);
-  const app = new OpenAPIHono({
-    defaultHook: (result) => {
-      if (!result.success) throw requestProblem(result.target, result.error.issues);
-    },
-  });
   const requests = new Map<number, number>();
-  app.use(async (c, next) => {
+  const app = guardedApp(context, async (c, next) => {
     try {
       await next();
     } finally {
@@ -99,7 +93,6 @@ export function createApp(options: AdminApiOptions): {
   });
   app.onError((error, c) => problemAnswer(c, error));
   app.notFound((c) => problemAnswer(c, unknownPath(app, c)));
-  guardRoutes(app, context);
   layerRoutes(app, context);
   changeRoutes(app, context);
   revisionRoutes(app, context);
@@ -152,15 +145,4 @@ function unknownPath(app: OpenAPIHono, c: Context): ApiProblem {
   const path = c.req.path.slice(0, 200);
   if (allow.length === 0) return ApiProblem.of(404, "XDSKIT_API_UNKNOWN", `there is nothing at ${path}`);
   return ApiProblem.of(405, "XDSKIT_API_UNKNOWN", `${c.req.method} is not possible at ${path}`, { allow });
-}
-
-function requestProblem(target: string, issues: readonly z.core.$ZodIssue[]): ApiProblem {
-  const [first, ...rest] = issues.map((issue): Finding => {
-    const path = issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0] ?? ""] : issue.path;
-    const where = target === "json" ? { file: "body" } : {};
-    const message = target === "json" ? issue.message : `${target}: ${issue.message}`;
-    return { code: "XDSKIT_API_REQUEST", severity: "error", message, field: path.map(String).join("."), ...where };
-  });
-  if (first === undefined) return ApiProblem.of(400, "XDSKIT_API_REQUEST", `the ${target} is wrong`);
-  return new ApiProblem(400, [first, ...rest]);
 }

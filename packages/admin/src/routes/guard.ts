@@ -1,15 +1,23 @@
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Finding } from "@xdskit/api";
+import type { MiddlewareHandler } from "hono";
 import type { ApiContext } from "../context/api-context.js";
 import { mustHaveOnly } from "../contract/known-values.js";
+import { ApiProblem } from "../contract/problem.js";
 import type { NeedyRoute } from "./definition.js";
 
 /**
- * Lets a request through only if its caller may do what its route needs, and if the route has all its parameters. Call
- * it before the routes are there.
+ * An app without routes, which lets a request through to those that it gets only if the caller may do what its route
+ * needs, and if the route has all its parameters. `around` hears of every request.
  */
-export function guardRoutes(app: OpenAPIHono, context: ApiContext): void {
+export function guardedApp(context: ApiContext, around: MiddlewareHandler): OpenAPIHono {
+  const app = new OpenAPIHono({
+    defaultHook: (result) => {
+      if (!result.success) throw requestProblem(result.target, result.error.issues);
+    },
+  });
   let known: ReadonlyMap<string, NeedyRoute> | undefined;
-  app.use(async (c, next) => {
+  app.use(around, async (c, next) => {
     const method = c.req.method === "HEAD" ? "GET" : c.req.method;
     const routes = app.router.match(method, c.req.path)[0].map(([[, route]]) => route);
     known ??= routesOf(app);
@@ -22,6 +30,18 @@ export function guardRoutes(app: OpenAPIHono, context: ApiContext): void {
     if (need === "write") context.mustHaveRoom(c.env);
     await next();
   });
+  return app;
+}
+
+function requestProblem(target: string, issues: readonly z.core.$ZodIssue[]): ApiProblem {
+  const [first, ...rest] = issues.map((issue): Finding => {
+    const path = issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0] ?? ""] : issue.path;
+    const where = target === "json" ? { file: "body" } : {};
+    const message = target === "json" ? issue.message : `${target}: ${issue.message}`;
+    return { code: "XDSKIT_API_REQUEST", severity: "error", message, field: path.map(String).join("."), ...where };
+  });
+  if (first === undefined) return ApiProblem.of(400, "XDSKIT_API_REQUEST", `the ${target} is wrong`);
+  return new ApiProblem(400, [first, ...rest]);
 }
 
 /** The parameters that a route's query may have. */
