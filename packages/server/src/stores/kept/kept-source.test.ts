@@ -467,14 +467,14 @@ describe("a kept source that is paused", () => {
     const started = played.start();
     played.set("replace", one);
     await started;
-    await played.kept.pause();
+    const goOn = await played.kept.pause();
     played.set("patch", two);
     assert.deepEqual(played.applied.at(-1)?.[0]?.upsert.map(shown), [shown(two)]);
     const head = await store.head(layer);
     assert.equal(head?.number, 1);
     const info = { author: "me", cause: { kind: "rollback", to: head.id }, message: "", time: 3 } as const;
     await assert.rejects(played.kept.rollBack(layer, head.id, { info, expected: undefined }), { code: "XDSKIT_BUSY" });
-    played.kept.goOn();
+    goOn();
     await hasHead(store, 2);
     await played.kept.close();
     assert.deepEqual((await played.held()).toSorted(), [shown(one), shown(two)]);

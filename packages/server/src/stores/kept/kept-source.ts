@@ -157,16 +157,13 @@ export class KeptSource implements Source {
   }
 
   /**
-   * Writes what must be written, and then nothing more until `goOn`: another source will replace this one,
-   * and its revisions must come after those of this one. Rollbacks reject with XDSKIT_BUSY meanwhile.
+   * Writes what must be written, and then nothing more: another source will replace this one, and its revisions must
+   * come after those of this one. Rollbacks reject with XDSKIT_BUSY meanwhile. Returns a function for the case that
+   * nothing took its place: what changed meanwhile is written.
    */
-  async pause(): Promise<void> {
+  async pause(): Promise<() => void> {
     await this.#rollingBack.pause();
-  }
-
-  /** Nothing took its place: what changed meanwhile is written. */
-  goOn(): void {
-    this.#writer.goOn();
+    return () => this.#writer.goOn();
   }
 
   /** Waits for what must still be written. One that is paused writes nothing more. */

@@ -93,9 +93,10 @@ export class LiveSettings {
       if (first !== undefined) giveUp(new XdskitError([first, ...more]));
     });
     const [before, old] = [this.#inUse, this.#folder];
+    let goOn: (() => void) | undefined;
     try {
       // What the old one keeps must come first: the newest revision is what a start would serve.
-      await old.kept?.pause();
+      goOn = await old.kept?.pause();
       const started = server.addSource(fresh.source);
       started.catch(() => {});
       await Promise.race([started, failed]);
@@ -103,7 +104,7 @@ export class LiveSettings {
     } catch (error) {
       if (error instanceof XdskitError) await this.#tellOf(new RefusedFolder(fresh.source.name, error));
       await fresh.close();
-      old.kept?.goOn();
+      goOn?.();
       throw error;
     }
     this.#folder = fresh;
