@@ -35,7 +35,7 @@ export interface PeerIdentity {
   readonly validTo: number;
 }
 
-/** The peer of a socket. Call it while the socket is open. `isUnix`: its server listens on a Unix socket. */
+/** The peer of a socket, with the address `unknown` if it is closed. `isUnix`: its server listens on a Unix socket. */
 export function peerOf(socket: Socket, isUnix = false): Peer {
   return new SocketPeer(socket, isUnix);
 }

@@ -65,9 +65,9 @@ export interface SourceSink {
   /** The source has nothing in a layer any more: the server forgets the layer. */
   drop?(layer: LayerName): void;
   /**
-   * Call it at most once, after the first change and before `start` resolves. The steps are the source's states when a
-   * server served it before, newest first. Clients that still have one of these states are brought to the current one
-   * make before break.
+   * The steps are the source's states when a server served it before what it has applied now, newest first. Clients
+   * that still have one of these states are brought to the current one make before break. Once nodes are told
+   * something, which may be as soon as `start` resolves, this does nothing.
    */
   resume?(steps: readonly StepBack[]): void;
   /**

@@ -58,7 +58,7 @@ export class Balance {
     this.#times = times;
   }
 
-  /** Call it again when the wave is over. */
+  /** The wave that begins now. */
   next(spread: ReplicaSpread): Wave {
     const surplus = surplusOf(spread);
     const hasHelped = this.#before === undefined || surplus < this.#before;

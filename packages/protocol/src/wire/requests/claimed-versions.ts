@@ -112,7 +112,7 @@ export class ClaimsReader {
     this.#to = reader.position;
   }
 
-  /** Call it after the last entry. The result does not keep the request's bytes, which are only lent. */
+  /** The entries so far. The result does not keep the request's bytes, which are only lent. */
   finish(): ClaimedVersions {
     const bytes = this.#reader?.bytes;
     if (bytes === undefined) return noClaims;

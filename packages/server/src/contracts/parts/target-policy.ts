@@ -35,8 +35,7 @@ export interface PolicyGroup {
   /** The group's newest snapshot; undefined while nothing is known, or may be told. */
   newest(): Snapshot | undefined;
   /**
-   * Call it once the members were told that their snapshots are others: heartbeats follow these. A member that joins or
-   * leaves is no such change.
+   * The members' snapshots are others now: heartbeats follow these. A member that joins or leaves is no such change.
    */
   targetsChanged(): void;
 }

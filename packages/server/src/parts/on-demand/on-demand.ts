@@ -92,7 +92,6 @@ export class OnDemand implements Supply, DemandContext {
     return new StreamInterest({ group: demand, node, asker, authorities: this.#kernel.authorities, left });
   }
 
-  /** Call this after the layers' streams have a new target. */
   layersChanged(changes: readonly LayerChange[]): void {
     const touched = new Map<GroupDemand, LayerChange[]>();
     for (const change of changes) {

@@ -191,7 +191,7 @@ export class ServedFolder {
     };
   }
 
-  /** Warns of names in resources that do not exist, each once. Call it when all groups have a snapshot. */
+  /** Warns of names in resources that do not exist, each once. */
   checkNames(): void {
     // While files with errors are left out, many names are missing only for that reason. Skipped resources count as
     // missing.

@@ -93,7 +93,7 @@ export class SharedRolloutHub implements SharedRollouts {
 
   /**
    * Reads what nodes have that the rollouts under way have not reached, including those that began or changed since the
-   * last read. Call it before nodes are told something: they would get what is held back from them at other servers.
+   * last read. Without it nodes would get what is held back from them at other servers.
    */
   prepare(): Promise<void> {
     this.#preparingAll ??= this.#prepareNewest().finally(() => {
