@@ -54,8 +54,6 @@ export function createCore(settings: FullServerOptions, parts: readonly Part[]):
   const troubles = new SourceTroubles();
   const sessions = new Set<Session>();
   const drainMs = () => (settings.live.ordering || undefined)?.drainMs ?? defaultOrderingTimes.drain;
-  const publication = new Publication(layers, limits, clock, drainMs);
-  const below = new BelowLayers(layers, publication);
   let lastId = 0;
   const nextId = () => {
     lastId += 1;
@@ -69,22 +67,6 @@ export function createCore(settings: FullServerOptions, parts: readonly Part[]):
       events.emit("fault", () => ({ stream, error }));
     },
   };
-  const kernel: Kernel = {
-    options,
-    types,
-    limits,
-    authorities,
-    clock,
-    events,
-    calls,
-    streams: joinedOf(sessions),
-    layers: below,
-    groups: publication,
-    get live() {
-      return settings.live;
-    },
-    troubles: () => troubles.all(),
-  };
   const gate = createGate({
     rules: options.identities,
     tokenName: options.tokenName,
@@ -96,8 +78,27 @@ export function createCore(settings: FullServerOptions, parts: readonly Part[]):
   });
   const openCalls = new OpenCalls(gate);
   const shares = new Shares(limits, counters.reachedByIdentity);
-  const plugged = joinedParts(parts.map((part) => part(kernel)));
-  publication.plug(plugged, createGroups(options.groups, options.ttl, options));
+  const groups = createGroups(options.groups, options.ttl, options);
+  const publication = new Publication(layers, limits, clock, drainMs, groups, (made) => {
+    const below = new BelowLayers(layers, made);
+    const kernel: Kernel = {
+      options,
+      types,
+      limits,
+      authorities,
+      clock,
+      events,
+      calls,
+      streams: joinedOf(sessions),
+      layers: below,
+      groups: made,
+      get live() {
+        return settings.live;
+      },
+      troubles: () => troubles.all(),
+    };
+    return { below, ...joinedParts(parts.map((part) => part(kernel))) };
+  });
   return {
     counters,
     events,
@@ -111,13 +112,13 @@ export function createCore(settings: FullServerOptions, parts: readonly Part[]):
     shares,
     nextId,
     config: { types, registry: options.registry, validate: options.validate ?? true },
-    parts: plugged,
+    parts: publication.parts,
     rejections: createRejections(),
     loop: options.eventLoop === false ? undefined : watchEventLoop(counters, events),
     end() {
       openCalls.stop();
-      below.end();
-      plugged.closed();
+      publication.parts.below.end();
+      publication.parts.closed();
     },
   };
 }

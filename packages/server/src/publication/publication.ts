@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type TypeUrl } from "@xdskit/api";
+import type { Clock, TypeUrl } from "@xdskit/api";
 import {
   clientKindOf,
   type Node,
@@ -28,7 +28,6 @@ import { rememberEarlier } from "./earlier-snapshots.js";
 import { judgedNow, judgedOver } from "./judged-stacks.js";
 import { Membership } from "./membership.js";
 import { NodeCounts, quoted } from "./node-counts.js";
-import { plainPolicy } from "./plain-policy.js";
 import type { PulseListener } from "./pulse.js";
 import { keptMs } from "./recent-snapshots.js";
 import { type SharedStack, SharedStacks } from "./shared-stacks.js";
@@ -76,11 +75,10 @@ interface GroupInUse {
  * group about each new snapshot. Groups with the same list of layers share one stack and one lineage of snapshots
  * (`shared-stacks.ts`); the `TargetPolicy` decides which of their nodes get something else for a while.
  */
-export class Publication {
+export class Publication<Parts extends PublicationParts = PublicationParts> {
+  readonly parts: Parts;
   readonly #layers: Layers;
-  #groups: Groups = { of: () => undefined, configured: [] };
-  #policy: TargetPolicy = plainPolicy;
-  #supply: Supply | undefined;
+  #groups: Groups;
   readonly #stacks: SharedStacks;
   readonly #clock: Clock;
   readonly #inUse = new Map<string, GroupInUse>();
@@ -88,23 +86,21 @@ export class Publication {
   #holds = 0;
   #hasBegun = false;
 
+  /** `plug`: makes the parts with what they may call of this, once all are made. */
   constructor(
     layers: Layers,
     limits: Pick<ServerLimits, "streamsPerNode">,
-    clock: Clock = systemClock,
-    drainMs?: () => number,
+    clock: Clock,
+    drainMs: () => number,
+    groups: Groups,
+    plug: (publication: Publication) => Parts,
   ) {
     this.#layers = layers;
     this.#ofNode = new NodeCounts(limits);
     this.#clock = clock;
     this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun, drainMs);
-  }
-
-  /** Call it once, before all else: the parts are made with what they may call of this. */
-  plug({ policy, supply }: PublicationParts, groups: Groups): void {
-    this.#policy = policy;
-    this.#supply = supply;
     this.#groups = groups;
+    this.parts = plug(this);
     for (const group of groups.configured) this.#groupInUse(group);
   }
 
@@ -204,7 +200,7 @@ export class Publication {
       else shared.publishEarly(changes, wish, isLater);
     }
     this.#tellOnce();
-    this.#supply?.layersChanged(changes);
+    this.parts.supply?.layersChanged(changes);
   }
 
   /** The effect of these differences of layers on each group. Changes nothing, and tells nobody. */
@@ -258,8 +254,8 @@ export class Publication {
   #tellOnce(): void {
     if (this.#hasBegun || this.#holds > 0 || this.#layers.names.length === 0) return;
     this.#hasBegun = true;
-    this.#supply?.opened();
-    this.#policy.opened?.();
+    this.parts.supply?.opened();
+    this.parts.policy.opened?.();
     for (const shared of this.#stacks) {
       shared.start();
       shared.tell();
@@ -270,8 +266,8 @@ export class Publication {
   #groupInUse(group: Group): GroupInUse {
     const known = this.#inUse.get(group.key);
     if (known !== undefined) return known;
-    const shared = this.#stacks.acquire(group.layers, this.#supply && layerBelow(group.key));
-    const policy = this.#policy.open({
+    const shared = this.#stacks.acquire(group.layers, this.parts.supply && layerBelow(group.key));
+    const policy = this.parts.policy.open({
       settings: group,
       newest: () => shared.newest(),
       targetsChanged: () => shared.pulse.update(),
@@ -289,7 +285,7 @@ export class Publication {
     beats?: PulseListener,
   ): Membership {
     const { group, shared } = opened;
-    const interest = this.#supply?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
+    const interest = this.parts.supply?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
     const part = shared.part(caller.getsSecrets, clientKindOf(node) === "envoy");
     part.clients.add(client);
     const seat = opened.policy.join(node, kind, client);
